@@ -1,4 +1,5 @@
 """Bots: a worker that processes bot tasks, and the policies that choose its commands.
 
-A policy sees what its seat sees. Start with `worker`, then `policies/`.
+A policy sees what its seat sees. Start with `worker`, then `policies/`. `kit/` is for bots that play over the
+network.
 """

@@ -87,7 +87,7 @@ def test_only_the_latest_entry_has_them(http: httpx.Client) -> None:
     assert page(bo)["entries"] == entries(http, bo.game, bo.token), "it isn't this seat's turn"
 
 
-def test_P5_the_public_and_the_host_are_told_nothing(http: httpx.Client) -> None:
+def test_P5_the_public_and_the_host_are_refused(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     for token, status in ((None, 401), ("no token", 401)):
         path = f"/games/{ada.game}/view?legal=true"

@@ -1,0 +1,1 @@
+"""Bots that anybody can begin with: docs/clients.md."""

@@ -1,0 +1,40 @@
+// Any legal command, without a kit or the rules, with Node 22: node examples/bot.mjs http://host GAME [INVITATION]
+const hex = (n) => Array.from(crypto.getRandomValues(new Uint8Array(n)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+export async function join(url, game, invitation) {
+  const body = JSON.stringify({ name: "random.mjs", contribution: hex(32), ...(invitation && { invitation }) });
+  const headers = { "Content-Type": "application/json", "Idempotency-Key": hex(16) };
+  const reply = await fetch(`${url}/v1/games/${game}/join`, { method: "POST", headers, body });
+  if (!reply.ok) throw new Error((await reply.json()).detail);
+  return reply.json();
+}
+
+export const play = (url, game, token) => new Promise((done, failed) => {
+  let [number, head, waiting, problem] = [0, "", null, ""]; // the last entry; the command that has no verdict yet
+  const connect = () => {
+    const address = `${url.replace("http", "ws")}/v1/games/${game}/play?legal=true&after=${number}&head=${head}`;
+    const socket = new WebSocket(address, ["ledgerline", `token.${token}`]);
+    const send = () => socket.send(JSON.stringify(waiting)); // its id sent again never makes a second command
+    socket.onopen = () => waiting && send();
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(data);
+      if (message.type === "problem") problem = message.problem.detail;
+      if (message.type === "unknown" || message.problem?.retry_after) setTimeout(() => waiting && send(), 1000);
+      if (message.type !== "entry" || message.number <= number) return;
+      ({ number, head } = message);
+      if (message.answers === waiting?.id) waiting = null;
+      const ended = message.events.find((event) => event.type === "game_ended");
+      if (ended) return (socket.onclose = null), socket.close(), done(ended.scores);
+      if (!message.legal || waiting) return;
+      waiting = { id: hex(12), command: message.legal[Math.floor(Math.random() * message.legal.length)] };
+      send();
+    };
+    socket.onclose = ({ code, reason }) => {
+      if (code === 4002) [number, head] = [0, ""]; // the server lost entries that we have: begin anew
+      return code === 1000 || code === 1008 ? failed(new Error(problem || reason)) : setTimeout(connect, 500);
+    };
+  };
+  connect();
+});
+if (globalThis.process?.argv[1]?.endsWith("bot.mjs")) // the program of Node
+  join(...process.argv.slice(2)).then(({ game, token }) => play(process.argv[2], game, token)).then(console.log);

@@ -1,0 +1,28 @@
+"""The client kit: what a bot needs to play a seat of somebody's server over the network.
+
+It takes a seat, follows the seat's view over a WebSocket and checks its chain, says when the seat is asked to act and
+what is legal, and sends each command under one id, as often as it takes. It knows the rules and nothing else of the
+product. Start with `AsyncSeatClient`, or `SeatClient` without asyncio; docs/clients.md has a bot in five minutes.
+"""
+
+from services.bots.kit.async_client import AsyncSeatClient
+from services.bots.kit.kit_errors import KitError, ServerRefusedError, UnreachableError
+from services.bots.kit.plain_client import SeatClient
+from services.bots.kit.seat_requests import SeatToken, find_seat, join, join_by_link, take_play_off_seat
+from services.bots.kit.seat_session import Refusal, Turn, Verdict
+
+__all__ = [
+    "AsyncSeatClient",
+    "SeatClient",
+    "join",
+    "join_by_link",
+    "take_play_off_seat",
+    "find_seat",
+    "SeatToken",
+    "Turn",
+    "Verdict",
+    "Refusal",
+    "KitError",
+    "ServerRefusedError",
+    "UnreachableError",
+]

@@ -1,0 +1,100 @@
+"""A seat's client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import TracebackType
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from schemas.commands import Command
+from services.bots.kit.reconnection import (
+    ANSWER_S,
+    CONNECTION_ERRORS,
+    QUEUED_MESSAGES,
+    Reconnection,
+    socket_url,
+)
+from services.bots.kit.seat_requests import PATIENCE_S, SeatToken, uses_proxy
+from services.bots.kit.seat_session import SeatSession, Turn, Verdict
+
+
+class AsyncSeatClient:
+    """One seat's connection, which comes back by itself. `async for turn in client` gives each turn until the game is
+    over; answer it with `send`.
+
+    Every call may raise ServerRefusedError, UnreachableError after `patience_s` in which nothing was heard, or
+    VerificationFailedError and CorruptDataError: the server isn't to be believed."""
+
+    def __init__(self, seat: SeatToken, patience_s: float = PATIENCE_S) -> None:
+        self.seat = seat
+        self.session = SeatSession(seat.game, seat.seat, (seat.first_head, seat.contribution))
+        self._reconnection = Reconnection(patience_s)
+        self._socket: ClientConnection | None = None
+
+    async def __aenter__(self) -> AsyncSeatClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the connection; the next call opens another."""
+        if self._socket is not None:
+            await self._socket.close()
+        self._socket = None
+        self.session.disconnected()
+
+    async def __aiter__(self) -> AsyncIterator[Turn]:
+        while (turn := await self.next_turn()) is not None:
+            yield turn
+
+    async def next_turn(self) -> Turn | None:
+        """Wait until the seat is asked to act; None once the game is over."""
+        self._reconnection.heard()  # nothing was listened to until now
+        while not self.session.is_over:
+            if (turn := self.session.turn()) is not None:
+                return turn
+            await self._step()
+        return None
+
+    async def send(self, command: Command) -> Verdict:
+        """Send a command and wait for its verdict; it is sent again under its id until there is one.
+
+        Raises KitError: another one has no verdict yet (its `send` was cancelled): ask for the next turn."""
+        self.session.send(command)
+        self._reconnection.heard()
+        while self.session.verdict is None:
+            await self._step()
+        return self.session.verdict
+
+    async def _step(self) -> None:
+        """Send what is to be sent, and take one message."""
+        try:
+            self._socket = self._socket or await self._connect()
+            await asyncio.sleep(self.session.take_pause())
+            if (text := self.session.outgoing()) is not None:
+                await self._socket.send(text)
+            try:
+                async with asyncio.timeout(ANSWER_S):
+                    message = await self._socket.recv()
+            except TimeoutError:
+                self.session.send_again()
+                return
+        except CONNECTION_ERRORS as error:
+            self._socket = None
+            await asyncio.sleep(self._reconnection.pause_after(error, self.session))
+            return
+        self._reconnection.heard()
+        self.session.receive(message)
+
+    async def _connect(self) -> ClientConnection:
+        return await connect(
+            socket_url(self.seat.url, self.session),
+            additional_headers={"Authorization": f"Bearer {self.seat.token}"},
+            proxy=True if uses_proxy(self.seat.url) else None,
+            max_queue=QUEUED_MESSAGES,
+        )

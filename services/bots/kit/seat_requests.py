@@ -1,0 +1,144 @@
+"""Requests over HTTP: take a seat, by name, invitation or link; take one's seat in a play-off.
+
+Each is sent again under the same id until it is answered, so that no seat is taken twice.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from services.bots.kit.kit_errors import KitError, ServerRefusedError, UnreachableError
+from services.bots.kit.seat_session import BUSY_STATUSES, PAUSE_S
+
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+REQUEST_S: Final = 60.0  # for one answer
+PATIENCE_S: Final = 300.0  # how long a server may not answer, before a client gives up
+
+Json = dict[str, Any]  # an answer's body; each field is checked where it is read
+
+
+class SeatToken(NamedTuple):
+    """A seat that was taken: on which server, and what opens it. The last two are what the view must show."""
+
+    url: str
+    game: str
+    seat: int
+    token: str
+    first_head: str = ""  # after the first entry, as it was before the seat was taken; in hex
+    contribution: str = ""  # the player's own part of the deal, in hex
+
+
+def join(url: str, game: str, name: str, invitation: str = "", patience_s: float = PATIENCE_S) -> SeatToken:
+    """Take a free seat of a game, with a contribution to the deal that nobody else knows before.
+
+    Raises ServerRefusedError: no seat is free, or it takes an invitation; UnreachableError."""
+    with _client(url) as client:
+        first_head = _first_head(client, game, patience_s)
+        body = {"name": name, "contribution": secrets.token_hex(32)}
+        if invitation:
+            body["invitation"] = invitation
+        headers = {"Idempotency-Key": secrets.token_hex(16)}
+        path = f"/v1/games/{game}/join"
+        taken = _request(client, "POST", path, patience_s, json=body, headers=headers)
+    return SeatToken(url, game, int(taken["seat"]), str(taken["token"]), first_head, body["contribution"])
+
+
+def join_by_link(link: str, name: str) -> SeatToken:
+    """Take the seat that a link of the pages invites to: `http://host/table/GAME#invite=..`; without an invitation in
+    it, any free seat. Raises KitError: it is no such link; and as `join`."""
+    parts = urlsplit(link)
+    before, _, game = parts.path.rstrip("/").rpartition("/table/")
+    if parts.scheme not in ("http", "https") or not game:
+        raise KitError(f"{link[:80]} is no link to a table: http://host/table/GAME#invite=..")
+    invitation = parse_qs(parts.fragment).get("invite", [""])[0]
+    return join(f"{parts.scheme}://{parts.netloc}{before}", game, name, invitation)
+
+
+def find_seat(url: str, game: str, token: str, patience_s: float = PATIENCE_S) -> SeatToken:
+    """The seat that a token is for. Raises ServerRefusedError: it opens none of this game; UnreachableError."""
+    with _client(url) as client:
+        viewer = _read_view(client, game, token, patience_s)["viewer"]
+    if not isinstance(viewer, int):
+        raise ServerRefusedError(403, "TOKEN-1", "this token is the host's: it plays no seat")
+    return SeatToken(url, game, viewer, token)
+
+
+def take_play_off_seat(seat: SeatToken, patience_s: float = PATIENCE_S) -> SeatToken:
+    """The seat in the game that follows from a shared first place (TIE-1).
+
+    Raises ServerRefusedError: no play-off follows, or this seat isn't in it; UnreachableError."""
+    with _client(seat.url) as client:
+        path = f"/v1/games/{seat.game}/play-off"
+        taken = _request(client, "POST", path, patience_s, headers=_bearer(seat.token))
+    return SeatToken(seat.url, str(taken["game"]), int(taken["seat"]), str(taken["token"]))
+
+
+def uses_proxy(url: str) -> bool:
+    """Whether a proxy of the environment counts: not on the way to this machine itself."""
+    return urlsplit(url).hostname not in LOOPBACK
+
+
+def _client(url: str) -> httpx.Client:
+    return httpx.Client(base_url=url, timeout=REQUEST_S, trust_env=uses_proxy(url))
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _read_view(client: httpx.Client, game: str, token: str, patience_s: float) -> Json:
+    path = f"/v1/games/{game}/view"
+    return _request(client, "GET", path, patience_s, params={"most": 1}, headers=_bearer(token))
+
+
+def _first_head(client: httpx.Client, game: str, patience_s: float) -> str:
+    """The head after the first entry; empty where the game is shown to nobody without a seat."""
+    try:
+        entries = _read_view(client, game, "", patience_s)["entries"]
+    except ServerRefusedError as refused:
+        if refused.rule != "TOKEN-1":
+            raise
+        return ""
+    return str(entries[0]["head"] or "") if entries else ""
+
+
+def _request(
+    client: httpx.Client,
+    method: str,
+    path: str,
+    patience_s: float,
+    **more: Any,  # httpx's own parameters
+) -> Json:
+    """The JSON object that the server answers, however often that must be asked."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        pause_s, why = PAUSE_S, ""
+        try:
+            reply = client.request(method, path, **more)
+            if reply.status_code not in BUSY_STATUSES:
+                return _read_reply(reply)
+            pause_s, why = float(reply.headers.get("Retry-After", PAUSE_S)), reply.text[:200]
+        except httpx.TransportError as error:
+            why = str(error)
+        if time.monotonic() + pause_s > deadline:
+            raise UnreachableError(f"{client.base_url} doesn't answer: {why}")
+        time.sleep(pause_s)
+
+
+def _read_reply(reply: httpx.Response) -> Json:
+    try:
+        body = reply.json()
+    except ValueError:
+        body = None
+    if reply.is_success and isinstance(body, dict):
+        return body
+    problem: Mapping[str, object] = body if isinstance(body, dict) else {}
+    raise ServerRefusedError.of_problem(
+        {"title": f"HTTP {reply.status_code}", "status": reply.status_code, **problem}
+    )

@@ -1,0 +1,241 @@
+"""What one seat knows of its game and has sent: everything of a client but its connection.
+
+`receive` takes the server's messages and `outgoing` has what is to be sent; the clients around it only carry text. So
+what holds for one holds for both: entries are checked against the chain before they count (docs/proof.md), a command
+keeps its id until it has a verdict, and no second one is sent before that.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from schemas.codec import build_view_entry
+from schemas.commands import Command, write_command
+from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
+from schemas.events import CommandRefused, SeatTaken
+from schemas.field_types import Seat
+from services.bots.kit.kit_errors import KitError, ServerRefusedError
+from services.referee.rules import GameState, fold_events, legal
+from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+
+NORMAL, POLICY_VIOLATION, INTERNAL_ERROR = 1000, 1008, 1011  # codes of a close (RFC 6455, 7.4)
+BEGIN_ANEW: Final = 4002  # ours: the log lost entries that the client has. After most others it goes on
+BUSY_STATUSES: Final = (429, 503)  # of problems that pass: ask again
+PAUSE_S: Final = 0.5  # before a command without a verdict is sent again
+NOTHING_KNOWN: Final = ("", "")
+
+Json = dict[str, Any]  # what JSON holds; each field is checked where it is read
+
+
+class Refusal(NamedTuple):
+    """Which rule forbids a command, and why."""
+
+    rule: str
+    why: str
+
+
+class Verdict(NamedTuple):
+    """What the referee decided on a command: the entry's number (None: it has none), and the refusal, if it is one."""
+
+    id: str
+    number: int | None
+    refused: Refusal | None
+
+
+class Turn(NamedTuple):
+    """A seat is asked to act."""
+
+    number: int  # of the entry after which
+    state: GameState  # as the seat sees it; not to be changed
+    seat: Seat
+    commands: list[Command]  # what is legal, at least one
+    refused: Refusal | None  # the seat's last command, if it was refused
+
+
+class SentCommand(NamedTuple):
+    """A command without a verdict yet."""
+
+    id: str
+    command: Command
+
+
+class SeatSession:
+    """A seat's view so far, verified and folded, and its one command that has no verdict.
+
+    `expected` is what the player knows from its join: the head after the first entry, and its contribution to the
+    deal; where they are known, the view must show them."""
+
+    def __init__(
+        self,
+        game: str,
+        seat: Seat,
+        expected: tuple[str, str] = NOTHING_KNOWN,
+        new_id: Callable[[], str] = lambda: secrets.token_hex(12),
+    ) -> None:
+        self.game, self.seat, self.expected, self._new_id = game, seat, expected, new_id
+        self.pending: SentCommand | None = None
+        self.verdict: Verdict | None = None  # on the last command
+        self._pause_s = 0.0
+        self._problem: ServerRefusedError | None = None  # why the server will close
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget the view: it is read again from its first entry. A command without a verdict stays one."""
+        self.names: dict[str, str] = {}
+        self.state, self.verifier = GameState(self.names), ViewVerifier(self.game, self.seat)
+        self.disconnected()
+
+    def disconnected(self) -> None:
+        """Whatever was on its way may be lost."""
+        self._end: int | None = None  # the game's last entry, when the connection opened
+        self._is_sent = False
+
+    # -- what is known -----------------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        """The number of the last entry; 0 before the first."""
+        return self.verifier.sequence
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self.state.result is not None
+
+    @property
+    def path(self) -> str:
+        """Where the WebSocket goes on, below the server's address."""
+        known = f"after={self.number}&head={self.verifier.head.hex()}" if self.number else "after=0"
+        return f"/v1/games/{self.game}/play?proofs=true&{known}"
+
+    def turn(self) -> Turn | None:
+        """What the seat is asked; None where it isn't, its last command has no verdict, or there is more to read."""
+        if self.pending is not None or not self._has_caught_up() or self.is_over:
+            return None
+        commands = legal(self.state, self.seat)
+        refused = self.verdict.refused if self.verdict else None
+        return Turn(self.number, self.state, self.seat, commands, refused) if commands else None
+
+    def _has_caught_up(self) -> bool:
+        return self._end is not None and self.number >= self._end
+
+    # -- sending -----------------------------------------------------------------------
+
+    def send(self, command: Command) -> None:
+        """Make this the command to be sent. Raises KitError while another one has no verdict."""
+        if self.pending is not None:
+            raise KitError(f"the command {self.pending.id} has no verdict yet; ask for the next turn")
+        self.pending, self.verdict, self._is_sent = SentCommand(self._new_id(), command), None, False
+
+    def outgoing(self) -> str | None:
+        """The message to be sent now. After an interruption a command is sent again only when the view doesn't
+        answer it."""
+        if self.pending is None or self._is_sent or not self._has_caught_up():
+            return None
+        self._is_sent = True
+        return json.dumps({"id": self.pending.id, "command": write_command(self.pending.command)})
+
+    def send_again(self) -> None:
+        """Send the command without a verdict once more, under its id: nothing was heard of it."""
+        self._is_sent = False
+
+    def take_pause(self) -> float:
+        """How many seconds to wait before anything is sent; 0 the next time."""
+        pause_s, self._pause_s = self._pause_s, 0.0
+        return pause_s
+
+    # -- receiving ---------------------------------------------------------------------
+
+    def receive(self, text: str | bytes) -> None:
+        """Take a message of the server. Raises VerificationFailedError: what it shows isn't what it committed to;
+        CorruptDataError: it can't be read."""
+        try:
+            message = json.loads(text)
+            self._receivers()[message["type"]](message)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise CorruptDataError(f"the server sent what no gateway sends: {error}") from None
+
+    def _receivers(self) -> Mapping[str, Callable[[Json], None]]:
+        return {
+            "attached": self._receive_attached,
+            "entry": self._receive_entry,
+            "problem": self._receive_problem,
+            "unknown": lambda _: self._pause(PAUSE_S),
+            "acknowledged": lambda _: None,
+        }
+
+    def _receive_attached(self, message: Json) -> None:
+        self._end = int(message["number"])
+
+    def _receive_entry(self, message: Json) -> None:
+        number = int(message["number"])
+        if number > self.number:  # else it was sent again, as the verdict on an id
+            proof = message["proof"]
+            part = None if proof["part"] is None else b64decode(proof["part"])
+            entry = build_view_entry(
+                number, b64decode(proof["public"]), part, bytes.fromhex(message["head"] or "")
+            )
+            self._apply(entry, message["events"])
+        if self.pending is not None and message["answers"] == self.pending.id:
+            refused = [event for event in message["events"] if event["type"] == CommandRefused.type]
+            self._settle(number, Refusal(refused[0]["rule"], refused[0]["why"]) if refused else None)
+
+    def _apply(self, entry: ViewEntry, shown: list[Json]) -> None:
+        self.verifier.verify(entry)
+        self._require_expected(entry)
+        for event in shown:  # names stand beside the log; the bytes have commitments to them
+            if event["type"] == SeatTaken.type and event["name_commitment"] is not None:
+                self.names[event["name_commitment"]] = str(event["name"])
+        fold_events(self.state, entry.at, entry.events)
+
+    def _require_expected(self, entry: ViewEntry) -> None:
+        first_head, contribution = self.expected
+        if entry.number == 1 and first_head and self.verifier.head.hex() != first_head:
+            raise VerificationFailedError(
+                1, "it isn't the first entry that was shown before the seat was taken"
+            )
+        for event in entry.events:
+            if isinstance(event, SeatTaken) and event.seat == self.seat:
+                shown = event.contribution, event.by
+                if contribution and shown != (contribution, "seat"):
+                    raise VerificationFailedError(entry.number, "it hasn't the player's own contribution")
+
+    def _receive_problem(self, message: Json) -> None:
+        problem, id_ = message["problem"], message["id"]
+        is_busy = problem.get("status") in BUSY_STATUSES
+        if is_busy:
+            self._pause(float(problem.get("retry_after") or PAUSE_S))
+        if id_ is None:
+            self._problem = None if is_busy else ServerRefusedError.of_problem(problem)
+        elif self.pending is not None and id_ == self.pending.id and not is_busy:
+            error = ServerRefusedError.of_problem(problem)
+            self._settle(problem.get("number"), Refusal(error.rule, error.detail))
+
+    def _pause(self, seconds: float) -> None:
+        self._pause_s, self._is_sent = seconds, False
+
+    def _settle(self, number: int | None, refused: Refusal | None) -> None:
+        assert self.pending is not None, "the caller has looked"
+        self.verdict, self.pending = Verdict(self.pending.id, number, refused), None
+
+    def closed(self, code: int, reason: str) -> None:
+        """The connection ended. Returns where it makes sense to come back; raises ServerRefusedError else."""
+        problem, self._problem = self._problem, None
+        self.disconnected()
+        if code == BEGIN_ANEW:
+            self.begin_anew()
+        elif problem is not None:
+            raise problem
+        elif (code == INTERNAL_ERROR and "ping" not in reason) or (
+            code == POLICY_VIOLATION and not self._pause_s
+        ):
+            raise ServerRefusedError(0, "", reason or f"the server closed the connection ({code})")
+        elif code == NORMAL and not self.is_over:
+            raise ServerRefusedError(
+                0, "", f"the server ended the connection: {reason or 'without a reason'}"
+            )

@@ -1,0 +1,235 @@
+"""The client kit (services/bots/kit) against a running server: it plays, comes back, checks, and says what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from examples.bot import play
+from schemas.codec import unpack_entry
+from schemas.commands import ClaimRoute, Command, DrawBlind
+from schemas.errors import CorruptDataError
+from schemas.events import CommandRefused, GameEnded
+from services.bots.kit import (
+    AsyncSeatClient,
+    KitError,
+    SeatClient,
+    SeatToken,
+    ServerRefusedError,
+    Turn,
+    UnreachableError,
+    find_seat,
+    join,
+    join_by_link,
+)
+from services.bots.kit.seat_session import SeatSession
+from services.ledger import RedisLedger
+from services.referee.rules.proof.view_verifier import VerificationFailedError
+from tests.gateway.clients import CreatedGame, Json, Socket, bearer, in_turn, minted
+from tests.gateway.cutting_relay import cutting_relay
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FEW_CARS = {"cars": 8}  # a whole game, soon over
+ALL_RULES = [
+    pytest.param(rules, marks=[pytest.mark.long] * (rules != "europe"))
+    for rules in ("usa", "europe", "marklin", "trains")
+]
+
+
+def url_of(http: httpx.Client) -> str:
+    return str(http.base_url).rstrip("/")
+
+
+def begun_by_kit(http: httpx.Client, *bots: str, **more: object) -> SeatToken:
+    """A seat that the kit took, of a game with these bots that has started."""
+    created = CreatedGame(http, "human", *bots, **more)
+    seat = join(url_of(http), created.game, "Ada")
+    created.start()
+    return seat
+
+
+def draw_or_first(turn: Turn) -> Command:
+    return next((command for command in turn.commands if isinstance(command, DrawBlind)), turn.commands[0])
+
+
+# -- the examples --------------------------------------------------------------------
+
+
+def test_a_bot_has_at_most_forty_lines() -> None:
+    for example in ("bot.py", "bot.mjs"):
+        assert len((EXAMPLES / example).read_text().splitlines()) <= 40
+
+
+@pytest.mark.parametrize("rules", ALL_RULES)
+def test_the_example_plays_a_whole_game_and_is_refused_nothing(
+    rules: str, http: httpx.Client, ledger: RedisLedger
+) -> None:
+    # given
+    options = {"clock_ms": None} | (FEW_CARS if rules == "europe" else {})
+    created = CreatedGame(http, "human", "random", ruleset=rules, options=options, by_invitation=True)
+    [invited] = created.reply["invitations"]
+    seat = join_by_link(f"{url_of(http)}/table/{created.game}#invite={invited['invitation']}&seat=0", "Ada")
+    created.start()
+    # when
+    points = asyncio.run(play(seat))
+    # then
+    entries = [unpack_entry(data) for data in ledger.read_entries(created.game)]
+    [ended] = [event for event in entries[-1].events if isinstance(event, GameEnded)]
+    assert points == ended.scores[seat.seat].total
+    assert [entry for entry in entries if entry.refusal] == []
+    assert any(isinstance(entry.command, ClaimRoute) and entry.seat == seat.seat for entry in entries)
+
+
+# -- a connection that is cut --------------------------------------------------------
+
+
+def play_plainly(seat: SeatToken) -> list[str]:
+    """Play until the game is over; returns the ids of the commands."""
+    with SeatClient(seat) as client:
+        return [client.send(draw_or_first(turn)).id for turn in client]
+
+
+def play_with_asyncio(seat: SeatToken) -> list[str]:
+    async def run() -> list[str]:
+        async with AsyncSeatClient(seat) as client:
+            return [(await client.send(draw_or_first(turn))).id async for turn in client]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("played", [play_plainly, play_with_asyncio])
+def test_P2_whatever_is_cut_each_command_is_decided_once(
+    played: Callable[[SeatToken], list[str]], http: httpx.Client, ledger: RedisLedger
+) -> None:
+    # given: connections end after five messages, in every way, and every third command is lost
+    seat = begun_by_kit(http, "greedy", options=FEW_CARS)
+    with cutting_relay(url_of(http), 5, 4001, 0, 4002, 1001, 0) as relay:
+        # when
+        ids = played(seat._replace(url=relay.url))
+    # then
+    entries = [unpack_entry(data) for data in ledger.read_entries(seat.game)]
+    decided = [entry.id for entry in entries if entry.seat == seat.seat]
+    assert decided == ids
+    assert relay.cuts > 4
+    assert relay.commands > len(ids), "some were sent again"
+
+
+def test_P2_a_command_whose_wait_was_given_up_stays_the_only_one(http: httpx.Client) -> None:
+    seat = begun_by_kit(http, "greedy")
+
+    async def run() -> None:
+        async with AsyncSeatClient(seat) as client:
+            turn = await client.next_turn()
+            assert turn is not None
+            sending = asyncio.create_task(client.send(turn.commands[0]))
+            await asyncio.sleep(0)
+            sending.cancel()
+            await asyncio.wait([sending])
+            with pytest.raises(KitError, match="has no verdict yet"):
+                await client.send(turn.commands[1])
+            assert await client.next_turn() is not None
+            assert client.session.verdict is not None
+            assert client.session.verdict.refused is None
+
+    asyncio.run(run())
+
+
+# -- what is checked -----------------------------------------------------------------
+
+
+def messages_of(http: httpx.Client) -> tuple[str, list[Json]]:
+    """The messages of a socket to seat 0 of a game: where the log is, and six entries with proofs."""
+    ada, _ = in_turn(http)
+    with Socket(http, ada.game, ada.token, "0&proofs=true") as socket:
+        return ada.game, [socket.receive() for _ in range(7)]
+
+
+def flipped(text: str) -> str:
+    data = bytearray(b64decode(text))
+    data[-1] ^= 1
+    return b64encode(data).decode()
+
+
+def test_P6_an_entry_that_does_not_fit_the_chain_is_not_believed(http: httpx.Client) -> None:
+    game, messages = messages_of(http)
+    for place in range(1, 7):
+        session = SeatSession(game, 0)
+        for message in messages[:place]:
+            session.receive(json.dumps(message))
+        forged = json.loads(json.dumps(messages[place]))
+        forged["proof"]["public"] = flipped(forged["proof"]["public"])
+        with pytest.raises((VerificationFailedError, CorruptDataError)):
+            session.receive(json.dumps(forged))
+        assert session.number == place - 1
+
+
+def test_P6_the_deal_has_the_players_own_contribution(http: httpx.Client) -> None:
+    game, messages = messages_of(http)
+    first_head = messages[1]["head"]
+    for expected, fault in (
+        (("0" * 64, ""), "first entry"),
+        ((first_head, "1" * 64), "contribution"),
+    ):
+        session = SeatSession(game, 0, expected)
+        with pytest.raises(VerificationFailedError, match=fault):
+            for message in messages:
+                session.receive(json.dumps(message))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"type": "entry"}', '{"type": "other"}', "[" * 100_000])
+def test_what_no_gateway_sends_is_an_error_of_its_own(text: str) -> None:
+    with pytest.raises(CorruptDataError, match="what no gateway sends"):
+        SeatSession("game", 0).receive(text)
+
+
+def test_P5_a_turn_is_what_the_seats_own_view_amounts_to(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    with SeatClient(find_seat(url_of(http), ada.game, ada.token)) as client:
+        turn = client.next_turn()
+    assert turn is not None
+    assert turn.commands == ada.legal()
+    assert turn.state.seats[0].hand == ada.state.seats[0].hand
+    assert [seat.name for seat in turn.state.seats] == ["Ada", "Bo"]
+
+
+# -- what goes wrong -----------------------------------------------------------------
+
+
+def test_TURN_1_a_refused_command_has_its_rule_and_the_seat_is_asked_again(http: httpx.Client) -> None:
+    seat = begun_by_kit(http, "greedy")
+    with SeatClient(seat) as client:
+        assert client.next_turn() is not None
+        refused = client.send(DrawBlind()).refused
+        turn = client.next_turn()
+    assert turn is not None
+    assert refused is not None
+    assert turn.refused == refused
+    last = client.session.number
+    reply = http.get(f"/games/{seat.game}/view?after={last - 1}", headers=bearer(seat.token))
+    assert reply.json()["entries"][0]["events"][0]["type"] == CommandRefused.type
+    assert refused.rule == reply.json()["entries"][0]["events"][0]["rule"]
+
+
+def test_each_wrong_opening_has_an_error_that_says_why(http: httpx.Client) -> None:
+    created = CreatedGame(http, "human", "greedy")
+    url = url_of(http)
+    taken = join(url, created.game, "Ada")
+    cases: list[tuple[str, Callable[[], object]]] = [
+        ("GAME-1: there is no game", lambda: join(url, "nowhere", "Bo")),
+        ("GAME-4: every seat is taken", lambda: join(url, created.game, "Bo")),
+        ("TOKEN-1: this token is the host's", lambda: find_seat(url, created.game, created.host)),
+        ("TOKEN-1: this isn't a token of ours", lambda: find_seat(url, created.game, "no token")),
+        ("is no link to a table", lambda: join_by_link(f"{url}/games/x", "Bo")),
+        ("this isn't a token of ours", SeatClient(taken._replace(token=minted("x" * 32, created.game, 0))).next_turn),
+        ("nothing was heard|doesn't answer", lambda: join("http://127.0.0.1:9", "game", "Bo", patience_s=0)),
+        ("nothing was heard", SeatClient(taken._replace(url="http://127.0.0.1:9"), 0).next_turn),
+    ]  # fmt: skip
+    for words, ask in cases:
+        with pytest.raises((ServerRefusedError, UnreachableError, KitError), match=words):
+            ask()
