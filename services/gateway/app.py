@@ -18,6 +18,7 @@ from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import openapi
 from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
 from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
+from services.gateway.cross_origin import allow_origins
 from services.gateway.engine_settings_watch import EngineSettingsWatch
 from services.gateway.finished_games import FinishedGameReader, FinishedGames
 from services.gateway.health_watch import HealthWatch
@@ -89,6 +90,7 @@ def create_app(
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)
+    allow_origins(app, client_limits.origins)
     install_error_handlers(app)
     for router in (
         pages.router,

@@ -14,6 +14,8 @@ from services.gateway.catalog_models import ClockPreset
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
+LEAST_UNNAMED_MS: Final = 10 * MINUTE_MS  # for the whole game, at a table with people
+SHORT_CLOCK: Final = "a clock under ten minutes at a table with people is asked for by name: add `clock`, such as blitz or ai-mas"
 
 
 def _preset(name: str, title: str, meaning: str, clock_ms: int | None, move_ms: int | None) -> ClockPreset:
@@ -29,6 +31,7 @@ PRESETS: Final = {
         _preset("evening", "An evening", "2 hours each, 30 minutes a move", 2 * HOUR_MS, 30 * MINUTE_MS),
         _preset("week", "A week", "7 days each, 1 day a move", 7 * DAY_MS, DAY_MS),
         _preset("days", "No hurry", "3 days a move, no other clock", None, 3 * DAY_MS),
+        _preset("blitz", "Blitz", "5 minutes each, 1 minute a move", 5 * MINUTE_MS, MINUTE_MS),
         _preset("ai-mas", "AI-MAS", "2 minutes each, as programs play it", 2 * MINUTE_MS, 3 * DAY_MS),
     )
 }
@@ -38,7 +41,8 @@ def with_clock(body: Mapping[str, object]) -> dict[str, object]:
     """The body of a creation with its clock in `options`: that of the preset which `clock` names, or for a table with
     people that says nothing of it, none for the whole game. Options that are named stay as they are.
 
-    Raises InvalidInputError: there is no such preset."""
+    Raises InvalidInputError: there is no such preset; or a table with people would have a clock of minutes, and no preset
+    was named."""
     fields = dict(body)
     name = fields.pop("clock", None)
     options = fields.get("options") or {}
@@ -49,9 +53,27 @@ def with_clock(body: Mapping[str, object]) -> dict[str, object]:
         if preset is None:
             raise InvalidInputError("clock", f"must be one of {', '.join(PRESETS)}")
         fields["options"] = {**preset.options, **options}
-    elif _has_people(fields.get("seats")) and not isinstance(fields.get("board"), dict):
-        fields["options"] = {"clock_ms": None, **options}
+    elif _has_people(fields.get("seats")):
+        if is_short(options.get("clock_ms")):
+            raise InvalidInputError("options.clock_ms", SHORT_CLOCK)
+        if "clock_ms" not in options and not _is_long(_board_clock(fields.get("board"))):
+            fields["options"] = {"clock_ms": None, **options}
     return fields
+
+
+def is_short(clock_ms: object) -> bool:
+    """Whether this is a clock that people don't expect."""
+    return isinstance(clock_ms, int) and 0 < clock_ms < LEAST_UNNAMED_MS
+
+
+def _is_long(clock_ms: object) -> bool:
+    return isinstance(clock_ms, int) and clock_ms >= LEAST_UNNAMED_MS
+
+
+def _board_clock(board: object) -> object:
+    """The clock that a board in place brings."""
+    options = board.get("options") if isinstance(board, dict) else None
+    return options.get("clock_ms") if isinstance(options, dict) else None
 
 
 def _has_people(seats: object) -> bool:

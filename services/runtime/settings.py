@@ -141,7 +141,9 @@ class Settings(BaseSettings):
         )
     )
     origins: Annotated[tuple[Origin, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
-        None, description="origins whose pages may open sockets, with commas between; left out, all"
+        None,
+        description="origins whose pages may use the API (CORS) and open sockets, with commas between; "
+        "left out, all may open sockets, and none may use the rest",
     )
     open_games: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         50, description="games that are not over, of those that one address, or one creator, created"

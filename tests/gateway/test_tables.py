@@ -5,8 +5,10 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import write_command
 from services.gateway.clock_presets import PRESETS
+from services.referee.rules.board import load_board
 from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, over, plan, problem
 
 
@@ -147,6 +149,19 @@ def test_CLOCK_1_people_have_no_clock_for_the_whole_game_unless_it_is_asked_for(
     assert clocks_of(http, options={"clock_ms": 700_000})[0] == 700_000
     assert clocks_of(http, seats=[plan("greedy"), plan("greedy")])[0] == 120_000
     assert clocks_of(http, clock="ai-mas")[0] == 120_000
+    assert clocks_of(http, clock="blitz", options={"clock_ms": 1_000})[0] == 1_000
+
+
+def test_CLOCK_1_people_ask_for_a_clock_of_minutes_by_name(http: httpx.Client) -> None:
+    body = {"seats": [plan("human"), plan("greedy")], "options": {"clock_ms": 599_999}}
+    problem(http.post("/v1/games", json=body), 422, "SHAPE-1", "options.clock_ms")
+    for board_clock, clock in ((120_000, None), (900_000, 900_000)):
+        board = {
+            **BOARD_SCHEMA.write(load_board("europe").form, exclude_defaults=True),
+            "id": "ours",
+            "options": {"clock_ms": board_clock},
+        }
+        assert clocks_of(http, board=board)[0] == clock
 
 
 @pytest.mark.parametrize("name", PRESETS)

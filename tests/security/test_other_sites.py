@@ -79,6 +79,26 @@ def test_only_pages_of_named_origins_open_sockets(http: httpx.Client) -> None:
         assert refused.value.response.status_code == 403
 
 
+def test_only_pages_of_named_origins_read_answers(http: httpx.Client) -> None:
+    allowed = http.get("/v1/boards", headers={"Origin": OWN})
+    assert allowed.headers["access-control-allow-origin"] == OWN
+    assert "access-control-allow-credentials" not in allowed.headers
+    refused = http.get("/games/none/view", headers={"Origin": OWN})
+    assert refused.headers["access-control-allow-origin"] == OWN, "a page can read why"
+    for origin in (OTHER, "null"):
+        answer = http.get("/v1/boards", headers={"Origin": origin})
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_page_of_a_named_origin_may_send_a_command(http: httpx.Client) -> None:
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization, content-type, idempotency-key",
+    }
+    assert http.options("/v1/games", headers={"Origin": OWN, **asked}).status_code == 200
+    assert http.options("/v1/games", headers={"Origin": OTHER, **asked}).status_code == 400
+
+
 @pytest.mark.parametrize("wrong", ["*", "play.example.org", OWN + "/", OWN + " " + OTHER])
 def test_an_origin_that_is_none_is_refused_by_name(wrong: str) -> None:
     with pytest.raises(InvalidInputError, match="LEDGERLINE_ORIGINS"):
