@@ -53,7 +53,7 @@ def test_files_of_others_are_those_that_are_listed() -> None:
     assert found == listed
 
 
-@pytest.mark.parametrize("path", ["/", "/table/3f9a1c0b77e2"])
+@pytest.mark.parametrize("path", ["/", "/table/3f9a1c0b77e2", "/audit/3f9a1c0b77e2"])
 def test_a_page_names_all_files_that_it_needs_so_that_none_is_waited_for(
     http: httpx.Client, path: str
 ) -> None:

@@ -27,6 +27,12 @@ export async function nextHead(previous, number, publicBytes) {
   return hexOf(await sha256("ledgerline/head/1", sequence, bytesOf(previous), leaf));
 }
 
+/** The head before the first entry, in hex. */
+export const firstHead = async (game) => hexOf(await sha256("ledgerline/chain/1", game));
+
+/** The bytes of an entry's proof. */
+export const provenBytes = (entry) => Uint8Array.from(atob(entry.proof.public), (letter) => letter.charCodeAt(0));
+
 /** Follows a game from an entry on. `on` has: entry(number), state({open, since}), anew(), sealed({from, to, broken}). */
 export class Connection {
   constructor(game, number, head, on) {
@@ -69,8 +75,7 @@ export class Connection {
   check(previous, entry) {
     if (!previous || !entry.proof || !crypto.subtle) return;
     this.checks = this.checks.then(async () => {
-      const bytes = Uint8Array.from(atob(entry.proof.public), (letter) => letter.charCodeAt(0));
-      const isNext = (await nextHead(previous, entry.number, bytes)) === entry.head;
+      const isNext = (await nextHead(previous, entry.number, provenBytes(entry))) === entry.head;
       this.sealed = { ...this.sealed, to: entry.number, broken: this.sealed.broken || !isNext };
       this.on.sealed(this.sealed);
     });

@@ -39,6 +39,7 @@ export function replayView(app) {
       ${best.length ? html`<label>Best move <select .value=${""} @change=${(event) => replay.seek(Number(event.target.value))}>
         <option value="">of …</option>${best.map(([seat, found]) => html`<option value=${found.number}>${seatName(seat)}, +${found.points}</option>`)}</select></label>` : nothing}
       <button type="button" class="quiet" @click=${() => app.copyMoment()}>Copy a link to this moment</button>
+      <a href=${`/audit/${app.game}#at=${replay.at}`}>Explain or doubt this entry</a>
       <button type="button" class="quiet" @click=${() => app.endReplay()}>Back to now</button>
     </div>
     <input type="range" min="1" max=${app.last} .value=${String(replay.at)} aria-label="Entry of the game" aria-valuetext=${`Entry ${replay.at} of ${app.last}`}

@@ -78,5 +78,5 @@ export function resultView(app) {
     <tbody>${rows.map((row) => html`<tr><th scope="row">${seatBadge(row.seat)} ${seatName(state.seats[row.seat])}</th>
       <td><b>${row.total}</b></td>${columns.map(([key]) => html`<td>${row[key]}</td>`)}</tr>`)}</tbody></table></div>
     <p>The game is over: ${state.ended}.${state.play_off ? html` <a href="/table/${state.play_off}">A play-off follows.</a>` : nothing}</p>
-    <p class="links"><button type="button" class="primary" @click=${() => app.startReplay(1)}>Watch it again</button></p></section>`;
+    <p class="links"><button type="button" class="primary" @click=${() => app.startReplay(1)}>Watch it again</button> <a class="button" href="/audit/${state.game}">Check its proof</a></p></section>`;
 }

@@ -1,4 +1,5 @@
-"""The pages for people: the lobby at `/`, a table at `/table/{game}`, and their files under `/assets`.
+"""The pages for people: the lobby at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files
+under `/assets`.
 
 A page is the same for everybody: what it shows it asks the API for, with the tokens that the browser has. It may run
 only scripts of this server, and asks no other host for anything."""
@@ -43,6 +44,11 @@ async def lobby() -> Response:
 @router.get("/table/{game}", summary="A table")
 async def table(game: str) -> Response:
     return _page("table", "board", "table")
+
+
+@router.get("/audit/{game}", summary="A game's audit")
+async def audit(game: str) -> Response:
+    return _page("audit", "audit")
 
 
 class Assets(StaticFiles):
