@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any, Final
 
 import httpx
@@ -46,6 +47,18 @@ class SeatedTable:
         """Deal."""
         headers = {"Authorization": f"Bearer {self.host}"}
         self.http.post(f"/v1/games/{self.game}/start", headers=headers).raise_for_status()
+
+    def play_to_the_end(self) -> None:
+        """Play seat 0 over the API, claiming what it can."""
+        path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {self.tokens[0]}"}
+        while self.http.get(f"{path}/state", headers=headers).json()["status"] != "over":
+            listed = self.http.get(f"{path}/legal", headers=headers).json()["commands"]
+            commands = [each["command"] for each in listed if each["command"]["type"] != "leave"]
+            if not commands:
+                time.sleep(0.02)
+                continue
+            command = next((each for each in commands if each["type"] == "claim_route"), commands[0])
+            self.http.post(f"{path}/commands", json=command, headers=headers)
 
     def open(self, open_page: OpenPage, seat: int, **more: Any) -> Any:
         """The table's page in the browser of the one who sits there."""

@@ -66,6 +66,15 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     page.get_by_role("slider").wait_for()
     page.locator(".key summary").click()
     yield "replay", page
+    over = SeatedTable(http)
+    over.start()
+    over.play_to_the_end()
+    page = over.open(open_page, 0, bypass_csp=True)
+    page.locator(".result").wait_for()
+    yield "over", page
+    page.goto(f"/audit/{over.game}#at=6")
+    page.locator(".move").wait_for()
+    yield "audit", page
 
 
 def test_WCAG_2_2_AA_holds_on_every_page(open_page: OpenPage, http: httpx.Client) -> None:

@@ -16,6 +16,9 @@ export const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1)
 /** A seat's name, or its letter while nobody sits there. */
 export const seatName = (seat) => seat.name ?? `Seat ${"ABCDEFGH"[seat.seat]}`;
 
+/** A text with names in place of seats' numbers: what is kept for ever names nobody. */
+export const withNames = (text, seats) => text.replace(/\bseat ([0-7])\b/g, (said, seat) => (seats[Number(seat)] ? seatName(seats[Number(seat)]) : said));
+
 /** How long ago something was, in words. */
 export function ago(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));

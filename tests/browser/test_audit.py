@@ -1,0 +1,47 @@
+"""The audit in the browser: checks one by one, a move in words, a doubt and its answer, the file."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.browser.conftest import OpenPage
+from tests.browser.players import SeatedTable
+
+
+@pytest.mark.long
+def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http)
+    table.start()
+    table.play_to_the_end()
+    page = table.open(open_page, 0)
+    page.get_by_role("link", name="Check its proof").click()
+    page.locator(".verdict.good").wait_for()
+    # when
+    page.get_by_label("Entry").first.fill("6")
+    page.get_by_role("button", name="Explain").click()
+    page.locator(".wish", has_text="Entry 6: ").wait_for()
+    page.get_by_label("What is wrong with it?").fill("The bot knew my <b>ticket</b>.")
+    page.get_by_role("button", name="Doubt this move").click()
+    # then
+    page.get_by_text("The move that you doubted is as the rules say.").wait_for()
+    assert "The bot knew my <b>ticket</b>." in page.locator(".doubt q").inner_text()
+    assert page.locator(".checks .good").count() == 7, "the six checks, and the browser's own of the chain"
+    text = page.locator("main").inner_text()
+    assert "the same for all" in text
+    assert "{" not in text
+    assert "None" not in text
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the file").click()
+    assert download.value.suggested_filename == f"{table.game}.ledgerline"
+
+
+@pytest.mark.long
+def test_while_a_game_goes_on_its_chain_alone_is_checked(open_page: OpenPage, http: httpx.Client) -> None:
+    table = SeatedTable(http)
+    page = open_page(f"/audit/{table.game}")
+    page.locator(".checks .good", has_text="all 2 entries follow").wait_for()
+    assert page.locator(".verdict, .explained, .doubts, .doubt-form").count() == 0
