@@ -8,6 +8,19 @@ const root = document.getElementById("page");
 root.replaceChildren();
 const POLL_MS = 5000;
 
+/** How a game stands: who waits and since when, whose turn it is, who won. */
+function standing(game) {
+  const since = ago(Date.now() - game.created);
+  const people = game.seats.filter((seat) => !seat.free && seat.kind === "human").map((seat) => seat.name);
+  if (game.status === "waiting") {
+    const who = people.length ? `${people.join(" and ")} ${people.length > 1 ? "wait" : "waits"}` : "It waits";
+    return game.free ? `${who} for ${game.free} more · made ${since}` : `everybody is here, and it can start · made ${since}`;
+  }
+  if (game.status === "playing") return `${game.turn === null ? "tickets are chosen" : `${game.seats[game.turn].name} is to move`} · made ${since}`;
+  const most = Math.max(...game.seats.map((seat) => seat.total ?? 0));
+  return `${game.seats.filter((seat) => seat.total === most).map((seat) => seat.name).join(" and ")} won with ${most} · made ${since}`;
+}
+
 class Lobby {
   constructor() {
     this.games = null;
@@ -51,7 +64,7 @@ class Lobby {
   row(game, action) {
     const mine = myGames()[game.game];
     const turn = mine?.seat !== undefined && game.status === "playing" && game.turn === mine.seat;
-    return html`<li class="game"><div><b>${this.form.boards?.find((board) => board.id === game.board)?.title ?? game.board_title}</b><span class="note">${game.ruleset} rules · ${ago(Date.now() - game.created)}</span>
+    return html`<li class="game"><div><b>${this.form.boards?.find((board) => board.id === game.board)?.title ?? game.board_title}</b><span class="note">${game.ruleset} rules · ${standing(game)}</span>
       <p class="people">${game.seats.map((seat) => html`<span class=${seat.free ? "free" : ""}>${seat.free ? "free" : seat.name}${seat.total === null ? nothing : html` <b>${seat.total}</b>`}</span>`)}</p></div>
       ${turn ? html`<span class="your-turn">your turn</span>` : nothing}
       <a class="button" href="/table/${game.game}" aria-label=${`${action}: ${game.board_title}, ${game.game}`}>${action}</a></li>`;
