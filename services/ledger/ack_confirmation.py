@@ -10,7 +10,7 @@ on one connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
@@ -24,12 +24,13 @@ from services.ledger.ack_levels import (
     count_replicas,
     send_command,
 )
-from services.ledger.confirmation_connection import ConfirmationConnection, EngineNode
+from services.ledger.confirmation_connection import ConfirmationConnection, EngineNode, unless_replaced
 from services.ledger.engine_probe import probe_engine
 from services.ledger.engine_settings import EngineCapabilities, WaitaofTrial
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.scripts import Script
+from services.ledger.silent_nodes import NodeAwayError
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -51,9 +52,16 @@ class ConfirmationBatcher:
     """The confirmations of one level on one node. They are sent in rounds, some at once; while rounds
     are under way the next one starts a little later, so that it covers more confirmations."""
 
-    def __init__(self, node: EngineNode, level: AckLevel, mark: str) -> None:
-        """`mark` is a confirmation mark that the node holds."""
-        self.node, self.level, self.mark = node, level, mark
+    def __init__(
+        self,
+        node: EngineNode,
+        level: AckLevel,
+        mark: str,
+        is_replaced: Callable[[], Awaitable[bool]] | None = None,
+    ) -> None:
+        """`mark` is a confirmation mark that the node holds. `is_replaced`, of a node of a cluster, returns whether
+        another one took over."""
+        self.node, self.level, self.mark, self.is_replaced = node, level, mark, is_replaced
         self._probe_lock = asyncio.Lock()
         self._trial: WaitaofTrial | None = None
         self._pending: list[PendingConfirmation] = []
@@ -66,7 +74,8 @@ class ConfirmationBatcher:
     async def unavailable_reason(self) -> str:
         """Why this level can't be had here and now, and what to do about it; '' where it can.
 
-        Raises RedisError or OSError: the engine doesn't answer. Concurrent callers share one check."""
+        Raises RedisError or OSError: the engine doesn't answer; NodeAwayError: another node took over. Concurrent
+        callers share one check."""
         if self._availability_check is None or self._availability_check.done():
             self._availability_check = asyncio.create_task(self._check_availability())
             self._availability_check.add_done_callback(_consume_exception)
@@ -76,9 +85,9 @@ class ConfirmationBatcher:
         while True:
             had_idle = bool(self._idle_connections)
             try:
-                return await self._read_unavailable_reason()
-            except (RedisError, OSError):
-                if not had_idle:
+                return await unless_replaced(self._read_unavailable_reason(), self.is_replaced)
+            except (RedisError, OSError) as error:
+                if not had_idle or isinstance(error, NodeAwayError):
                     raise  # a new connection shows how the engine is
 
     async def _read_unavailable_reason(self) -> str:
@@ -136,14 +145,17 @@ class ConfirmationBatcher:
         started_s = asyncio.get_running_loop().time()
         replies: list[Reply] = []
         try:
-            async with self._checked_connection() as checked:
-                replies = await self._send_batch(checked, batch)
+            replies = await unless_replaced(self._read_batch(batch), self.is_replaced)
         except (RedisError, OSError) as error:
             log.error("engine away", level=str(self.level), error=str(error))
         finally:
             self._last_round_s = asyncio.get_running_loop().time() - started_s
             for pending, reply in zip(batch, replies or [None] * len(batch), strict=True):
                 _resolve(pending, reply)
+
+    async def _read_batch(self, batch: Sequence[PendingConfirmation]) -> list[Reply]:
+        async with self._checked_connection() as checked:
+            return await self._send_batch(checked, batch)
 
     async def _send_batch(
         self, checked: ConfirmationConnection, batch: Sequence[PendingConfirmation]

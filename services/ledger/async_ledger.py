@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 import redis.asyncio
 from redis.asyncio.cluster import RedisCluster
@@ -34,6 +35,7 @@ from services.ledger.named_views import read_named_entry, read_named_views
 from services.ledger.notifications import EntryNotification, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
+from services.ledger.silent_nodes import NodeAwayError
 from services.ledger.token_generations import Generations
 from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewPageOrError, ViewRequest
 from services.ledger.wakeups import wakeup_channel_of
@@ -75,7 +77,14 @@ class AsyncLedger:
         """Why the game's engine can't give this level, and what to do about it; '' where it can."""
         if not level.needs_confirmation:
             return ""
-        return await (await self._confirmation_batcher_of(game, level)).unavailable_reason()
+        batcher = await self._confirmation_batcher_of(game, level)
+        try:
+            return await batcher.unavailable_reason()
+        except NodeAwayError:  # the node that took over is asked
+            successor = await self._confirmation_batcher_of(game, level)
+            if successor is batcher:
+                raise
+        return await successor.unavailable_reason()
 
     async def confirm(
         self, game: str, sender: Seat | None, command_id: str, level: AckLevel
@@ -196,8 +205,18 @@ class AsyncLedger:
         return [[next(replies) for _ in commands] for commands in rounds]
 
     async def _confirmation_batcher_of(self, game: str, level: AckLevel) -> ConfirmationBatcher:
-        mark = keys.confirmation_mark(self._partition(game))
+        partition = self._partition(game)
+        mark = keys.confirmation_mark(partition)
         node = await find_node(self._client, mark)
         if (node.name, level) not in self._confirmation_batchers:
-            self._confirmation_batchers[node.name, level] = ConfirmationBatcher(node, level, mark)
+            is_replaced = partial(self._is_replaced, node.name, partition) if node.name else None
+            self._confirmation_batchers[node.name, level] = ConfirmationBatcher(
+                node, level, mark, is_replaced
+            )
         return self._confirmation_batchers[node.name, level]
+
+    async def _is_replaced(self, name: str, partition: int) -> bool:
+        """Whether this node of a cluster is no primary any more; one that hangs is noticed by being asked."""
+        with suppress(RedisError):
+            await self._client.xlen(keys.commands(partition))
+        return all(node.name != name for node in self._client.get_primaries())

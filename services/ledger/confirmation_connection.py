@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
@@ -14,9 +15,11 @@ from services.ledger.ack_levels import DURABLE, AckLevel
 from services.ledger.engine_probe import FSYNC_SETTINGS
 from services.ledger.engine_settings import NOT_SHOWN, EngineCapabilities, is_aof_in_force, parse_settings
 from services.ledger.queries import Argument, Client, Reply
-from services.ledger.silent_nodes import NODE_TIMEOUT_S
+from services.ledger.silent_nodes import NODE_TIMEOUT_S, NodeAwayError
 
 ROUND_TIMEOUT_MS: Final = 5_000  # below a socket's time-out; a longer wait takes another round
+REPLACED_CHECK_S: Final = 0.25  # how often a round looks whether its node is still a primary
+Result = TypeVar("Result")
 
 
 class EngineNode(NamedTuple):
@@ -39,6 +42,28 @@ async def find_node(client: Client, key: str) -> EngineNode:
     wait_s = ROUND_TIMEOUT_MS / 1000 + NODE_TIMEOUT_S
     options = {**node.connection_kwargs, "socket_timeout": wait_s, "retry": Retry(NoBackoff(), 0)}
     return EngineNode(node.name, lambda: node.connection_class(**options))
+
+
+async def unless_replaced(
+    work: Coroutine[Any, Any, Result],  # what it yields is asyncio's own
+    is_replaced: Callable[[], Awaitable[bool]] | None,
+) -> Result:
+    """The result of this work on a node, for as long as no other node took over; without `is_replaced` none can.
+    An engine may take long to sync, and one that hangs never answers: what tells them apart is a fail-over.
+
+    Raises NodeAwayError: another one took over."""
+    if is_replaced is None:
+        return await work
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=REPLACED_CHECK_S))[0]:
+            if await is_replaced():
+                raise NodeAwayError("another node of the cluster took over")
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
 
 
 class ConfirmationConnection(NamedTuple):

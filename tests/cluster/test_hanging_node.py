@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from threading import Event, Thread
 from typing import Final
 
@@ -13,9 +15,14 @@ import pytest
 from redis.exceptions import RedisError
 from structlog.testing import capture_logs
 
+from services.gateway.command_tracking import AckRequest, CommandProgress, CommandTracker
+from services.gateway.hub import Hub
 from services.ledger import RedisLedger, keys
+from services.ledger.ack_levels import DURABLE
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.cluster_pipeline import hash_slot
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.keys import partition_of
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging, own_slots, slot_of, wait_until
 from tests.cluster.play import PARTITIONS, every_game_of, services
 from tests.long_runs import long_after
@@ -25,6 +32,7 @@ from tests.referee.running_referee import opening_commands
 OTHERS_S: Final = 1.0
 AFTER_FAIL_OVER_S: Final = 2.0
 SLACK_S: Final = 2.0
+PATIENCE_S: Final = 60.0  # of a caller who asks for `durable`
 CALM_S: Final = 1.0  # of play before the hang, and after it
 
 
@@ -36,6 +44,7 @@ class Callers:
         self.waits: dict[int, list[tuple[float, float]]] = defaultdict(
             list
         )  # when it ended, and how long it was
+        self.durable_waits_s: list[float] = []
 
     def call(self, partition: int) -> None:
         client = connect(self.url)
@@ -61,12 +70,36 @@ class Callers:
                 time.sleep(0.03)
         return False
 
+    async def call_durable(self, names: Iterator[str]) -> None:
+        """The same through a gateway's tracker, at level `durable`."""
+        ledger = AsyncLedger(connect_async(self.url), PARTITIONS)
+        hub = Hub(ledger)
+        listening = asyncio.create_task(hub.run())
+        tracker = CommandTracker(ledger, hub)
+        for name in names:
+            if self.stop.is_set():
+                break
+            began_s, progress = time.monotonic(), CommandProgress()
+            while progress.level != DURABLE and not self.stop.is_set():
+                with suppress(RedisError):
+                    progress = await tracker.track(opening_commands(name)[0], AckRequest(DURABLE, PATIENCE_S))
+            self.durable_waits_s.append(time.monotonic() - began_s)
+            await asyncio.sleep(0.1)
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+        await ledger.close()
+
     def longest(self, partitions: set[int]) -> float:
         return max(wait_s for partition in partitions for _, wait_s in self.waits[partition])
 
     @contextmanager
-    def calling(self) -> Iterator[None]:
+    def calling(self, durable: int) -> Iterator[None]:
+        """All of them call, and one more at level `durable` in that partition."""
         threads = [Thread(target=self.call, args=(partition,)) for partition in range(PARTITIONS)]
+        names = (
+            f"durable-{name}" for name in count() if partition_of(f"durable-{name}", PARTITIONS) == durable
+        )
+        threads.append(Thread(target=lambda: asyncio.run(self.call_durable(names))))
         for thread in threads:
             thread.start()
         try:
@@ -94,7 +127,7 @@ def test_P7_a_primary_that_hangs_delays_its_own_games_until_the_fail_over_and_no
     struck, replica = partitions_of(primary), replica_of(nodes, primary)
     others = set(range(PARTITIONS)) - struck
     callers = Callers(nodes.url)
-    with capture_logs() as logs, services(nodes.url), callers.calling():
+    with capture_logs() as logs, services(nodes.url), callers.calling(min(struck)):
         wait_until(lambda: all(len(callers.waits[p]) > 5 for p in range(PARTITIONS)), "games are created")
         callers.waits.clear()
         time.sleep(CALM_S)
@@ -103,15 +136,19 @@ def test_P7_a_primary_that_hangs_delays_its_own_games_until_the_fail_over_and_no
             began_s = time.monotonic()
             wait_until(lambda: replica.info("replication")["role"] == "master", "the replica took over")
             fail_over_s = time.monotonic() - began_s
+            durable_before = len(callers.durable_waits_s)
             before = {partition: len(callers.waits[partition]) for partition in struck}
             wait_until(lambda: all(len(callers.waits[p]) > before[p] + 3 for p in struck), "its games go on")
+            wait_until(lambda: len(callers.durable_waits_s) > durable_before + 2, "its games are durable")
         wait_until(nodes.agreed, "the old primary is a replica")
     print(
         f"usual {usual_s:.2f} s, fail-over {fail_over_s:.2f} s, "
-        f"others {callers.longest(others):.2f} s, struck {callers.longest(struck):.2f} s"
+        f"others {callers.longest(others):.2f} s, struck {callers.longest(struck):.2f} s, "
+        f"durable {max(callers.durable_waits_s):.2f} s"
     )
     assert callers.longest(others) < OTHERS_S + usual_s + SLACK_S
     assert callers.longest(struck) < fail_over_s + AFTER_FAIL_OVER_S + usual_s + SLACK_S
+    assert max(callers.durable_waits_s) < fail_over_s + AFTER_FAIL_OVER_S + usual_s + SLACK_S
     lines = [line for line in logs if line["event"].startswith("cluster node away")]
     assert {line["node"] for line in lines} == {f"127.0.0.1:{primary.port}"}
     nodes.await_peace()

@@ -97,6 +97,10 @@ ISOLATION_MUTANTS: Final = (
         ("tests/bots/test_waiting_tasks.py",),
     ),
     Mutant(
+        "a confirmation waits for a node that hangs though another took over", "P7", "services/ledger/confirmation_connection.py",
+        "            if await is_replaced():\n", "            if False:\n", ("tests/gateway/test_hanging_confirmations.py",),
+    ),
+    Mutant(
         "a list of games doesn't say that a node is away", "P8", "services/ledger/ledger_queries.py",
         "if is_mistyped(reply) or isinstance(reply, NodeAwayError)", "if is_mistyped(reply)", ("tests/cluster/test_part_away.py",),
     ),

@@ -6,13 +6,13 @@ import time
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger, keys
 from services.ledger.membership import LEASE_MS
 from services.referee.leases import MAX_HEARTBEAT_AGE_MS, GameClock, Lease, assign_partitions
 from services.runtime.settings import read_settings
+from tests.captured_logs import captured_logs
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import NOON, Clock
 
@@ -162,7 +162,7 @@ def test_P8_P10_without_the_shared_clock_each_referee_goes_by_its_own(
     if since == "later":
         one = referees.lease("one")
         spoil(client, keys.GAME_CLOCK_KEY, value)
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         if since == "the start":
             spoil(client, keys.GAME_CLOCK_KEY, value)
             one = referees.lease("one")
@@ -183,7 +183,7 @@ def test_P8_referees_that_cant_see_each_other_take_all_partitions(
     one, two = referees.lease("one"), referees.lease("two")
     one.renew()
     spoil(client, keys.MEMBERSHIP_KEY, "a text")
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         for lease in (one, two, one, two):
             lease.renew()
     assert [len(one.partitions), len(two.partitions)] == [PARTITIONS, PARTITIONS]
