@@ -56,9 +56,9 @@ class AsyncSeatClient:
         """Wait until the seat is asked to act; None once the game is over."""
         self._reconnection.heard()  # nothing was listened to until now
         while not self.session.is_over:
-            if (turn := self.session.turn()) is not None:
-                return turn
-            await self._step()
+            turn = self.session.turn()
+            if not await self._step(ANSWER_S if turn is None else 0) and turn is not None:
+                return turn  # and nothing came meanwhile
         return None
 
     async def send(self, command: Command) -> Verdict:
@@ -68,28 +68,29 @@ class AsyncSeatClient:
         self.session.send(command)
         self._reconnection.heard()
         while self.session.verdict is None:
-            await self._step()
+            await self._step(ANSWER_S)
         return self.session.verdict
 
-    async def _step(self) -> None:
-        """Send what is to be sent, and take one message."""
+    async def _step(self, wait_s: float) -> bool:
+        """Send what is to be sent, and take one message. False where none came in that time."""
         try:
             self._socket = self._socket or await self._connect()
             await asyncio.sleep(self.session.take_pause())
             if (text := self.session.outgoing()) is not None:
                 await self._socket.send(text)
             try:
-                async with asyncio.timeout(ANSWER_S):
+                async with asyncio.timeout(wait_s):
                     message = await self._socket.recv()
             except TimeoutError:
                 self.session.send_again()
-                return
+                return False
         except CONNECTION_ERRORS as error:
             self._socket = None
             await asyncio.sleep(self._reconnection.pause_after(error, self.session))
-            return
+            return True  # what is known has changed
         self._reconnection.heard()
         self.session.receive(message)
+        return True
 
     async def _connect(self) -> ClientConnection:
         return await connect(

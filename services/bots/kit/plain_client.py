@@ -56,9 +56,9 @@ class SeatClient:
         """Wait until the seat is asked to act; None once the game is over."""
         self._reconnection.heard()  # nothing was listened to until now
         while not self.session.is_over:
-            if (turn := self.session.turn()) is not None:
-                return turn
-            self._step()
+            turn = self.session.turn()
+            if not self._step(ANSWER_S if turn is None else 0) and turn is not None:
+                return turn  # and nothing came meanwhile
         return None
 
     def send(self, command: Command) -> Verdict:
@@ -68,27 +68,28 @@ class SeatClient:
         self.session.send(command)
         self._reconnection.heard()
         while self.session.verdict is None:
-            self._step()
+            self._step(ANSWER_S)
         return self.session.verdict
 
-    def _step(self) -> None:
-        """Send what is to be sent, and take one message."""
+    def _step(self, wait_s: float) -> bool:
+        """Send what is to be sent, and take one message. False where none came in that time."""
         try:
             self._socket = self._socket or self._connect()
             time.sleep(self.session.take_pause())
             if (text := self.session.outgoing()) is not None:
                 self._socket.send(text)
             try:
-                message = self._socket.recv(ANSWER_S)
+                message = self._socket.recv(wait_s)
             except TimeoutError:
                 self.session.send_again()
-                return
+                return False
         except CONNECTION_ERRORS as error:
             self._socket = None
             time.sleep(self._reconnection.pause_after(error, self.session))
-            return
+            return True  # what is known has changed
         self._reconnection.heard()
         self.session.receive(message)
+        return True
 
     def _connect(self) -> ClientConnection:
         opening = connect(

@@ -53,8 +53,8 @@ def join_by_link(link: str, name: str) -> SeatToken:
     """Take the seat that a link of the pages invites to: `http://host/table/GAME#invite=..`; without an invitation in
     it, any free seat. Raises KitError: it is no such link; and as `join`."""
     parts = urlsplit(link)
-    before, _, game = parts.path.rstrip("/").rpartition("/table/")
-    if parts.scheme not in ("http", "https") or not game:
+    before, table, game = parts.path.rstrip("/").rpartition("/table/")
+    if parts.scheme not in ("http", "https") or not table:
         raise KitError(f"{link[:80]} is no link to a table: http://host/table/GAME#invite=..")
     invitation = parse_qs(parts.fragment).get("invite", [""])[0]
     return join(f"{parts.scheme}://{parts.netloc}{before}", game, name, invitation)

@@ -80,6 +80,7 @@ class SeatSession:
         self.game, self.seat, self.expected, self._new_id = game, seat, expected, new_id
         self.pending: SentCommand | None = None
         self.verdict: Verdict | None = None  # on the last command
+        self.on_entry: Callable[[ViewEntry], None] | None = None  # is called with each entry that counts
         self._pause_s = 0.0
         self._problem: ServerRefusedError | None = None  # why the server will close
         self.begin_anew()
@@ -192,6 +193,8 @@ class SeatSession:
             if event["type"] == SeatTaken.type and event["name_commitment"] is not None:
                 self.names[event["name_commitment"]] = str(event["name"])
         fold_events(self.state, entry.at, entry.events)
+        if self.on_entry is not None:
+            self.on_entry(entry)
 
     def _require_expected(self, entry: ViewEntry) -> None:
         first_head, contribution = self.expected
