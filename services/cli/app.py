@@ -24,6 +24,8 @@ from services.cli import (
     status,
     tournament,
     trains_cases,
+    trains_client,
+    trains_server,
     withdraw_token,
 )
 from services.cli.exit import CommandLineError, GameNotFoundError, exit_with_error
@@ -42,6 +44,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         board,
         export_verify,
         trains_cases,
+        trains_server,
+        trains_client,
         services,
         status,
         tournament,

@@ -15,6 +15,7 @@ from services.cli.stall_watch import StallWatch
 
 REQUEST_TIMEOUT_S: Final = 30.0  # then the same request is sent again
 RETRY_DELAY_S: Final = 0.2
+WITHOUT_VERDICT: Final = (httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.ACCEPTED)
 
 
 def create_games(
@@ -47,28 +48,32 @@ def _with_own_seed(body: Mapping[str, object], index: int) -> Mapping[str, objec
 def _create_game(
     http: httpx.Client, body: Mapping[str, object], headers: Mapping[str, str], stall_watch: StallWatch
 ) -> str:
-    created = _post(http, "/games", body, headers, stall_watch).json()
+    created = post_until_answered(http, "/games", body, headers, stall_watch).json()
     game: str = created["game"]
-    _post(http, f"/games/{game}/start", None, {"Authorization": f"Bearer {created['token']}"}, stall_watch)
+    post_until_answered(
+        http, f"/games/{game}/start", None, {"Authorization": f"Bearer {created['token']}"}, stall_watch
+    )
     return game
 
 
-def _post(
+def post_until_answered(
     http: httpx.Client,
     path: str,
     body: Mapping[str, object] | None,
     headers: Mapping[str, str],
     stall_watch: StallWatch,
 ) -> httpx.Response:
-    """The answer to a request, which is sent again under the same key until there is a verdict."""
-    headers = {**headers, "Idempotency-Key": secrets.token_hex(12)}
+    """The answer to a request, which is sent again under the same key until there is a verdict.
+
+    Raises InvalidInputError where it is refused, CommandLineError where the server fails."""
+    headers = {"Idempotency-Key": secrets.token_hex(12), **headers}
     while True:
         try:
             response = http.post(path, json=body, headers=headers)
         except httpx.TimeoutException:
             stall_watch.check("the gateway")
             continue
-        if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+        if response.status_code not in WITHOUT_VERDICT:
             _require_ok(response)
             stall_watch.note_progress()
             return response

@@ -7,6 +7,7 @@ the destinations in the order of their names.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
@@ -30,6 +31,7 @@ from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.referee.rules import GameState, decide_envelope, legal
 from services.referee.rules.board import build_board, with_pair_tickets
 from services.referee.rules.rulesets.trains import TRAINS
+from services.referee.rules.setup.complexity_limits import require_within_limits
 from services.tournament.knock_out import GameOutcome, game_outcome
 
 GAME_ID: Final = "given-cards"
@@ -68,7 +70,7 @@ def play_game(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) 
     return game_outcome(state)
 
 
-def start_game(form: BoardForm, seats: int, cards: Sequence[str]) -> GameState:
+def start_game(form: BoardForm, seats: int, cards: Sequence[str] | None) -> GameState:
     """The state with hands dealt, in which the first player has to choose its destinations.
 
     Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
@@ -87,21 +89,24 @@ def start_game(form: BoardForm, seats: int, cards: Sequence[str]) -> GameState:
     return state
 
 
-def creation_command(form: BoardForm, seats: int, cards: Sequence[str]) -> CreateGame:
-    """What creates a game with exactly these cards, which need not have every colour: turns go by seat, and the
-    destinations come in order, the first ones not yet kept."""
-    destinations = [
-        TicketGiven((ticket.a, ticket.b), ticket.points)
-        for ticket in with_pair_tickets(build_board(form), PAIR_POINTS).tickets.values()
-    ]
+def creation_command(form: BoardForm, seats: int, cards: Sequence[str] | None) -> CreateGame:
+    """What creates a game whose turns go by seat. With given cards, which need not have every colour, the
+    destinations come in order too, the first ones not yet kept; else all is shuffled (None)."""
+    position = None if cards is None else _given_decks(form, cards)
     return CreateGame(
         tuple(SeatPlan() for _ in range(seats)),
         TRAINS.name,
-        BOARD_SCHEMA.write(form),
-        options=OPTIONS,
-        position=Position(
-            turn=None,
-            deck=tuple(cards),
-            ticket_decks={"regular": tuple(destinations[:MAX_OFFERED_IN_ALL])},
-        ),
+        BOARD_SCHEMA.write(form, exclude_defaults=True),
+        options={"order": "seated"} if cards is None else OPTIONS,
+        position=position,
     )
+
+
+def _given_decks(form: BoardForm, cards: Sequence[str]) -> Position:
+    board = build_board(form)
+    require_within_limits(TRAINS.rule_options, board)  # or the pairs would be too many
+    destinations = [
+        TicketGiven((ticket.a, ticket.b), ticket.points)
+        for ticket in islice(with_pair_tickets(board, PAIR_POINTS).tickets.values(), MAX_OFFERED_IN_ALL)
+    ]
+    return Position(turn=None, deck=tuple(cards), ticket_decks={"regular": tuple(destinations)})

@@ -60,7 +60,7 @@ def build_game_state(form: BoardForm, player_state: PlayerState) -> GameState:
     position = Position(
         hands=(cards,),
         cars=(player_state.this.rails,),
-        routes=_route_owners(routes_by_connection(build_board(form)), player_state),
+        routes=route_owners(routes_by_connection(build_board(form)), player_state),
     )
     options = {"cars": MAX_CARS}
     plans = tuple(SeatPlan() for _ in range(seats))
@@ -76,7 +76,7 @@ def routes_by_connection(board: Board) -> dict[Connection, str]:
     return {connection_of(board, name): name for name in board.routes}
 
 
-def _route_owners(routes: Mapping[Connection, str], player_state: PlayerState) -> dict[str, Seat]:
+def route_owners(routes: Mapping[Connection, str], player_state: PlayerState) -> dict[str, Seat]:
     """The owner of each route. Outside cases sometimes give one route to two players; then the first has it."""
     owners: dict[str, Seat] = {}
     for seat, acquired in enumerate((player_state.this.acquired, *player_state.acquired)):

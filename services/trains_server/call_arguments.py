@@ -1,4 +1,4 @@
-"""What a player is told at its calls, from the state of the game as its seat sees it."""
+"""What a player gets with its calls, from the state of the game as its seat sees it."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ class JsonStream:
     def take(self, max_bytes: int) -> Value | None:
         """The next value, of at most so many bytes; None while it isn't there as a whole.
 
-        Raises BadJsonError: a value that is too long, too deep, or none; and a number or a word alone, whose end
-        can't be told, and which is no answer to anything."""
+        Raises BadJsonError: a value that is too long, too deep, or none; and a number or a word alone, which
+        has no end in a stream, and answers nothing."""
         end = self._find_end()
         if (end or len(self._buffer)) > max_bytes:
             raise BadJsonError(f"a value of more than {max_bytes} bytes")

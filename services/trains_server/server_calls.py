@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What a player is told when a game begins."""
+    """What a player gets when a game begins."""
 
     form: BoardForm
     rails: int

@@ -30,6 +30,7 @@ from services.trains_server.sign_up import SignUp, SignUpRules
 from services.trains_server.strategy_player import StrategyPlayer
 from services.trains_server.tcp_client import ClientAnswers, ClientPlayer, sign_up_and_play
 from services.trains_server.tcp_server import run_tcp_tournament
+from services.trains_server.time_limits import ClockLimits
 
 T = TypeVar("T")
 LOOPBACK: Final = "127.0.0.1"
@@ -157,7 +158,9 @@ async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards:
 
 async def _play(name: str, answers: ClientAnswers | SilentAnswers, port: int) -> None:
     with suppress(PeerFailedError, OSError):  # it is removed
-        await sign_up_and_play(name, answers.answer, host=LOOPBACK, port=port)
+        await sign_up_and_play(
+            name, answers.answer, host=LOOPBACK, port=port, time_limits=ClockLimits(), silence_s=CASE_S
+        )
 
 
 def _answers_of(kind: str, map_json: object, silence: asyncio.Event) -> ClientAnswers | SilentAnswers:

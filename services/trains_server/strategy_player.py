@@ -1,4 +1,4 @@
-"""A player of a known strategy: it decides from what the protocol tells it, without the rules' help."""
+"""A player of a known strategy: it decides from what the protocol says, without the rules' help."""
 
 from __future__ import annotations
 

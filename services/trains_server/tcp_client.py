@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from services.bots.policies.trains_strategies import Destination
 from services.trains.player_state import PlayerState
 from services.trains_server.call_answers import VOID
-from services.trains_server.peer_connection import PeerConnection
+from services.trains_server.peer_connection import PeerConnection, PeerFailedError
 from services.trains_server.server_calls import (
     MAX_CALL_BYTES,
     Call,
@@ -21,6 +21,9 @@ from services.trains_server.server_calls import (
     read_player_state,
     read_setup,
 )
+from services.trains_server.time_limits import TimeLimits
+
+SERVER: Final = "the server"  # who is waited for
 
 
 class ClientPlayer(Protocol):
@@ -71,18 +74,24 @@ class ClientAnswers:
         return VOID
 
 
-async def sign_up_and_play(name: str, answer: Answerer, *, host: str, port: int) -> None:
+async def sign_up_and_play(
+    name: str, answer: Answerer, *, host: str, port: int, time_limits: TimeLimits, silence_s: float
+) -> None:
     """Sign up under this name, and answer calls until the tournament is over.
 
     Raises OSError: nobody listens; PeerFailedError: the server closed the connection, which is how it removes a
-    player, or sent no JSON; InvalidInputError: it called for what the protocol doesn't have."""
+    player, sent no JSON, or nothing for `silence_s`; InvalidInputError: it called for what the protocol doesn't
+    have."""
     connection = PeerConnection(*await asyncio.open_connection(host, port))
     try:
         await connection.send(name)
         while True:
-            call = read_call(await connection.receive(MAX_CALL_BYTES))
+            received = connection.receive(MAX_CALL_BYTES)
+            call = read_call(await time_limits.within(silence_s, SERVER, received))
             await connection.send(await answer(call))
             if call.name == "end":
                 break
+    except TimeoutError:
+        raise PeerFailedError(f"called for nothing within {silence_s:g} s") from None
     finally:
         await connection.close()

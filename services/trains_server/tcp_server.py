@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from schemas.errors import InvalidInputError
 from services.trains_server.remote_tournament import MapChooser, Progress, RemoteResult, RemoteTournament
 from services.trains_server.sign_up import SignUp
 from services.trains_server.table_port import TableOpener
@@ -22,8 +23,13 @@ async def run_tcp_tournament(
 ) -> RemoteResult:
     """Sign players up at this address, and play their tournament; `on_listening` gets the port.
 
-    Raises OSError where nobody can listen there, and what opening a table does."""
-    server = await asyncio.start_server(sign_up.welcome, host, port)
+    Raises InvalidInputError where nobody can listen there, and what opening a table does."""
+    try:
+        server = await asyncio.start_server(sign_up.welcome, host, port)
+    except OSError as error:
+        raise InvalidInputError(
+            "port", f"nobody can listen at {host}:{port}: {error.strerror or error}"
+        ) from None
     try:
         on_listening(server.sockets[0].getsockname()[1])
         players = await sign_up.wait()

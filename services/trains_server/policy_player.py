@@ -1,0 +1,123 @@
+"""A player that decides by one of the bots' policies: what the protocol says becomes a seat's view of a game."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.commands import (
+    ClaimRoute,
+    Command,
+    CommandEnvelope,
+    CreateGame,
+    KeepTickets,
+    RequestCards,
+    SeatPlan,
+    StartGame,
+    TakeSeat,
+)
+from schemas.errors import InvalidInputError
+from schemas.positions import Position, TicketGiven
+from schemas.refusals import CommandRefusedError
+from services.bots.policies import POLICIES
+from services.bots.policies.random_source import SeatRandom
+from services.bots.policies.trains_strategies import Destination
+from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
+from services.referee.rules.board import build_board
+from services.referee.rules.rulesets.trains import TRAINS
+from services.trains.given_cards import GAME_ID, NO_SEED, OPTIONS, PAIR_POINTS
+from services.trains.player_state import PlayerState, command_json, route_owners, routes_by_connection
+from services.trains_server.server_calls import Setup
+
+OWN_SEAT: Final = 0  # in the games that it thinks in
+MIN_SEATS: Final = TRAINS.rule_options.seats_least
+
+
+class PolicyPlayer:
+    """Plays by a policy. Its chance follows from `secret` (64 hex digits) and the number of its choices."""
+
+    def __init__(self, policy: str, secret: str | None = None) -> None:
+        self._policy, self._secret = POLICIES[policy], secret or secrets.token_hex(32)
+        self._setup: Setup | None = None
+        self._choices = 0
+
+    def begin(self, setup: Setup) -> None:
+        """A game begins."""
+        self._setup = setup
+
+    def give_back(self, offered: list[Destination]) -> list[Destination]:
+        """The destinations that it doesn't keep. Raises InvalidInputError: the map has no such destinations."""
+        setup = self._require_setup()
+        ids = city_ids(setup)
+        below = [
+            ticket_given(ids, destination, points=1) for destination in offered[:2]
+        ]  # for another seat (SETUP-4)
+        decks = {"regular": (*(ticket_given(ids, destination) for destination in offered), *below)}
+        cards = tuple(setup.cards) + tuple(Counter(TRAINS.rule_options.cards).elements())
+        choice = self._choose(
+            Position(turn=None, deck=cards, ticket_decks=decks), {**OPTIONS, "start_keep": 2}
+        )
+        assert isinstance(choice, KeepTickets), "nothing else is legal"
+        return [destination for index, destination in enumerate(offered) if index not in choice.keep]
+
+    def act(self, player_state: PlayerState) -> str | list[str | int]:
+        """Its turn, as the answer to `play`. Raises InvalidInputError: there can be no such state on this map."""
+        setup, own = self._require_setup(), player_state.this
+        ids, board = city_ids(setup), build_board(setup.form)
+        rows = (own.acquired, *player_state.acquired)
+        used = [sum(wanted[3] for wanted in row) for row in rows]
+        tickets = [ticket_given(ids, Destination(*each)) for each in (own.destination1, own.destination2)]
+        position = Position(
+            hands=({color: count for color, count in own.cards.items() if count},),
+            cars=(own.rails, *(max(0, setup.rails - spaces) for spaces in used[1:])),
+            routes=route_owners(routes_by_connection(board), player_state),
+            tickets=(tuple(tickets),),
+        )
+        cars = max(setup.rails, own.rails + used[0], *used)
+        choice = self._choose(position, {"cars": cars}, len(rows))
+        assert isinstance(choice, ClaimRoute | RequestCards), "nothing else is legal"
+        return command_json(choice, board)
+
+    def _choose(self, position: Position, options: Mapping[str, object], seats: int = MIN_SEATS) -> Command:
+        plans = tuple(SeatPlan() for _ in range(max(MIN_SEATS, seats)))
+        board = BOARD_SCHEMA.write(self._require_setup().form)
+        command = CreateGame(plans, TRAINS.name, board, options=options, position=position)
+        try:
+            view = own_view(command)
+        except CommandRefusedError as refusal:
+            raise InvalidInputError("call", f"there can be no such game: {refusal.reason}") from None
+        self._choices += 1
+        seat_random = SeatRandom(self._secret, self._choices)
+        return self._policy(view, OWN_SEAT, legal(view, OWN_SEAT), seat_random)
+
+    def _require_setup(self) -> Setup:
+        if self._setup is None:
+            raise InvalidInputError("call", "comes before any setup")
+        return self._setup
+
+
+def own_view(command: CreateGame) -> GameState:
+    """The game that `command` creates, started, as OWN_SEAT sees it. Raises CommandRefusedError."""
+    state, view = GameState(), GameState()
+    seats: Iterable[Command] = (TakeSeat(f"seat {seat}", seat) for seat in range(len(command.seats)))
+    for each in (command, *seats, StartGame()):
+        for event in decide_envelope(state, CommandEnvelope("own", GAME_ID, None, each), 0, NO_SEED):
+            if (shown := redact_for(OWN_SEAT, event)) is not None:
+                evolve(view, shown)
+    return view
+
+
+def city_ids(setup: Setup) -> dict[str, str]:
+    """The ids of the map's cities by their names."""
+    return {city.name: city.id for city in setup.form.cities}
+
+
+def ticket_given(ids: Mapping[str, str], destination: Destination, points: int = PAIR_POINTS) -> TicketGiven:
+    """The ticket of a destination. Raises InvalidInputError: the map doesn't have its cities."""
+    for city in destination:
+        if city not in ids:
+            raise InvalidInputError("destination", f"the map has no city {city!r}")
+    return TicketGiven((ids[destination.a], ids[destination.b]), points)
