@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -23,10 +22,10 @@ from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
 from schemas.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.schema_components import JsonSchema, simplify, union_schema
+from schemas.socket_messages import describe_socket
 
 FOLDER: Final = Path(__file__).parent / "json"
-JsonSchema: TypeAlias = dict[str, Any]  # values of any JSON type
-T = TypeVar("T")
 
 LAYOUTS: Final = {
     "letter": ["format", "id", "game", "seat", "command"],
@@ -55,7 +54,8 @@ def generate_files() -> dict[str, str]:
     generated = {
         f"{name}.schema.json": _to_json_text(_with_header(name, schema)) for name, schema in schemas.items()
     }
-    return {**generated, "wire.json": _to_json_text(_wire_layout())}
+    others = {"wire.json": _wire_layout(), "asyncapi.json": describe_socket()}
+    return {**generated, **{name: _to_json_text(document) for name, document in others.items()}}
 
 
 def find_stale_files(folder: Path = FOLDER) -> list[str]:
@@ -76,42 +76,6 @@ def write_files(folder: Path = FOLDER) -> None:
             (folder / name).write_text(expected[name], encoding="utf-8")
         else:
             (folder / name).unlink()
-
-
-def union_schema(
-    contract_schemas: Mapping[str, Schema[T]], classes: tuple[type[Contract], ...], description: str
-) -> JsonSchema:
-    """A schema of any of these contracts, by its type."""
-    variants: JsonSchema = {}
-    definitions: JsonSchema = {}
-    for cls in sorted(classes, key=lambda cls: cls.type):
-        variant = simplify(contract_schemas[cls.type].json_schema())
-        for name, definition in variant.pop("$defs", {}).items():
-            assert definitions.setdefault(name, definition) == definition, f"two contracts are called {name}"
-        variant["properties"] = {"type": {"const": cls.type}, **variant["properties"]}
-        variant["required"] = ["type", *variant.get("required", ())]
-        variants[cls.type] = {**variant, "x-version": cls.version, "x-code": cls.code}
-    references = [{"$ref": f"#/$defs/{name}"} for name in variants]
-    return {
-        "description": description,
-        "oneOf": references,
-        "$defs": {**variants, **dict(sorted(definitions.items()))},
-    }
-
-
-def simplify(schema: Any) -> Any:  # any JSON value, and one of the same type
-    """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
-    if isinstance(schema, list):
-        return [simplify(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    name_keyed = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
-    simplified = {
-        key: {name: simplify(value) for name, value in part.items()} if key in name_keyed else simplify(part)
-        for key, part in schema.items()
-        if key != "title"
-    }
-    return {**simplified, "additionalProperties": False} if "patternProperties" in simplified else simplified
 
 
 # -- the forms -----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The contracts of schemas/ as components of the OpenAPI document: commands, events, boards, rule options.
+"""How models refer to the contracts of schemas/, which are components of the OpenAPI document.
 
 A model refers to one of them with `refers_to`; `resolve_references` makes these marks into references, because pydantic
 knows no schema that it didn't make itself.
@@ -6,17 +6,12 @@ knows no schema that it didn't make itself.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from pydantic import WithJsonSchema
 
-from schemas import commands, events
-from schemas.boards.form import BOARD_SCHEMA
-from schemas.json_schema import simplify, union_schema
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.schema_components import COMPONENTS, JsonSchema
 
-JsonSchema: TypeAlias = dict[str, Any]  # values of any JSON type
-COMPONENTS: Final = "#/components/schemas/"
 MARK: Final = "x-component"
 JSON_SCHEMA: Final[JsonSchema] = {
     "description": "A JSON Schema, of the keywords that rule options need.",
@@ -76,44 +71,6 @@ def resolve_references(schema: Any) -> Any:  # any JSON value, and one of the sa
     return {**resolved, "$ref": COMPONENTS + schema[MARK]} if MARK in schema else resolved
 
 
-def contract_components() -> dict[str, JsonSchema]:
-    """The components, by name; a part of one has the name of both."""
-    options = simplify(RULE_OPTIONS_SCHEMA.json_schema())
-    del options["required"]  # what a creation leaves out is as usual
-    return {
-        **_components("Event", union_schema(events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null.")),
-        **_components("Command", union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type.")),
-        "PlayerCommand": {
-            "description": "A command of a seat, by its type.",
-            "oneOf": [{"$ref": f"{COMPONENTS}Command_{cls.type}"} for cls in commands.PLAYER_COMMANDS],
-        },
-        **_components("BoardForm", simplify(BOARD_SCHEMA.json_schema())),
-        **_components("RuleOptionChoices", options),
-        "OptionType": JSON_SCHEMA,
-        "OptionValue": OPTION_VALUE,
-    }  # fmt: skip
-
-
-def _components(name: str, schema: JsonSchema) -> dict[str, JsonSchema]:
-    """A schema as a component, and each of its definitions as another."""
-    definitions = schema.pop("$defs", {})
-    prefix = f"{COMPONENTS}{name}_"
-
-    def renamed(part: Any) -> Any:  # any JSON value, and one of the same type
-        if isinstance(part, list):
-            return [renamed(each) for each in part]
-        if not isinstance(part, dict):
-            return part
-        if part.get("additionalProperties") is True:  # options, of a creation or a board
-            return {"$ref": f"{COMPONENTS}RuleOptionChoices"}
-        if part == {"type": "object"}:  # a board in place
-            return {"$ref": f"{COMPONENTS}BoardForm"}
-        return {
-            key: prefix + value.removeprefix("#/$defs/") if key == "$ref" else renamed(value)
-            for key, value in part.items()
-        }
-
-    return {
-        name: renamed(schema),
-        **{f"{name}_{part}": renamed(definition) for part, definition in definitions.items()},
-    }
+def option_components() -> dict[str, JsonSchema]:
+    """The components that no contract has: how an option is described."""
+    return {"OptionType": JSON_SCHEMA, "OptionValue": OPTION_VALUE}

@@ -16,9 +16,9 @@ from schemas.commands import SeatPlan
 from schemas.disputes import MAX_REASON_LENGTH
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
 from schemas.forks import SequenceNumber
-from schemas.json_schema import simplify
 from schemas.positions import Position
-from services.gateway.contract_schemas import contract_components, refers_to
+from schemas.schema_components import contract_components, simplify
+from services.gateway.contract_schemas import option_components, refers_to
 from services.gateway.explanation_models import ANSWER_PARTS
 from services.gateway.response_models import Problem
 
@@ -108,6 +108,6 @@ def component_schemas() -> dict[str, JsonSchemaValue]:
         [(model, "validation") for model in (*REQUEST_MODELS, *ANSWER_PARTS, Problem)],
         ref_template=SCHEMA_PATH,
     )
-    schemas = {**simplify(definitions["$defs"]), **contract_components()}
+    schemas = {**simplify(definitions["$defs"]), **contract_components(), **option_components()}
     del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone
     return schemas

@@ -1,0 +1,92 @@
+"""The contracts as parts of larger documents: one schema for a union of them, and components for OpenAPI and AsyncAPI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias, TypeVar
+
+from schemas import commands, events
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.contract import Contract, Schema
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
+
+JsonSchema: TypeAlias = dict[str, Any]  # values of any JSON type
+T = TypeVar("T")
+COMPONENTS: Final = "#/components/schemas/"
+
+
+def contract_components() -> dict[str, JsonSchema]:
+    """The components, by name; a part of one has the name of both."""
+    options = simplify(RULE_OPTIONS_SCHEMA.json_schema())
+    del options["required"]  # what a creation leaves out is as usual
+    return {
+        **_components("Event", union_schema(events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null.")),
+        **_components("Command", union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type.")),
+        "PlayerCommand": {
+            "description": "A command of a seat, by its type.",
+            "oneOf": [{"$ref": f"{COMPONENTS}Command_{cls.type}"} for cls in commands.PLAYER_COMMANDS],
+        },
+        **_components("BoardForm", simplify(BOARD_SCHEMA.json_schema())),
+        **_components("RuleOptionChoices", options),
+    }  # fmt: skip
+
+
+def _components(name: str, schema: JsonSchema) -> dict[str, JsonSchema]:
+    """A schema as a component, and each of its definitions as another."""
+    definitions = schema.pop("$defs", {})
+    prefix = f"{COMPONENTS}{name}_"
+
+    def renamed(part: Any) -> Any:  # any JSON value, and one of the same type
+        if isinstance(part, list):
+            return [renamed(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if part.get("additionalProperties") is True:  # options, of a creation or a board
+            return {"$ref": f"{COMPONENTS}RuleOptionChoices"}
+        if part == {"type": "object"}:  # a board in place
+            return {"$ref": f"{COMPONENTS}BoardForm"}
+        return {
+            key: prefix + value.removeprefix("#/$defs/") if key == "$ref" else renamed(value)
+            for key, value in part.items()
+        }
+
+    return {
+        name: renamed(schema),
+        **{f"{name}_{part}": renamed(definition) for part, definition in definitions.items()},
+    }
+
+
+def union_schema(
+    contract_schemas: Mapping[str, Schema[T]], classes: tuple[type[Contract], ...], description: str
+) -> JsonSchema:
+    """A schema of any of these contracts, by its type."""
+    variants: JsonSchema = {}
+    definitions: JsonSchema = {}
+    for cls in sorted(classes, key=lambda cls: cls.type):
+        variant = simplify(contract_schemas[cls.type].json_schema())
+        for name, definition in variant.pop("$defs", {}).items():
+            assert definitions.setdefault(name, definition) == definition, f"two contracts are called {name}"
+        variant["properties"] = {"type": {"const": cls.type}, **variant["properties"]}
+        variant["required"] = ["type", *variant.get("required", ())]
+        variants[cls.type] = {**variant, "x-version": cls.version, "x-code": cls.code}
+    references = [{"$ref": f"#/$defs/{name}"} for name in variants]
+    return {
+        "description": description,
+        "oneOf": references,
+        "$defs": {**variants, **dict(sorted(definitions.items()))},
+    }
+
+
+def simplify(schema: Any) -> Any:  # any JSON value, and one of the same type
+    """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
+    if isinstance(schema, list):
+        return [simplify(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    name_keyed = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
+    simplified = {
+        key: {name: simplify(value) for name, value in part.items()} if key in name_keyed else simplify(part)
+        for key, part in schema.items()
+        if key != "title"
+    }
+    return {**simplified, "additionalProperties": False} if "patternProperties" in simplified else simplified
