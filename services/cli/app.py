@@ -26,6 +26,7 @@ from services.cli import (
     trains_cases,
     trains_client,
     trains_server,
+    watch_command,
     withdraw_token,
 )
 from services.cli.exit import CommandLineError, GameNotFoundError, exit_with_error
@@ -39,6 +40,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
     for module in (
         play,
         replay,
+        watch_command,
         fork,
         audit,
         board,

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 
 from schemas.entries import ViewEntry
+from schemas.field_types import Seat
 from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line
 from services.cli.stall_watch import StallWatch
@@ -22,10 +23,11 @@ from services.text.game_summary import game_summary_json
 
 
 class WatchedGame:
-    """A game as the public sees it, verified and folded as far as it was read."""
+    """A game as a seat, or the public (None), sees it: verified, and folded as far as it was read."""
 
-    def __init__(self, game: str) -> None:
-        self.id, self.state, self.view_verifier = game, GameState(), ViewVerifier(game, None)
+    def __init__(self, game: str, viewer: Seat | None = None) -> None:
+        self.id, self.viewer = game, viewer
+        self.state, self.view_verifier = GameState(), ViewVerifier(game, viewer)
         self.sequence = self.event_count = 0
         self.recent_sentences: deque[str] = deque(maxlen=6)
 
