@@ -43,8 +43,8 @@ from schemas.registry import union_members
 
 Payment = Annotated[Cards, Field(min_length=1)]
 
-Policy = Literal["random", "greedy", "planner", "hold-10", "buy-now"]
-POLICIES: Final = ("random", "greedy", "planner", "hold-10", "buy-now")
+Policy = Literal["random", "greedy", "planner", "searcher", "hold-10", "buy-now"]
+POLICIES: Final = ("random", "greedy", "planner", "searcher", "hold-10", "buy-now")
 
 
 @contract()

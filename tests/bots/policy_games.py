@@ -30,7 +30,8 @@ class CheckedGame(CoreGame):
         rng, names = Random(f"{rules} {number}"), sorted(RULESETS[rules].bot_policies)
         board = rng.choice(BOARDS_BY_RULESET[rules])
         policies = tuple(
-            names[(number + seat) % len(names)] for seat in range(rng.choice(seat_counts(board)))
+            names[(number * len(names) // 2 + seat) % len(names)]
+            for seat in range(rng.choice(seat_counts(board)))
         )
         options = {"strict": True, **({"cards": small_deck(rules)} if number % 3 == 2 else {})}
         super().__init__(f"{rules}-{number}", GameSetting(rules, board, options), policies, str(number))

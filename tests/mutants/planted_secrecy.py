@@ -9,6 +9,7 @@ from tests.mutants.mutant import Mutant
 GATE: Final = ("tests/secrecy/test_gate.py",)
 DEALS: Final = ("tests/secrecy/test_deals.py",)
 GUESSING: Final = ("tests/secrecy/test_guessing.py",)
+SEARCHER: Final = ("tests/bots/test_searcher.py",)
 AFFORDED: Final = """sorted(
         {c.route for s in state.pending_choices for c in __import__("services.referee.rules", fromlist=["legal"]).legal(state, s)
          if hasattr(c, "route")}
@@ -80,5 +81,9 @@ SECRECY_MUTANTS: Final = (
         "the key follows from the seed's public commitment", "P6", "services/referee/rules/fair_randomness.py",
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.seed)",
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.commitment)", GUESSING,
+    ),
+    Mutant(
+        "a sampled world keeps what others hold, where the state has it", "P5", "services/bots/searching/world_sampler.py",
+        "    if not is_view(state):", "    if False:", SEARCHER,
     ),
 )  # fmt: skip

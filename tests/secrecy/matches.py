@@ -19,6 +19,7 @@ from schemas.commands import (
     TakeSeat,
 )
 from schemas.field_types import Seat
+from services.bots.policies import SLOW_POLICIES
 from services.referee.game_cache import CachedGame
 from services.referee.rules import RULESETS, GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge
@@ -97,7 +98,7 @@ class Match:
         self.opening.append(self.process(None, command))
 
     def _plan(self, rules: str) -> SeatPlan:
-        policy: Any = self.rng.choice([*sorted(RULESETS[rules].bot_policies), None])
+        policy: Any = self.rng.choice([*sorted(RULESETS[rules].bot_policies - SLOW_POLICIES.keys()), None])
         age = self.rng.randrange(20, 60)
         return SeatPlan("bot", policy, age=age) if policy else SeatPlan()
 

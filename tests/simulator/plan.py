@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
+from services.bots.policies import SLOW_POLICIES
 from services.referee.rules import RULESETS
 from services.referee.rules import board as boards
 
@@ -101,7 +102,11 @@ def _game(rng: Random) -> GamePlan:
     rule_options = RULESETS[board.default_ruleset].rule_options
     most = board.rule_options.get("seats_most", rule_options.seats_most)
     assert isinstance(most, int)
-    policies = ("random", "random", *sorted(RULESETS[board.default_ruleset].bot_policies))
+    policies = (
+        "random",
+        "random",
+        *sorted(RULESETS[board.default_ruleset].bot_policies - SLOW_POLICIES.keys()),
+    )
     count = min(rng.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
     people = rng.choice((0, 1, 1, 2, count))
     kinds = ["person" if seat < people else rng.choice(policies) for seat in range(count)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from schemas.commands import ClaimRoute
 from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
 from services.bots.planning.move_plan import MovePlan
-from services.bots.policies.random_source import SeatRandom
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
+
+if TYPE_CHECKING:
+    from services.bots.policies.random_source import SeatRandom  # that package imports this module
 
 PLUS_FOUR_SHARE: Final = 0.7  # of the price of a locomotive
 

@@ -11,6 +11,7 @@ from services.bots.policies.greedy import greedy
 from services.bots.policies.planner import planner
 from services.bots.policies.random_policy import choose_randomly
 from services.bots.policies.random_source import SeatRandom
+from services.bots.policies.searcher import searcher
 from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.referee.rules import GameState
 
@@ -20,6 +21,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "random": choose_randomly,
     "greedy": greedy,
     "planner": planner,
+    "searcher": searcher,
     "hold-10": hold_10,
     "buy-now": buy_now,
 }
@@ -33,4 +35,5 @@ class SlowPolicy(NamedTuple):
 
 
 DEADLINE_BUDGETS: Final = 1.2
-SLOW_POLICIES: Final[Mapping[str, SlowPolicy]] = {}  # those of POLICIES that think in a process of a pool
+# those of POLICIES that think in a process of a pool
+SLOW_POLICIES: Final[Mapping[str, SlowPolicy]] = {"searcher": SlowPolicy(budget_s=3.0, fallback="planner")}

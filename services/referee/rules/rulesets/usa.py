@@ -67,7 +67,7 @@ USA: Final = Ruleset(
     rule_options=RULE_OPTIONS,
     randomness=SHARED_RANDOMNESS,
     route_kinds=frozenset({"rail"}),
-    bot_policies=frozenset({"random", "greedy", "planner"}),
+    bot_policies=frozenset({"random", "greedy", "planner", "searcher"}),
     moves={
         ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_TICKETS, CLAIM_ROUTE, PASS),
         SECOND_CARD: (DRAW_BLIND, DRAW_MARKET),

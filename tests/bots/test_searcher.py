@@ -1,0 +1,148 @@
+"""The policy searcher: it searches only worlds that look the same to its seat, and leaves the planner's choice
+only for a clearly better one."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from schemas.commands import ClaimRoute, Command, KeepTickets, StartGame
+from services.bots.policies import POLICIES
+from services.bots.policies.random_source import SeatRandom
+from services.bots.searching.candidate_values import CandidateValue, SearchBudget, evaluate_candidates
+from services.bots.searching.compact_game import KINDS, NO_CARD, CompactGame, compact_rules
+from services.bots.searching.world_sampler import sample_world
+from services.referee.rules import GameState, legal
+from services.referee.rules.determinization import ViewerKnowledge, determinize
+from services.referee.rules.state import SECOND_CARD
+from services.tournament.core_game import CoreGame, GameSetting
+from tests.rules.given import created, given
+
+SMALL: Final = SearchBudget(24)
+
+
+def position(seed: str, moves: int, rules: str = "usa") -> tuple[GameState, GameState, int]:
+    """The referee's state of a game of planners after so many moves (and until no second card is due), the view of
+    the seat that acts, and the seat."""
+    game = CoreGame("search", GameSetting(rules), ("planner",) * 2, seed)
+    for _ in range(moves):
+        game.play_move(min(game.state.pending_choices))
+    while SECOND_CARD in game.state.pending_choices.values():
+        game.play_move(min(game.state.pending_choices))
+    seat = min(game.state.pending_choices)
+    return game.state, game.views[seat], seat
+
+
+def permuted(state: GameState, seat: int, rng: Random) -> GameState:
+    """The same to the seat: the decks, others' hands and others' tickets are dealt anew."""
+
+    def shuffle(row: Any) -> Any:
+        return rng.sample(row, len(row))
+
+    known = ViewerKnowledge(seat)
+    known.hand(seat).update({str(card): n for card, n in state.seats[seat].hand.items() if n})
+    known.located_tickets.update(str(name) for name in (*state.seats[seat].tickets, *state.seats[seat].offer))
+    known.decks = {deck: [None] * len(row) for deck, row in state.ticket_decks.items()}
+    return determinize(state, known, shuffle)
+
+
+def everything(game: CompactGame) -> dict[str, Any]:
+    return {name: getattr(game, name) for name in CompactGame.__slots__ if name not in {"rules", "shuffle"}}
+
+
+@pytest.mark.parametrize("moves", [0, 1, 30, 90])
+def test_P5_a_sampled_world_does_not_depend_on_what_is_hidden(moves: int) -> None:
+    state, _, seat = position("hidden", moves)
+    rules, rng = compact_rules(state), Random(1)
+    other = permuted(state, seat, rng)
+    assert other.deck != state.deck and other.seats[1 - seat].hand != state.seats[1 - seat].hand
+    for world in range(5):
+        one, same = (sample_world(each, seat, rules, Random(world)) for each in (state, other))
+        assert everything(one) == everything(same)
+
+
+@pytest.mark.parametrize("moves", [2, 30, 90])
+def test_a_sampled_world_has_every_card_and_ticket_once_and_what_the_seat_knows_in_its_place(
+    moves: int,
+) -> None:
+    state, view, seat = position("whole", moves)
+    rules = compact_rules(view)
+    for number in range(5):
+        world = sample_world(view, seat, rules, Random(number))
+        cards = [0] * len(KINDS)
+        for kinds in (*world.hands, world.discards):
+            cards = [one + more for one, more in zip(cards, kinds, strict=True)]
+        for kind in (*world.deck, *world.market):
+            cards[kind] += kind != NO_CARD
+        assert cards == [state.rule_options.cards[kind] for kind in KINDS]
+        assert world.hands[seat] == [state.seats[seat].hand[kind] for kind in KINDS]
+        assert [sum(hand) for hand in world.hands] == [each.cards for each in state.seats]
+        assert [len(each) for each in world.tickets] == [len(each.tickets) for each in state.seats]
+        tickets = [*world.ticket_deck, *world.tickets[0], *world.tickets[1]]
+        offered = len(state.seats[seat].offer)
+        assert len(tickets) == len(set(tickets)) == len(state.board.tickets) - offered
+
+
+def test_cards_that_another_seat_took_face_up_are_in_its_hand_in_every_world() -> None:
+    scene = given(2, hands=[{}, {}])
+    scene.state.shuffle_key = ""  # a view
+    scene.seat_state(1).hand |= {None: 3, "red": 5, "blue": -1}  # it paid with a blue card that nobody saw
+    for number in range(20):
+        world = sample_world(scene.state, 0, compact_rules(scene.state), Random(number))
+        assert sum(world.hands[1]) == 7 and world.hands[1][KINDS.index("red")] >= 5
+
+
+# -- the values ------------------------------------------------------------------------------
+
+
+def values(state: GameState, seat: int, budget: SearchBudget = SMALL) -> tuple[CandidateValue, ...]:
+    return evaluate_candidates(state, seat, legal(state, seat), SeatRandom("0f" * 32, 7), budget)
+
+
+@pytest.mark.parametrize("moves", [0, 40, 100])
+def test_P5_the_same_view_and_stream_give_the_same_values_whatever_is_hidden(moves: int) -> None:
+    state, _, seat = position("same", moves)
+    expected = values(state, seat)
+    assert values(state.copy(), seat) == expected
+    assert values(permuted(state, seat, Random(2)), seat) == expected
+
+
+def test_a_budget_of_rollouts_or_of_time_is_kept() -> None:
+    state, view, seat = position("budget", 40)
+    found = values(view, seat, SearchBudget(60))
+    assert len(found) > 2 and 40 <= sum(each.rollouts for each in found) <= 60
+    assert sum(each.is_planners for each in found) == 1
+    assert all(each.command in legal(state, seat) for each in found)
+    (first, *_others) = values(view, seat, SearchBudget(10_000, seconds=0.0))
+    assert first.is_planners and first.rollouts == 0 and first.points is None
+
+
+def test_it_takes_a_route_that_ends_its_ticket_before_anything_else() -> None:
+    owners = {"new-york-pittsburgh-a": 0, "pittsburgh-saint-louis-a": 0, "dallas-little-rock-a": 0}
+    scene = given(
+        2, hands=[{"green": 2, "red": 4}, {}], tickets=[["dallas:new-york"], []], owners=owners, cars=[10, 3]
+    )
+    scene.state.in_last_turns, scene.state.seats_with_last_turn = True, {1}
+    (best, *others) = values(scene.state, 0)
+    assert isinstance(best.command, ClaimRoute) and best.command.route.startswith("little-rock-saint-louis")
+    assert best.lead is not None and all(best.lead > (each.lead or -99) for each in others)
+
+
+def test_it_weighs_every_choice_of_starting_tickets() -> None:
+    scene = created(2).when(None, StartGame())
+    assert {repr(each.command) for each in values(scene.state, 0)} == {repr(each) for each in scene.legal(0)}
+    assert all(isinstance(each.command, KeepTickets) for each in values(scene.state, 0))
+
+
+@pytest.mark.parametrize("rules", ["europe", "marklin", "trains"])
+def test_where_rollouts_do_not_know_the_rules_it_chooses_as_the_planner(rules: str) -> None:
+    state, view, seat = position("others", 12, rules)
+    (only,) = values(view, seat)
+    assert only.is_planners and not only.rollouts
+    assert choice("searcher", state, seat) == choice("planner", state, seat)
+
+
+def choice(policy: str, state: GameState, seat: int) -> Command:
+    return POLICIES[policy](state, seat, legal(state, seat), SeatRandom("0f" * 32, 7))
