@@ -61,7 +61,7 @@ class CommandProcessor:
     ) -> None:
         self.ledger, self.clocks, self.new_seed, self.forks = ledger, clocks, new_seed, forks
         self.decision_limit = decision_limit
-        self.game_cache = GameCache(ledger, max_packed_bytes=cache_bytes)
+        self.game_cache = GameCache(ledger, cache_bytes)
         self._failures = FailureLog()
         self._deciding: PendingCommand | None = None
         self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet

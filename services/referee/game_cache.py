@@ -12,14 +12,15 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import EventReader, GameLog
 from services.referee.answered_ids import AnsweredIds
+from services.referee.hot_games import HotGames, folded_bytes
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.snapshots import Snapshot, SnapshotCache
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
-MAX_HOT_GAMES: Final = 1_024
+MAX_BYTES: Final = 768 * 1024 * 1024
+MIN_HOT_SHARE: Final = 8  # packed games leave an eighth to hot ones
 MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the CPU's cache when they are packed
-MAX_PACKED_BYTES: Final = 768 * 1024 * 1024
 MAX_SNAPSHOT_TAIL: Final = 3  # entries beside a snapshot: a fourth costs more than packing it anew
 MAX_LOGS_PER_READ: Final = 256
 
@@ -121,21 +122,21 @@ class CachedGame:
 class GameCache:
     """The folded games of a referee: a two-queue cache, of which any game may be dropped at any time.
 
-    Up to `max_hot_games` are hot. A game that comes when those are full is on probation: it is soon
-    packed again, unless it is asked for once more. So a scan over more games than there is room for
-    leaves the hot ones where they are. Packed games take `max_packed_bytes` at most."""
+    As many games are hot as `max_bytes` has room for. A game that comes when it is full is on probation: it is
+    soon packed again, unless it is asked for once more. So a scan over more games than there is room for
+    leaves the hot ones where they are. Packed games, of which six take the room of one hot game, take it from
+    the hot ones that were asked for the longest ago, until those have but their share. The few games on probation
+    come on top."""
 
     def __init__(
         self,
         ledger: EventReader,
-        max_hot_games: int = MAX_HOT_GAMES,
-        max_packed_bytes: int = MAX_PACKED_BYTES,
+        max_bytes: int = MAX_BYTES,
         max_probation_games: int = MAX_PROBATION_GAMES,
     ) -> None:
-        self.ledger, self.max_hot_games, self.max_probation_games = ledger, max_hot_games, max_probation_games
-        self._hot: OrderedDict[str, CachedGame] = OrderedDict()
+        self.ledger, self.max_bytes, self.max_probation_games = ledger, max_bytes, max_probation_games
+        self._hot, self._packed = HotGames(), SnapshotCache()
         self._probation: OrderedDict[str, CachedGame] = OrderedDict()
-        self._packed = SnapshotCache(max_packed_bytes)
 
     def get(self, game: str) -> CachedGame:
         """The game, cached or folded now; the cached one may be older than the log.
@@ -175,7 +176,7 @@ class GameCache:
 
     def invalidate(self, game: str) -> None:
         """Drop a game that may differ from its log."""
-        self._hot.pop(game, None)
+        self._hot.pop(game)
         self._probation.pop(game, None)
         self._packed.discard(game)
 
@@ -193,23 +194,37 @@ class GameCache:
     def _find(self, game: str) -> CachedGame | None:
         cached_game = self._hot.get(game)
         if cached_game is not None:
-            self._hot.move_to_end(game)
+            self._make_room()  # it may have grown
         elif cached_game := self._probation.pop(game, None):
-            self._hot[game] = cached_game
-            if len(self._hot) > self.max_hot_games:
-                self._pack(*self._hot.popitem(last=False))
+            self._hot.add(game, cached_game)
+            self._make_room()
         elif snapshot := self._packed.pop(game):
             cached_game = CachedGame.from_snapshot(snapshot)
             self._insert(game, cached_game)
         return cached_game
 
     def _insert(self, game: str, cached_game: CachedGame) -> None:
-        if len(self._hot) < self.max_hot_games:
-            self._hot[game] = cached_game
+        size = folded_bytes(cached_game.state, cached_game.length)
+        if self._hot.total_bytes + self._packed.total_bytes + size <= self.max_bytes:
+            self._hot.add(game, cached_game)
+            self._make_room()  # for its board
             return
         self._probation[game] = cached_game
         if len(self._probation) > self.max_probation_games:
             self._pack(*self._probation.popitem(last=False))
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Pack hot games, and drop packed ones, until all fit."""
+        while (
+            self._is_full() and len(self._hot) > 1 and self._hot.total_bytes * MIN_HOT_SHARE > self.max_bytes
+        ):
+            self._pack(*self._hot.pop_oldest())
+        while self._is_full() and len(self._packed):
+            self._packed.drop_oldest()
+
+    def _is_full(self) -> bool:
+        return self._hot.total_bytes + self._packed.total_bytes > self.max_bytes
 
     def _pack(self, game: str, cached_game: CachedGame) -> None:
         if snapshot := cached_game.reusable_snapshot():

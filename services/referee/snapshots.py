@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.rule_options import RuleOptions
+from services.referee.hot_games import board_bytes
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.referee.slots import Values, attribute_reader, attribute_writer
@@ -33,7 +34,6 @@ PLAIN_FIELDS: Final = tuple(
 SEAT_FIELDS: Final = tuple(name for name in SeatState.__slots__ if name != "blocked_parallels")
 SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a snapshot, besides its data: its key, its tuples
 ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry of the tail, besides its bytes
-BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 Extra = Any  # plain values that marshal can pack; the caller knows of which types
 
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
@@ -49,10 +49,9 @@ class SharedSetup:
     __slots__ = ("components", "game_count", "lookup_keys", "size_bytes")
 
     def __init__(self, key: object, state: GameState) -> None:
-        board = state.board
         self.lookup_keys = (key, id(state.rule_options))
         self.components, self.game_count = _shared_fields_of(state), 0
-        self.size_bytes = BOARD_PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
+        self.size_bytes = board_bytes(state.board)
 
 
 class Snapshot(NamedTuple):
@@ -79,10 +78,10 @@ class Snapshot(NamedTuple):
 
 
 class SnapshotCache:
-    """Packed games by id. Beyond `max_bytes`, those that were put in first are dropped."""
+    """Packed games by id, those that were put in first before the others, and how much memory they take."""
 
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes, self.total_bytes = max_bytes, 0
+    def __init__(self) -> None:
+        self.total_bytes = 0
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._setups: dict[object, SharedSetup] = {}
 
@@ -106,8 +105,10 @@ class SnapshotCache:
         snapshot.shared_setup.game_count += 1
         self._snapshots[game] = snapshot
         self.total_bytes += snapshot.size_bytes()
-        while self.total_bytes > self.max_bytes:
-            self._release(self._snapshots.popitem(last=False)[1])
+
+    def drop_oldest(self) -> None:
+        """Drop the game that was put in first. Raises KeyError: there is none."""
+        self._release(self._snapshots.popitem(last=False)[1])
 
     def pop(self, game: str) -> Snapshot | None:
         """Take a game out; None if it isn't here."""

@@ -27,7 +27,7 @@ from services.referee.command_processor import (
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.fork_expansion import ForkExpander
-from services.referee.game_cache import MAX_PACKED_BYTES
+from services.referee.game_cache import MAX_BYTES
 from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
@@ -52,8 +52,8 @@ class Referee:
     """One referee.
 
     `new_seed` returns 64 hex digits that nobody can guess; `owned_partitions` the partitions that it
-    has leased now. It takes `batch` commands of a partition at once, and keeps packed snapshots of
-    games in `cache_bytes`. A command that was delivered more than `max_deliveries` times becomes a
+    has leased now. It takes `batch` commands of a partition at once, and caches games, folded or
+    packed, in `cache_bytes`. A command that was delivered more than `max_deliveries` times becomes a
     dead letter. `read_archived_length`, where there is an archive, returns how many entries of a
     game it has: a finished game isn't evicted before it has them all. `forks` expands forks; without
     it, they are expanded in the step itself, from the logs of the ledger. A decision takes no longer
@@ -68,7 +68,7 @@ class Referee:
         owned_partitions: Callable[[], Sequence[int]],
         batch: int = 128,
         max_deliveries: int = MAX_DELIVERIES,
-        cache_bytes: int = MAX_PACKED_BYTES,
+        cache_bytes: int = MAX_BYTES,
         read_archived_length: Callable[[str], int] | None = None,
         forks: ForkExpander | None = None,
         decision_limit: DecisionLimit | None = None,

@@ -92,7 +92,7 @@ class Settings(BaseSettings):
         None, description="the engine of the auditor's jobs, never a cluster; left out, that of the games"
     )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
-        768, description="MiB of packed games that a referee keeps beside those in use"
+        768, description="MiB of games that a referee caches, folded or packed"
     )
     decision_s: Annotated[float, Field(ge=0.1, le=60)] = Field(
         2.0, description="how long a decision may take before it is interrupted; a dead letter the third time"

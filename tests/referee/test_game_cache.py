@@ -33,18 +33,17 @@ from tests.referee.running_referee import (
 from tests.rules.given import full_state
 
 PLENTY = 1 << 30
+ONE_HOT_BYTES = 52 * 1_024  # and a few packed ones
 THIRD = "game-three"
 
 
 # -- a referee with little room ----------------------------------------------------------------
 
 
-def small_cache_referee(
-    ledger: RedisLedger, max_packed_bytes: int = PLENTY, max_hot_games: int = 1
-) -> Referee:
+def small_cache_referee(ledger: RedisLedger, max_bytes: int = ONE_HOT_BYTES) -> Referee:
     """A referee with room for one hot game and one on probation: of three, one is packed."""
     referee = referee_at(ledger, clock=Clock())
-    referee.processor.game_cache = GameCache(ledger, max_hot_games, max_packed_bytes, 1)
+    referee.processor.game_cache = GameCache(ledger, max_bytes, 1)
     return referee
 
 
@@ -68,12 +67,10 @@ def play_games(ledger: RedisLedger, client: Any, referee: Referee, names: list[s
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
 def test_P7_the_size_of_the_cache_changes_nothing(ledger: RedisLedger, client: Any) -> None:
     names, logs = [f"table-{number}" for number in range(5)], []
-    for max_hot_games, max_packed_bytes in ((100, 0), (1, PLENTY), (2, 200_000), (1, 0)):
+    for max_bytes in (PLENTY, ONE_HOT_BYTES, 2 * ONE_HOT_BYTES, 0):
         client.flushdb()
         fresh = RedisLedger(client, ledger.partitions)
-        logs.append(
-            play_games(fresh, client, small_cache_referee(fresh, max_packed_bytes, max_hot_games), names)
-        )
+        logs.append(play_games(fresh, client, small_cache_referee(fresh, max_bytes), names))
     assert all(fold(log).result for log in logs[0])
     assert logs[1:] == [logs[0]] * 3
 
@@ -255,7 +252,7 @@ def test_P9_a_game_that_is_asked_for_again_on_probation_becomes_hot(crowded: Ref
 
 
 def test_P9_a_game_that_does_not_exist_is_not_packed(ledger: RedisLedger) -> None:
-    cache = GameCache(ledger, 1, PLENTY, 1)
+    cache = GameCache(ledger, 0, 1)
     for number in range(5):
         assert cache.get(f"no-game-{number}").length == CachedGame().length
     assert len(cache._packed) == 0
@@ -264,7 +261,7 @@ def test_P9_a_game_that_does_not_exist_is_not_packed(ledger: RedisLedger) -> Non
 def test_P9_games_are_packed_only_when_there_is_no_room_for_hot_ones(
     ledger: RedisLedger, crowded: Referee
 ) -> None:
-    roomy = small_cache_referee(ledger, max_hot_games=3)
+    roomy = small_cache_referee(ledger, PLENTY)
     for game in (GAME, NEIGHBOUR_GAME, THIRD):
         roomy.processor.game_cache.get(game)
     assert packed_games(roomy) == []

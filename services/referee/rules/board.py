@@ -86,6 +86,11 @@ def load_board(name: str) -> Board:
     return board
 
 
+def is_built_in(board: Board) -> bool:
+    """Whether every game on it shares this very object, which stays loaded."""
+    return board.id in board_names() and _read_board_file(board.id) is board
+
+
 def unreadable_boards() -> dict[str, str]:
     """The built-in boards whose files can't be read, with the reason. Games on the others go on."""
     return {name: board for name in board_names() if isinstance(board := _read_board_file(name), str)}
