@@ -23,6 +23,7 @@ from tests.bench import (  # fmt: skip
     core,
     decoded,
     endtoend,
+    environment,
     floods,
     fold,
     fresh_clone,
@@ -56,6 +57,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "decoded": decoded.measure,
     "memory": memory.measure,
     "rulesets": rulesets.measure,
+    "environment": environment.measure,
     "searches": searches.measure,
     "hostile": hostile_boards.measure,
     "ask": ask.measure,
@@ -101,7 +103,7 @@ def bench(
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
     - memory: what a finished game takes in the engine
-    - rulesets: random whole games a second, for every ruleset
+    - rulesets, environment: random whole games a second for every ruleset; steps of the PettingZoo environment
     - hostile: the slowest list of moves and scores on boards made to be slow
     - searches: the longest trail, the stations' loans, the passengers' journeys
     - ask: one question, a whole process

@@ -1,0 +1,45 @@
+"""Ledgerline for programs in Python: `ledgerline.env("usa", seats=4)` is a table as a PettingZoo environment.
+
+The product's packages are `services` and `schemas`; this module only gives what other people's programs import a name of
+its own. It is a module and no package, so that nothing of the product can move into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from services.research.pettingzoo_env import TableEnv
+
+__all__ = ["env"]
+
+
+def env(
+    ruleset: str = "usa",
+    *,
+    seats: int = 4,
+    board: object = None,
+    options: Mapping[str, object] | None = None,
+    actions: Literal["fixed", "candidates"] | None = None,
+    max_candidates: int = 512,
+    reward: Literal["win", "points"] = "win",
+    render_mode: str | None = None,
+) -> TableEnv:
+    """A table as an environment of PettingZoo (AEC): docs/research.md. It needs the extra `research`.
+
+    `board` and `options` are as in a game's creation. `actions` None: fixed where the rules allow it.
+    Raises UnloggedRejectionError if no such game can be created, InvalidInputError if the rules have no fixed list of
+    actions, ImportError without PettingZoo."""
+    try:
+        from services.research.pettingzoo_env import TableEnv  # noqa: PLC0415 - most programs don't need it
+        from services.research.viewed_game import GameSetting  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{error}: install the extra, ledgerline[research]") from error
+    return TableEnv(
+        GameSetting(ruleset, seats, board, options),
+        actions=actions,
+        max_candidates=max_candidates,
+        reward=reward,
+        render_mode=render_mode,
+    )

@@ -1,0 +1,177 @@
+"""What an agent may do, as numbers: every command of the rules in one fixed list, or the legal ones of the moment.
+
+Commands of `legal` are mostly the same few objects, made once. Each is looked up by its identity, which holds as long as it
+is kept here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    Pass,
+    PayTunnel,
+    RequestCards,
+    write_command,
+)
+from schemas.errors import InvalidInputError
+from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
+from schemas.rule_options import RuleOptions
+from services.referee.rules import GameState
+from services.referee.rules.board import ticket_decks
+from services.referee.rules.ruleset import Ruleset
+
+Mask: TypeAlias = NDArray[np.int8]
+FIXED_COMMANDS: Final = frozenset(
+    (DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, RequestCards, Pass)
+)
+PLENTY: Final = 100  # of every kind of card
+MAX_KEPT: Final = 50_000  # commands that are known by identity, before they are forgotten
+FEATURES: Final = (
+    "command", "route", "city", "colour", "coloured", "locomotives", "plus_fours", "slot", "tickets", "routes",
+)  # fmt: skip
+
+
+class PlacesByIdentity:
+    """Places of commands that were seen before, by the identity of the command, which is kept as long."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, Command]] = {}
+
+    def places(self, commands: Sequence[Command], place_of: Callable[[Command, int], int]) -> list[int]:
+        """Their places. `place_of` gives that of a command that is new, from it and from how many are kept."""
+        known = self._known
+        try:
+            return [known[id(command)][0] for command in commands]
+        except KeyError:
+            pass
+        if len(known) + len(commands) > MAX_KEPT:
+            known.clear()
+        for command in commands:
+            if id(command) not in known:
+                known[id(command)] = place_of(command, len(known)), command
+        return [known[id(command)][0] for command in commands]
+
+
+class FixedActions:
+    """An action is a place in the list of all commands that there can be in such a game."""
+
+    def __init__(self, state: GameState) -> None:
+        """The actions of games like this one. Raises InvalidInputError: its rules have commands that aren't listed
+        beforehand."""
+        answers = {move.command for moves in state.ruleset.moves.values() for move in moves}
+        if not answers <= FIXED_COMMANDS:
+            reason = f"the rules {state.ruleset.name} have no fixed list; take 'candidates'"
+            raise InvalidInputError("actions", reason)
+        self.commands = tuple(_every_command(state, answers))
+        self.size = len(self.commands)
+        self._place_by_key = {_key(command): place for place, command in enumerate(self.commands)}
+        self._places = PlacesByIdentity()
+
+    def mask(self, legal: Sequence[Command]) -> Mask:
+        """1 for every legal command, 0 for the others."""
+        mask = np.zeros(self.size, np.int8)
+        mask[self._places.places(legal, lambda command, _: self._place_by_key[_key(command)])] = 1
+        return mask
+
+
+class CandidateActions:
+    """An action is a place in the list of the commands that are legal now; each has a row of numbers that say what it is."""
+
+    def __init__(self, state: GameState, size: int) -> None:
+        self.size = size
+        self._routes = {name: place + 1 for place, name in enumerate(state.board.routes)}
+        self._cities = {name: place + 1 for place, name in enumerate(state.board.cities)}
+        self._kinds = {name: place + 1 for place, name in enumerate(state.rule_options.cards)}
+        self._decks = {deck: 10**place for place, deck in enumerate(ticket_decks(state.rule_options))}
+        self._places = PlacesByIdentity()
+        self._table = np.zeros((MAX_KEPT, len(FEATURES)), np.int16)  # a row for each known command
+
+    def mask(self, legal: Sequence[Command]) -> Mask:
+        """1 for every place in the list that is taken, 0 for the others."""
+        mask = np.zeros(self.size, np.int8)
+        mask[: len(legal)] = 1
+        return mask
+
+    def rows(self, legal: Sequence[Command]) -> NDArray[np.int16]:
+        """What each command is, in the order of FEATURES; rows of 0 where there is none."""
+        rows = np.zeros((self.size, len(FEATURES)), np.int16)
+        rows[: len(legal)] = self._table[self._places.places(legal, self._add_row)]
+        return rows
+
+    def _add_row(self, command: Command, place: int) -> int:
+        self._table[place] = self._describe(command)
+        return place
+
+    def _describe(self, command: Command) -> tuple[int, ...]:
+        route = city = slot = tickets = routes = 0
+        cards: Mapping[str, int] = {}
+        match command:
+            case ClaimRoute(name, cards, passenger):
+                route, city = self._routes[name], self._cities.get(passenger or "", 0)
+            case BuildStation(name, cards):
+                city = self._cities[name]
+            case PayTunnel(cards):
+                pass
+            case DrawMarket(place):
+                slot = 0 if place is None else place + 1
+            case KeepTickets(keep):
+                tickets = sum(1 << place for place in keep)
+            case DrawTickets(decks):
+                tickets = sum(count * self._decks[deck] for deck, count in (decks or {}).items())
+            case MovePassenger(name, path):
+                city, route, routes = self._cities[name], self._routes[path[-1]], len(path)
+            case _:
+                pass
+        colour = next((card for card in cards if card not in (LOCOMOTIVE, PLUS_FOUR)), "")
+        paid = (
+            self._kinds.get(colour, 0),
+            cards.get(colour, 0),
+            cards.get(LOCOMOTIVE, 0),
+            cards.get(PLUS_FOUR, 0),
+        )
+        return (command.code, route, city, *paid, slot, tickets, routes)
+
+
+def _every_command(state: GameState, answers: set[type[Command]]) -> Iterator[Command]:
+    """Every command that a seat of such a game may ever give, but leaving."""
+    rule_options = state.rule_options
+    yield from (cls() for cls in (DrawBlind, RequestCards, Pass) if cls in answers)
+    if DrawMarket in answers:
+        yield from (DrawMarket(slot) for slot in range(rule_options.market))
+    if DrawTickets in answers:
+        yield DrawTickets()
+    yield from _every_keeping(rule_options)
+    yield from every_claim(state.ruleset, state, rule_options)
+
+
+def _every_keeping(rule_options: RuleOptions) -> Iterator[KeepTickets]:
+    offered = max(sum(rule_options.start_tickets.values()), sum(rule_options.draw_tickets.values()))
+    for size in range(offered + 1):
+        yield from (KeepTickets(keep) for keep in combinations(range(offered), size))
+
+
+def every_claim(ruleset: Ruleset, state: GameState, rule_options: RuleOptions) -> Iterator[ClaimRoute]:
+    """Every route of the board with every way to pay for it."""
+    hand = dict.fromkeys(state.seats[0].hand, PLENTY)
+    open_routes = {fare: dict.fromkeys(routes) for fare, routes in state.board.fares.items()}
+    for routes, ways in ruleset.find_payable_routes(hand, open_routes, PLENTY, rule_options):
+        yield from (claims[route] for route in routes for claims in ways)
+
+
+def _key(command: Command) -> str:
+    return json.dumps(write_command(command), sort_keys=True)

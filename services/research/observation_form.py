@@ -1,0 +1,151 @@
+"""What an agent sees, as a row of whole numbers: a pure function of the fold of its seat's view.
+
+Seats are counted from the observer: 0 is itself, then the others as they sit. Ids become places in the board's own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from struct import Struct
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.field_types import Seat
+from services.referee.rules import GameState
+from services.referee.rules.board import ticket_decks
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, Tunnel
+
+Numbers: TypeAlias = NDArray[np.int16]
+CHOICES: Final = (ACTION, SECOND_CARD, TICKETS, MIX, TUNNEL)
+SEAT_FIELDS: Final = (
+    "cards", "cars", "tickets", "points", "merchandise", "stations", "passengers_left", "is_to_act", "has_last_turn", "is_gone",
+)  # fmt: skip
+HELD, OFFERED = 1, 2  # tickets; of the offer the first, then 3, 4 and so on
+
+
+class ObservationForm:
+    """The layout of observations of one kind of game."""
+
+    def __init__(self, state: GameState) -> None:
+        """The layout for games like this one, which was created."""
+        rule_options, board, seats = state.rule_options, state.board, len(state.seats)
+        self.kinds = tuple(rule_options.cards)
+        self.decks = ticket_decks(rule_options)
+        self._routes = {name: place for place, name in enumerate(board.routes)}
+        self._cities = {name: place for place, name in enumerate(board.cities)}
+        self._tickets = {name: place for place, name in enumerate(board.tickets)}
+        self._one_hot = {
+            card: tuple(int(card == kind) for kind in self.kinds) for card in (*self.kinds, None)
+        }
+        sizes = _part_sizes(state)
+        ends = [0, *accumulate(sizes.values())]
+        self.size = ends[-1]
+        self.layout: Mapping[str, slice] = {
+            name: slice(start, end) for name, (start, end) in zip(sizes, pairwise(ends), strict=True)
+        }
+        self._packed = Struct(f"{self.layout['routes'].start}h")
+        self._counts_of = _counts_getter(self.kinds)
+        self._choices = {choice: tuple(choice == each for each in CHOICES) for choice in (*CHOICES, None)}
+        self._no_tunnel = [0] * sizes["tunnel"]
+        self._from_seat = [(*range(seat, seats), *range(seat)) for seat in range(seats)]
+        self._ranks = [[(owner - seat) % seats + 1 for owner in range(seats)] for seat in range(seats)]
+
+    def encode(self, view: GameState, seat: Seat) -> Numbers:
+        """The observation of this seat, `size` whole numbers laid out as `layout` says."""
+        buffer = bytearray(2 * self.size)
+        self._packed.pack_into(buffer, 0, *self._dense(view, seat))
+        self._fill_places(memoryview(buffer).cast("h"), view, seat)
+        return np.frombuffer(buffer, np.int16)
+
+    def _dense(self, view: GameState, seat: Seat) -> list[int]:
+        """Everything before the routes, in the order of the layout."""
+        counts_of, states = self._counts_of, view.seats
+        row = [*counts_of(states[seat].hand)]
+        for card in view.market:
+            row += self._one_hot[card]
+        row += counts_of(view.discards)
+        row.append(len(view.deck))
+        row += [len(view.ticket_decks.get(deck, ())) for deck in self.decks]
+        row += self._choices[view.pending_choices.get(seat)]
+        row.append(view.in_last_turns)
+        for number in self._from_seat[seat]:
+            row += _seat_numbers(view, number, states[number])
+        for number in self._from_seat[seat][1:]:
+            row += counts_of(states[number].hand)
+        return row + (self._tunnel(view.tunnel) if view.tunnel else self._no_tunnel)
+
+    def _tunnel(self, tunnel: Tunnel) -> list[int]:
+        revealed = [tunnel.revealed.count(kind) for kind in self.kinds]
+        return [self._routes[tunnel.route] + 1, tunnel.extra, *revealed]
+
+    def _fill_places(self, numbers: memoryview, view: GameState, seat: Seat) -> None:
+        """Set what isn't 0 of the places from the routes on."""
+        layout, ranks, own = self.layout, self._ranks[seat], view.seats[seat]
+        routes, cities, tickets = self._routes, self._cities, self._tickets
+        start = layout["routes"].start
+        for route, owner in view.route_owners.items():
+            numbers[start + routes[route]] = ranks[owner]
+        for name, owners in (("stations", view.station_owners), ("passengers", view.passenger_owners)):
+            start = layout[name].start
+            for city, owner in owners.items():
+                numbers[start + cities[city]] = ranks[owner]
+        start = layout["tokens"].start
+        for city, stack in view.tokens.items():
+            if stack:
+                numbers[start + cities[city]] = stack[0]
+        start = layout["tickets"].start
+        for ticket in own.tickets:
+            numbers[start + tickets[str(ticket)]] = HELD
+        for place, ticket in enumerate(own.offer):
+            numbers[start + tickets[str(ticket)]] = OFFERED + place
+
+
+def _part_sizes(state: GameState) -> dict[str, int]:
+    """How many numbers each part of an observation has, in order; the routes and what follows are mostly 0."""
+    rule_options, board, seats = state.rule_options, state.board, len(state.seats)
+    kinds, cities = len(rule_options.cards), len(board.cities)
+    return {
+        "hand": kinds,
+        "market": rule_options.market * kinds,
+        "discards": kinds,
+        "decks": 1 + len(ticket_decks(rule_options)),
+        "choice": len(CHOICES),
+        "last_turns": 1,
+        "seats": seats * len(SEAT_FIELDS),
+        "known_cards": (seats - 1) * kinds,
+        "tunnel": 2 + kinds,
+        "routes": len(board.routes),
+        "stations": cities if rule_options.station_costs else 0,
+        "passengers": cities if rule_options.passengers else 0,
+        "tokens": cities if rule_options.merchandise else 0,
+        "tickets": len(board.tickets),
+    }
+
+
+def _counts_getter(kinds: Sequence[str]) -> Callable[[Mapping[str | None, int]], tuple[int, ...]]:
+    """A function from counts of cards to those of these kinds, in their order."""
+    if len(kinds) == 1:  # itemgetter gives no tuple then
+        (kind,) = kinds
+        return lambda counts: (counts[kind],)
+    return itemgetter(*kinds)
+
+
+def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int, ...]:
+    """What all may know of a seat, in the order of SEAT_FIELDS."""
+    return (
+        sum(state.hand.values()),
+        state.cars,
+        len(state.tickets),
+        state.points,
+        state.merchandise,
+        len(state.stations),
+        state.passengers_left,
+        number in view.pending_choices,
+        number in view.seats_with_last_turn,
+        state.exit_reason is not None,
+    )

@@ -1,0 +1,89 @@
+"""A game on the rules alone with the view of every seat: each is the fold of what the seat may see, and no more.
+
+Events wait in a queue for each seat, and are folded when somebody looks. Decks are dealt as in a logged game of bots of the
+same seed; commitments to cards, which only prove a log, are left out: they would be most of the cost of a short game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.events import Event
+from schemas.field_types import Seat
+from services.referee.rules import GameState, decide_and_apply, decide_envelope, fold_events, redact_for
+from services.referee.rules.fair_randomness import no_order_root
+from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.views import PUBLIC_EVENTS, owner_of
+
+GAME_ID: Final = "research"
+UNUSED_SEED: Final = "00" * 32  # every game names its own
+
+
+@dataclass(frozen=True, slots=True)
+class GameSetting:
+    """What is played: the ruleset, how many seats, the board (None: the usual one), rule options that differ."""
+
+    ruleset: str
+    seats: int
+    board: object = None
+    options: Mapping[str, object] | None = None
+
+
+class ViewedGame:
+    """A game in progress. Nothing of it reads a clock, so no clock runs out."""
+
+    def __init__(self, setting: GameSetting, seed: str) -> None:
+        """Deal it. Raises UnloggedRejectionError if such a game can't be created."""
+        self.state = GameState()
+        self._views = [GameState() for _ in range(setting.seats)]
+        self._unseen: list[list[Event]] = [[] for _ in range(setting.seats)]
+        plans = (SeatPlan("bot", "random"),) * setting.seats
+        create = CreateGame(plans, setting.ruleset, setting.board, seed, setting.options)
+        self._process_system(create)
+        self.state.ruleset = _without_commitments(self.state.ruleset)
+        self._process_system(StartGame())
+
+    @property
+    def seat_to_act(self) -> Seat | None:
+        """The seat to act, of several the first; None when the game is over."""
+        return min(self.state.pending_choices, default=None)
+
+    def view(self, seat: Seat) -> GameState:
+        """The game as the seat sees it. Valid until the next command; not to be changed."""
+        view, unseen = self._views[seat], self._unseen[seat]
+        if unseen:
+            fold_events(view, 0, unseen)
+            unseen.clear()
+        return view
+
+    def play(self, seat: Seat, command: Command) -> None:
+        """Decide the command. Raises CommandRefusedError, and changes nothing, if a rule refuses it."""
+        self._show(decide_and_apply(self.state, seat, command))
+
+    def _process_system(self, command: Command) -> None:
+        envelope = CommandEnvelope(GAME_ID, GAME_ID, None, command)
+        self._show(decide_envelope(self.state, envelope, 0, UNUSED_SEED))
+
+    def _show(self, events: Sequence[Event]) -> None:
+        """Queue every event for each seat as that seat may see it."""
+        for event in events:
+            if event.__class__ in PUBLIC_EVENTS:
+                for unseen in self._unseen:
+                    unseen.append(event)
+                continue
+            owner, shown = owner_of(event), redact_for(None, event)
+            for seat, unseen in enumerate(self._unseen):
+                if seat == owner:
+                    unseen.append(event)
+                elif shown is not None:
+                    unseen.append(shown)
+
+
+@cache
+def _without_commitments(ruleset: Ruleset) -> Ruleset:
+    """The same rules and shuffles; orders of piles aren't committed to."""
+    return replace(ruleset, randomness=ruleset.randomness._replace(order_root=no_order_root))
