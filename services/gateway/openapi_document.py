@@ -40,7 +40,7 @@ def complete_document(document: Document) -> Document:
             if name in examples:
                 reference = {"$ref": EXAMPLE_PATH.format(name=name)}
                 success = next(reply for status, reply in operation["responses"].items() if status[0] == "2")
-                next(iter(success["content"].values()))["examples"] = {"one": reference}
+                success["content"]["application/json"]["examples"] = {"one": reference}
     return completed
 
 

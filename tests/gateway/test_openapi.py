@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from schemas.commands import FIELDS, CreateGame, ForkGame, TakeSeat
 from schemas.contract import field_names
 from schemas.disputes import DisputeMove
+from services.gateway.openapi_document import example_name
 from services.gateway.request_models import (
     CreateGameRequest,
     DisputeRequest,
@@ -67,6 +68,22 @@ def test_every_success_names_a_schema_and_every_reference_leads_to_one(document:
     names = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
     assert {"CreateGameRequest", "PlayerCommand", "Problem", "ViewPage"} <= names
     assert names <= document["components"]["schemas"].keys()
+
+
+def test_every_answer_has_an_example_of_its_schema(document: Any) -> None:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            content = next(reply for status, reply in operation["responses"].items() if status[0] == "2")[
+                "content"
+            ]
+            if "application/json" not in content:
+                continue
+            name = example_name(method, path)
+            assert content["application/json"]["examples"] == {
+                "one": {"$ref": f"#/components/examples/{name}"}
+            }
+            schema = {**content["application/json"]["schema"], "components": document["components"]}
+            Draft202012Validator(schema).validate(document["components"]["examples"][name]["value"])
 
 
 def open_objects(schema: Any, path: str = "") -> Iterator[str]:

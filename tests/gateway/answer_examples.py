@@ -1,0 +1,103 @@
+"""Records an example of every endpoint's answer for the OpenAPI document: `python -m tests.gateway.answer_examples`.
+
+A whole server answers; long lists are cut. tests/gateway/test_openapi.py compares each example with its schema."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from services.bootstrap.embedded import run_embedded_server
+from services.gateway import openapi_document
+from services.gateway.openapi_document import EXAMPLES_FILE, example_name
+from tests.gateway.clients import LEAVE, Json, bearer, in_turn
+from tests.many_clients import settings_for_many_clients
+
+FOLDER: Final = Path(openapi_document.__file__).parent
+MOST_ITEMS: Final = 2
+
+
+def main() -> None:
+    """Write the file."""
+    with (
+        tempfile.TemporaryDirectory() as data,
+        run_embedded_server(Path(data), settings_for_many_clients()) as running,
+        httpx.Client(base_url=running.url, timeout=60, trust_env=False) as http,
+    ):
+        examples = record(http)
+    text = json.dumps(examples, indent=1, ensure_ascii=False) + "\n"
+    (FOLDER / EXAMPLES_FILE).write_text(text, encoding="utf-8")
+
+
+def record(http: httpx.Client) -> Json:
+    """The examples by name."""
+    found: Json = {}
+
+    def note(method: str, path: str, token: str | None = None, body: object = None, **parts: str) -> Json:
+        url = path.format(**parts)
+        for query in ("?visibility", "?"):
+            path = path.partition(query)[0]
+        reply = http.request(method, url, json=body, headers=bearer(token))
+        assert reply.is_success, reply.text
+        found[example_name(method.lower(), path)] = shortened(reply.json())
+        answer: Json = reply.json()
+        return answer
+
+    people = [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}]
+    created = note("POST", "/games", body={"seats": people, "visibility": "public"})
+    game = created["game"]
+    joined = note("POST", "/games/{game}/join", body={"name": "Ada"}, game=game)
+    note("POST", "/games/{game}/start", created["token"], game=game)
+    note("POST", "/games/{game}/withdraw-token", created["token"], game=game)
+    for path in ("view", "state", "legal", "board", "replays", "replays/{number}"):
+        prefix = "" if path == "view" else "/v1"
+        note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
+    ada, bo = in_turn(http)
+    note("POST", "/games/{game}/commands", ada.token, {"type": "draw_blind"}, game=ada.game)
+    dispute = {"number": 7, "reason": "The card that I drew isn't in my hand."}
+    raised = note("POST", "/games/{game}/disputes", ada.token, dispute, game=ada.game)
+    note("GET", "/games/{game}/disputes", ada.token, game=ada.game)
+    await_answer(http, raised["address"], ada.token)
+    note("GET", "/games/{game}/disputes/{dispute}", ada.token, game=ada.game, dispute=raised["dispute"])
+    note("POST", "/games/{game}/forks", ada.token, {"at": 6}, game=ada.game)
+    for player in (ada, bo):
+        player.send(LEAVE)
+    while http.get(f"/v1/games/{ada.game}/audit").status_code == 503:
+        time.sleep(0.5)
+    note("GET", "/v1/games/{game}/audit?at=7", game=ada.game)
+    for path in ("/games", "/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/health", "/health/live",
+                 "/health/ready", "/rules", "/rules/{rule}"):  # fmt: skip
+        note("GET", path, board="usa", rule="TURN-1")
+    found[example_name("post", "/games/{game}/play-off")] = {
+        "game": "9d0e4b1f77c2",
+        "seat": 0,
+        "token": joined["token"],
+    }
+    return found
+
+
+def await_answer(http: httpx.Client, address: str, token: str) -> None:
+    """Return once a dispute has its answer."""
+    while http.get(address, headers=bearer(token)).json()["answer"] is None:
+        time.sleep(0.2)
+
+
+def shortened(value: Any) -> Any:  # any JSON value, and one of the same type
+    """The value with the first of each long list and mapping, and without what differs each time and says nothing."""
+    if isinstance(value, list):
+        return [shortened(part) for part in value[:MOST_ITEMS]]
+    if isinstance(value, dict):
+        keys = [*value] if len(value) < 40 else [*value][:MOST_ITEMS]
+        return {key: shortened(value[key]) for key in keys}
+    if isinstance(value, str) and len(value) > 200:
+        return value[:197] + "..."
+    return value
+
+
+if __name__ == "__main__":
+    main()
