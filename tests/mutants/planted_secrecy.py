@@ -9,6 +9,7 @@ from tests.mutants.mutant import Mutant
 GATE: Final = ("tests/secrecy/test_gate.py",)
 DEALS: Final = ("tests/secrecy/test_deals.py",)
 GUESSING: Final = ("tests/secrecy/test_guessing.py",)
+ENVIRONMENT: Final = ("tests/secrecy/test_environment.py",)
 SEARCHER: Final = ("tests/bots/test_searcher.py",)
 AFFORDED: Final = """sorted(
         {c.route for s in state.pending_choices for c in __import__("services.referee.rules", fromlist=["legal"]).legal(state, s)
@@ -85,5 +86,10 @@ SECRECY_MUTANTS: Final = (
     Mutant(
         "a sampled world keeps what others hold, where the state has it", "P5", "services/bots/searching/world_sampler.py",
         "    if not is_view(state):", "    if False:", SEARCHER,
+    ),
+    Mutant(
+        "an environment's agents fold every event whole", "P5", "services/research/viewed_game.py",
+        "                elif shown is not None:\n                    unseen.append(shown)",
+        "                elif shown is not None:\n                    unseen.append(event)", ENVIRONMENT,
     ),
 )  # fmt: skip

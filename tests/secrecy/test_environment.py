@@ -1,0 +1,118 @@
+"""Non-interference of the PettingZoo environment (P5): what an agent sees and may do never depends on what is hidden from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from schemas.commands import Command, CommandEnvelope
+from schemas.events import CardDrawn, Event
+from schemas.field_types import Seat
+from services.referee.rules import RULESETS, GameState, legal, redact_for
+from services.referee.rules.determinization import ViewerKnowledge
+from services.research.action_forms import CandidateActions
+from services.research.observation_form import ObservationForm
+from services.research.viewed_game import GAME_ID, GameSetting, ViewedGame
+from tests.long_runs import long_after
+from tests.secrecy.gate import hidden_state
+from tests.secrecy.twins import future, lookalike, twin
+
+AHEAD = 5  # commands for which a twin follows the game
+
+
+class WatchedGame(ViewedGame):
+    """A game whose events are noted, each by what they follow from."""
+
+    def __init__(self, setting: GameSetting, seed: str) -> None:
+        self.events: list[Event] = []
+        super().__init__(setting, seed)
+
+    def _show(self, events: Sequence[Event]) -> None:
+        self.events += events
+        super()._show(events)
+
+    def branched(self, state: GameState) -> WatchedGame:
+        """The same game so far to every viewer, on this state."""
+        other = WatchedGame.__new__(WatchedGame)
+        other.state, other.events = state, []
+        other._views = [self.view(seat).copy() for seat in range(len(self._views))]
+        other._unseen = [[] for _ in self._views]
+        return other
+
+
+class Step(NamedTuple):
+    """A command of the game, its events, and what the viewer's agent has afterwards."""
+
+    seat: Seat
+    command: Command
+    events: Sequence[Event]
+    seen: object
+
+
+class Agent:
+    """What the agent of a seat is given."""
+
+    def __init__(self, state: GameState, seat: Seat) -> None:
+        self.seat, self._form, self._actions = seat, ObservationForm(state), CandidateActions(state, 512)
+
+    def sees(self, game: ViewedGame) -> Any:
+        """Its observation and its candidates, as bytes, and whether it is to act."""
+        view = game.view(self.seat)
+        commands = legal(view, self.seat)[:512] if game.seat_to_act == self.seat else []
+        rows = np.ascontiguousarray(self._actions.rows(commands))
+        return self._form.encode(view, self.seat).tobytes(), rows.tobytes(), len(commands)
+
+
+def play_ahead(game: WatchedGame, agent: Agent, rng: Random) -> list[Step]:
+    steps: list[Step] = []
+    while (seat := game.seat_to_act) is not None and len(steps) < AHEAD:
+        command, before = rng.choice(legal(game.view(seat), seat)), len(game.events)
+        game.play(seat, command)
+        steps.append(Step(seat, command, game.events[before:], agent.sees(game)))
+    return steps
+
+
+def compared_with_twins(rules: str, seed: int) -> int:
+    """Play a short game, each stretch of it again on a twin of its beginning; how many of these differed at all."""
+    rng = Random(f"{rules} {seed}")
+    game = WatchedGame(GameSetting(rules, 2 + seed % 3, None, {"cars": 16, "move_ms": None}), str(seed))
+    known = [ViewerKnowledge(seat) for seat in range(2 + seed % 3)]
+    applied = differed = 0
+    while game.seat_to_act is not None:
+        for event in game.events[applied:]:
+            for knowledge in known:
+                knowledge.apply(event)
+        applied = len(game.events)
+        viewer = rng.randrange(len(known))
+        agent, start = Agent(game.state, viewer), game.state.copy()
+        first = game.branched(start)
+        steps = play_ahead(game, agent, rng)
+        ahead = future(start, viewer, [event for step in steps for event in step.events])
+        other = first.branched(twin(start, known[viewer], ahead, rng))
+        differed += hidden_state(other.state) != hidden_state(start)
+        for step in steps:
+            envelope = CommandEnvelope(GAME_ID, GAME_ID, step.seat, step.command)
+            command = lookalike(other.state, envelope, step.events, ahead, rng).command
+            other.play(step.seat, command)
+            assert agent.sees(other) == step.seen, f"seat {viewer} can distinguish {step.command}"
+    return differed
+
+
+@pytest.mark.parametrize("games", long_after(1, (2, 12)))
+@pytest.mark.parametrize("rules", RULESETS)
+def test_P5_an_agent_sees_nothing_that_depends_on_what_its_seat_may_not_know(rules: str, games: int) -> None:
+    assert sum(compared_with_twins(rules, seed) for seed in range(games)) > 2 * games
+
+
+def test_an_environment_that_shows_a_blind_draw_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaky(viewer: Seat | None, event: Event) -> Event | None:
+        return event if isinstance(event, CardDrawn) else redact_for(viewer, event)
+
+    monkeypatch.setattr("services.research.viewed_game.redact_for", leaky)
+    with pytest.raises(AssertionError, match="can distinguish"):
+        for seed in range(10):
+            compared_with_twins("usa", seed)
