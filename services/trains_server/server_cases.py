@@ -76,6 +76,7 @@ class ToldSilence:
     async def within(self, limit_s: float, who: str, answer: Awaitable[T]) -> T:
         """See `TimeLimits`. Raises TimeoutError once `who` is silent."""
         answering = asyncio.ensure_future(answer)
+        answering.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is known
         silent = asyncio.ensure_future(self.silence_of(who).wait())
         try:
             await asyncio.wait((answering, silent), return_when=asyncio.FIRST_COMPLETED)

@@ -45,7 +45,7 @@ class SignUp:
         self.players: list[RemotePlayer] = []
         self._is_open = True
         self._full = asyncio.Event()
-        self._unnamed: set[PeerConnection] = set()
+        self._unnamed: dict[PeerConnection, asyncio.Task[object] | None] = {}  # with who welcomes them
 
     async def wait(self) -> list[RemotePlayer]:
         """Everybody who signed up, once there are enough or the time is over; none where there are too few."""
@@ -55,13 +55,19 @@ class SignUp:
             if len(self.players) >= least or self._full.is_set():
                 break
         self._is_open = False
-        for connection in self._unnamed:
-            connection.cut()
+        await self._cut_unnamed()
         if len(self.players) >= self.rules.min_players:
             return self.players
         for player in self.players:
             player.remove("too few signed up")
         return []
+
+    async def _cut_unnamed(self) -> None:
+        tasks = [task for task in self._unnamed.values() if task is not None]
+        for connection in self._unnamed:
+            connection.cut()
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take in somebody who has connected: asyncio calls it for every connection."""
@@ -69,15 +75,15 @@ class SignUp:
         if not self._is_open or len(self._unnamed) >= MAX_UNNAMED:
             connection.cut()
             return
-        self._unnamed.add(connection)
+        self._unnamed[connection] = asyncio.current_task()
         try:
             name = await self._read_name(connection)
             self._add(name, connection)
         except (TimeoutError, PeerFailedError, InvalidInputError) as error:
-            log.info("not signed up", why=str(error) or "sent no name in time")
+            log.debug("not signed up", why=str(error) or "sent no name in time")
             connection.cut()
         finally:
-            self._unnamed.discard(connection)
+            del self._unnamed[connection]
 
     async def _read_name(self, connection: PeerConnection) -> str:
         received = connection.receive(MAX_ANSWER_BYTES)

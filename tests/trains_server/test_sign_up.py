@@ -1,0 +1,227 @@
+"""The sign-up: how long it waits and for whom, by a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from services.trains_server.core_tables import CoreTables
+from services.trains_server.peer_connection import READ_BYTES
+from services.trains_server.server_cases import LOOPBACK
+from services.trains_server.sign_up import MAX_UNNAMED, SignUp, SignUpRules
+from services.trains_server.tcp_server import run_tcp_tournament
+
+T = TypeVar("T")
+TEST_S = 120.0
+
+
+class MovedClock:
+    """Time limits by a clock that stands still until the test moves it."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[float, str, asyncio.Future[None]]] = []
+        self.changed = asyncio.Event()
+
+    async def within(self, limit_s: float, who: str, answer: Awaitable[T]) -> T:
+        answering = asyncio.ensure_future(answer)
+        answering.add_done_callback(lambda done: done.cancelled() or done.exception())
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append((limit_s, who, over))
+        self.changed.set()
+        try:
+            await asyncio.wait((answering, over), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                raise TimeoutError
+            return answering.result()
+        finally:
+            answering.cancel()
+            self.waiting = [each for each in self.waiting if each[2] is not over]
+
+    async def pass_limit(self, who: str) -> float:
+        """Let the time of `who` be over, once it is waited for; how long that was."""
+        while not (found := [each for each in self.waiting if each[1] == who and not each[2].done()]):
+            await self.wait_for_change()
+        found[0][2].set_result(None)
+        return found[0][0]
+
+    async def wait_for_change(self) -> None:
+        """Until somebody else is waited for."""
+        self.changed.clear()
+        await self.changed.wait()
+
+
+class Scene:
+    """A sign-up over TCP that the test plays the players of."""
+
+    def __init__(self, rules: SignUpRules) -> None:
+        self.clock = MovedClock()
+        self.names: asyncio.Queue[str] = asyncio.Queue()
+        self.sign_up = SignUp(rules, self.clock, lambda name, count: self.names.put_nowait(name))
+        self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.writers: list[asyncio.StreamWriter] = []
+
+    async def run(self) -> list[str]:
+        """The names of those who play, once the sign-up is over."""
+        server = await asyncio.start_server(self.sign_up.welcome, LOOPBACK, 0)
+        self.port.set_result(server.sockets[0].getsockname()[1])
+        players = await self.sign_up.wait()
+        server.close()
+        for player in self.sign_up.players:
+            player.connection.cut()
+        return [player.name for player in players]
+
+    async def connect(self, data: bytes = b"") -> asyncio.StreamReader:
+        """Connect, and send this."""
+        reader, writer = await asyncio.open_connection(LOOPBACK, await self.port)
+        self.writers.append(writer)
+        writer.write(data)
+        return reader
+
+    async def sign(self, *names: str) -> None:
+        """Sign these up, one after the other."""
+        for name in names:
+            await self.connect(f'"{name}"'.encode())
+            assert await self.names.get() == name
+
+
+def in_scene(play: Callable[[Scene], Awaitable[None]], rules: SignUpRules | None = None) -> list[str]:
+    """The names of those who play, after `play` has done what players do and moved the clock."""
+
+    async def run() -> list[str]:
+        async with asyncio.timeout(TEST_S):
+            scene = Scene(rules or SignUpRules())
+            sign_up = asyncio.ensure_future(scene.run())
+            await play(scene)
+            names = await sign_up
+            for writer in scene.writers:
+                writer.transport.abort()
+            return names
+
+    return asyncio.run(run())
+
+
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    """Wait until the server closes the connection without a word."""
+    try:
+        return not await reader.read(READ_BYTES)
+    except ConnectionError:
+        return True
+
+
+def test_five_names_within_the_first_wait_are_enough_in_the_order_of_sign_up() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.sign("Eve", "Dee", "Cyd", "Bob", "Ann")
+        assert await scene.clock.pass_limit("sign-up") == 20
+
+    assert in_scene(play) == ["Eve", "Dee", "Cyd", "Bob", "Ann"]
+
+
+def test_fewer_wait_once_more_for_at_least_two() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.sign("Ann")
+        await scene.clock.pass_limit("sign-up")
+        await scene.sign("Bob")
+        assert await scene.clock.pass_limit("sign-up") == 20
+
+    assert in_scene(play) == ["Ann", "Bob"]
+
+
+def test_with_fewer_than_two_nobody_plays_and_the_connection_is_closed() -> None:
+    async def play(scene: Scene) -> None:
+        reader = await scene.connect(b'"Ann"')
+        await scene.names.get()
+        for _ in range(2):
+            await scene.clock.pass_limit("sign-up")
+        assert await is_closed(reader)
+
+    assert in_scene(play) == []
+
+
+def test_as_many_as_may_play_end_the_wait_at_once() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.sign("Ann", "Bob", "Cyd")
+
+    assert in_scene(play, SignUpRules(max_players=3)) == ["Ann", "Bob", "Cyd"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b'""',
+        b'"A1"',
+        b'"Ann Lee"',
+        b'"' + b"A" * 51 + b'"',
+        b'["Ann"]',
+        b"Ann",
+        b'"\xc3\x84nn"',
+        b'"Ann"x"Bob"'[:3],
+    ],
+)
+def test_what_is_no_name_signs_nobody_up(sent: bytes) -> None:
+    async def play(scene: Scene) -> None:
+        reader = await scene.connect(sent)
+        if sent == b'"An':  # a cut one: it is waited for
+            assert await scene.clock.pass_limit("somebody") == 3
+        assert await is_closed(reader)
+        await scene.sign("A" * 50, "Bob")
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["A" * 50, "Bob"]
+
+
+def test_a_name_may_stand_between_thousands_of_blanks() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.connect(b" \n" * 50_000 + b'"Ann"' + b"\t" * 50_000)
+        await scene.names.get()
+        await scene.sign("Bob")
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
+
+
+def test_a_name_that_has_signed_up_is_refused() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.sign("Ann")
+        assert await is_closed(await scene.connect(b'"Ann"'))
+        await scene.sign("Bob")
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
+
+
+def test_who_has_sent_no_name_when_the_sign_up_is_over_is_left_out() -> None:
+    async def play(scene: Scene) -> None:
+        reader = await scene.connect(b'"Late')
+        await scene.sign("Ann", "Bob")
+        assert await is_closed(reader)
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
+
+
+def test_connections_without_a_name_are_limited() -> None:
+    async def play(scene: Scene) -> None:
+        for _ in range(MAX_UNNAMED):
+            await scene.connect()
+        while len(scene.clock.waiting) <= MAX_UNNAMED:  # all are waited for, and the sign-up
+            await scene.clock.wait_for_change()
+        assert await is_closed(await scene.connect(b'"Ann"'))
+        assert await scene.clock.pass_limit("somebody") == 3
+        await scene.sign("Ann", "Bob")
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
+
+
+def test_without_players_the_result_is_two_empty_lists() -> None:
+    async def run() -> object:
+        clock = MovedClock()
+        sign_up = SignUp(SignUpRules(), clock)
+        tournament = asyncio.ensure_future(
+            run_tcp_tournament(
+                sign_up, CoreTables([]), lambda forms, players: forms[0], host=LOOPBACK, port=0
+            )
+        )
+        for _ in range(2):
+            await clock.pass_limit("sign-up")
+        return (await tournament).protocol_json()
+
+    assert asyncio.run(run()) == [[], []]
