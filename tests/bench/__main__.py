@@ -34,6 +34,7 @@ from tests.bench import (  # fmt: skip
     machine,
     memory,
     nodes,
+    pages,
     poison,
     proof,
     referee,
@@ -64,9 +65,10 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "handover": lease_handover.measure,
     "sealing": proof.measure_sealing,
     "files": proof.measure_files,
+    "pages": pages.measure,
     "fresh": fresh_clone.measure,
 }
-SLOW: Final = ("fresh", "handover", "floods")  # not in a quick run, unless it is named
+SLOW: Final = ("fresh", "handover", "floods", "pages")  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 aside = Console(stderr=True, highlight=False)
@@ -98,8 +100,7 @@ def bench(
     - nodes: three primaries of a cluster against one engine, CPU a command
     - latency: from one WebSocket to another, all services as processes
     - floods: 50 games of people while strangers flood the gateway, and its memory
-    - endtoend: 32 and 256 games over WebSockets as fast as they go, against boardgame.io (node, npm;
-      LEDGERLINE_PEERS says where its run.sh lies)
+    - endtoend: 32 and 256 games over WebSockets, against boardgame.io (node, npm; LEDGERLINE_PEERS: its run.sh)
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
     - memory: what a finished game takes in the engine
@@ -108,6 +109,7 @@ def bench(
     - searches: the longest trail, the stations' loans, the passengers' journeys
     - ask: one question, a whole process
     - handover: kill -9 of a referee, until its games move again
+    - pages: a click to the own move drawn, a cold load to the board, the weight of a table page (Chromium)
     - fresh: make setup and make play in a new clone (fetches packages)
     """
     chosen = names or [name for name in FIGURES if not (quick and name in SLOW)]

@@ -11,25 +11,28 @@ import httpx
 from tests.browser.conftest import OpenPage
 
 STEP_MS: Final = 5_000
-SHORT: Final = {  # games that end with the first claims: what ends a game is a rule option
-    "usa": {"board": "usa", "cars": 45, "last_cars": 42},
-    "europe": {"board": "europe", "cars": 45, "last_cars": 42},
-    "marklin": {"board": "germany", "cars": 45, "last_cars": 42},
-    "trains": {"board": "iberia", "cars": 35, "last_cars": 32},
+SHORT: Final[
+    dict[str, tuple[str, dict[str, int]]]
+] = {  # a board, and options that end a game with its first claims
+    "usa": ("usa", {"cars": 45, "last_cars": 42}),
+    "europe": ("europe", {"cars": 45, "last_cars": 42}),
+    "marklin": ("germany", {"cars": 45, "last_cars": 42}),
+    "trains": ("iberia", {"cars": 35, "last_cars": 32}),
 }
 
 
 class SeatedTable:
     """A table that was made over the API, with people who have sat down: the short way to a page."""
 
-    def __init__(self, http: httpx.Client, ruleset: str = "usa", people: int = 1, bots: int = 1) -> None:
-        board = SHORT[ruleset]["board"]
-        options = {name: value for name, value in SHORT[ruleset].items() if name != "board"}
+    def __init__(
+        self, http: httpx.Client, ruleset: str = "usa", people: int = 1, bots: int = 1, **options: int
+    ) -> None:
+        board, short = SHORT[ruleset]
         seats = [{"kind": "human"}] * people + [{"kind": "bot", "policy": "greedy"}] * bots
         body = {
             "ruleset": ruleset,
             "board": board,
-            "options": options,
+            "options": short | options,
             "seats": seats,
             "visibility": "public",
         }
@@ -60,11 +63,14 @@ class SeatedTable:
             command = next((each for each in commands if each["type"] == "claim_route"), commands[0])
             self.http.post(f"{path}/commands", json=command, headers=headers)
 
+    def held_by(self, seat: int) -> str:
+        """A script that lets a browser know of its seat, as if it had sat down there."""
+        held = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}
+        return f"localStorage.setItem('ledgerline.games', JSON.stringify({json.dumps(held)}))"
+
     def open(self, open_page: OpenPage, seat: int, **more: Any) -> Any:
         """The table's page in the browser of the one who sits there."""
-        held = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}
-        script = f"localStorage.setItem('ledgerline.games', JSON.stringify({json.dumps(held)}))"
-        page = open_page(f"/table/{self.game}", script=script, **more)
+        page = open_page(f"/table/{self.game}", script=self.held_by(seat), **more)
         page.wait_for_selector("main.table svg.board")
         return page
 

@@ -33,8 +33,8 @@ class Table {
   async begin() {
     const said = takeInvitation(game);
     try {
-      await this.refresh(true);
-      this.drawing = await ask(`/games/${game}/board`, { token: this.mine.token });
+      const drawing = ask(`/games/${game}/board`, { token: this.mine.token });
+      [this.drawing] = await Promise.all([drawing, this.refresh(true)]);
       this.cityNames = new Map(this.drawing.cities.map((city) => [city.id, city.name]));
     } catch (error) {
       return this.fail(error);
