@@ -1,0 +1,243 @@
+"""The AI-MAS class (services/bots/kit/ai_mas): what each method returns, as ../shared/interop.md says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from schemas.boards.aimas import read_aimas_map
+from schemas.commands import Command
+from schemas.entries import ViewEntry
+from schemas.events import CommandRefused
+from schemas.refusals import ALL_RULES
+from services.bots.kit import Refusal, SeatClient, SeatToken, Verdict
+from services.bots.kit.ai_mas import TTRClient, TTRCons, write_map
+from services.bots.kit.ai_mas.ttr_codes import CODE_BY_RULE
+from services.referee.rules import RULESETS
+from services.referee.rules.board import Board, build_board, load_board
+from tests.rules.given import Scene, given, started
+
+DOCS = (Path(__file__).parents[2] / "docs" / "clients.md").read_text()
+
+
+class SceneClient:
+    """A client whose server is a scene."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.sent = scene, list[Command]()
+        self.session: Any = SimpleNamespace(state=scene.state, on_entry=None)
+
+    def send(self, command: Command) -> Verdict:
+        self.sent.append(command)
+        self.scene.when(0, command)
+        if self.session.on_entry is not None:
+            self.session.on_entry(ViewEntry(len(self.sent), 0, None, self.scene.events))
+        [refused] = self.scene.events_of(CommandRefused) or [None]
+        return Verdict("c1", 1, refused and Refusal(refused.rule, refused.why))
+
+
+class Player(TTRClient):
+    """Seat 0 of a scene, and what it was shown."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.seat, self.client = SeatToken("", "scene", 0, ""), SceneClient(scene)
+        self._client, self._last_shown = cast(SeatClient, self.client), 0
+        self.client.session.on_entry = self._notify
+        self.shown: list[tuple[object, ...]] = []
+
+    def on_claim(self, player: int, edge: object, route: str) -> None:
+        self.shown.append(("claim", player, route))
+
+    def on_station(self, player: int, node: int) -> None:
+        self.shown.append(("station", player, self.my_map.nodes[node].name))
+
+    def on_demand(self, player: int, edge: object, cards: int) -> None:
+        self.shown.append(("demand", player, cards))
+
+
+def at(**position: Any) -> Player:
+    """Seat 0 of a europe game of two, in this position; it is to act."""
+    return Player(given(rules="europe", **position))
+
+
+def place(player: Player, city: str) -> int:
+    found = player.my_map.position(city)
+    assert found is not None
+    return found
+
+
+# -- cards -----------------------------------------------------------------------------
+
+
+def test_CARD_1_a_draw_returns_1_also_when_the_second_card_was_the_last() -> None:
+    player = at(deck=["red", "blue"], market=[None] * 5)
+    assert player.draw_card_from_deck() == player.draw_card_from_deck() == 1
+    assert [card.color for card in player.my_player.hand].count("b") >= 1
+
+
+def test_CARD_4_a_draw_returns_0_where_nothing_is_left() -> None:
+    assert at(deck=[], market=["red"] * 5).draw_card_from_deck() == 0
+    player = at(market=["red"] * 5)
+    assert player.draw_card_from_open_deck("b") == 0
+    assert player.drawCardFromOpenDeck("r") == 1
+    assert player.client.sent[-1].type == "draw_market"
+
+
+def test_CARD_2_an_engine_is_no_second_card() -> None:
+    player = at(market=["locomotive", "red", "red", "blue", "green"])
+    assert player.draw_card_from_open_deck("r") == 1
+    assert player.draw_card_from_open_deck("e") == TTRCons.WRONG_DEMAND
+    assert player.draw_card_from_open_deck("x") == TTRCons.WRONG_CONTENT
+    assert len(player.client.sent) == 1, "what the rules forbid isn't sent"
+
+
+def test_TURN_1_out_of_turn_every_call_is_rejected() -> None:
+    player = at(turn=1)
+    assert not player.my_turn
+    assert player.draw_card_from_deck() == player.draw_missions() == TTRCons.REJECTED
+    assert player.claim_route("Paris", "Pamplona", "b", 4, 0) == TTRCons.REJECTED
+
+
+# -- missions --------------------------------------------------------------------------
+
+
+def test_SETUP_3_the_first_call_gives_back_two_at_most() -> None:
+    scene = started(2, rules="europe")
+    player = Player(scene)
+    assert (player.first_missions, player.firstMissions) == (True, True)
+    first, second, third, _ = player.offered_missions
+    assert player.reject_missions(first._replace(points=99), None) == TTRCons.WRONG_CONTENT
+    assert player.reject_missions(first, third) == 2
+    assert (player.first_missions, len(player.offered_missions)) == (False, 0)
+    assert [mission.id for mission in player.my_player.missions] == [
+        second.id,
+        player.my_player.missions[1].id,
+    ]
+    assert Player(started(2, rules="europe")).reject_missions(None, None) == 0
+    assert Player(started(2, rules="europe")).keepAllMissions() == 0
+
+
+def test_TICKET_1_drawn_missions_are_counted_and_one_at_least_is_kept() -> None:
+    player = at()
+    assert player.draw_missions() == 3
+    one, two, three = player.offered_missions
+    before = player.my_player.mission_count
+    assert player.reject_missions(one, two) == 2
+    assert player.my_player.mission_count == before + 1
+    assert player.my_player.missions[-1] == three
+    assert at(ticket_deck=[]).drawMissions() == 0
+    assert at().keep_all_missions() < 0
+
+
+# -- routes ----------------------------------------------------------------------------
+
+
+def test_TUNNEL_1_a_claim_returns_how_many_more_cards_are_asked_for() -> None:
+    player = at(hands=[{"blue": 6}], deck=["blue", "locomotive", "red"])
+    assert player.claim_route("Zürich", "Venezia", "g", 2, 0) < 0
+    green = at(hands=[{"green": 5}], deck=["green", "red", "locomotive", *["red"] * 5])
+    assert green.claim_route("Zürich", "Venezia", "g", 2, 0) == 2
+    assert green.shown == [("demand", 0, 2)]
+
+
+def test_TUNNEL_3_the_same_call_with_the_whole_payment_pays() -> None:
+    player = at(hands=[{"green": 4, "locomotive": 1}], deck=["green", "red", "locomotive", *["red"] * 5])
+    ends = place(player, "Zürich"), place(player, "Venezia")
+    assert player.claim_route(*ends, "g", 2, 0) == 2
+    assert player.claim_route(*ends, "g", 1, 3) == TTRCons.WRONG_DEMAND, "less than the base of a kind"
+    assert player.claim_route(place(player, "Paris"), place(player, "Brest"), "g", 4, 0) < 0
+    assert player.claim_route(*ends, "g", 3, 0) == TTRCons.WRONG_CONTENT, "too little"
+    assert player.claim_route(*ends, "g", 3, 1) == 0
+    assert player.shown[-1] == ("claim", 0, player.client.scene.state.seats[0].routes[-1])
+    assert [card.color for card in player.my_player.hand] == ["g"]
+
+
+def test_TUNNEL_3_a_tunnel_is_declined_by_claim_pass() -> None:
+    player = at(hands=[{"green": 4}], deck=["green", *["red"] * 7])
+    assert player.claim_pass() == TTRCons.WRONG_DEMAND
+    assert player.claimRoute("Zürich", "Venezia", "g", 2, 0) == 1
+    assert player.claimPass() == 0
+    assert player.my_player.cards == 4
+
+
+def test_DOUBLE_1_of_parallel_routes_the_first_that_is_free_and_suits_is_claimed() -> None:
+    for color, card, track in (("w", "white", "a"), ("o", "orange", "b")):
+        player = at(hands=[{card: 3}])
+        assert player.claim_route("Frankfurt", "Paris", color, 3, 0) == 0
+        assert player.client.scene.state.seats[0].routes == [f"frankfurt-paris-{track}"]
+    player = at(hands=[{"white": 3}], owners={"frankfurt-paris-a": 1})
+    assert player.claim_route("Frankfurt", "Paris", "w", 3, 0) == TTRCons.WRONG_DEMAND, "the second is closed"
+    gray = at(hands=[{"red": 2}])
+    assert gray.claim_route("Venezia", "zagrab", "r", 2, 0) == 0
+
+
+def test_ROUTE_2_a_payment_that_is_none_fails() -> None:
+    player = at(hands=[{"red": 3}])
+    for wagons, engines, color in ((0, 0, "r"), (-1, 2, "r"), (2, 0, "*"), (2, 0, "e"), (2, 0, "0")):
+        assert player.claim_route("Paris", "Brest", color, wagons, engines) == TTRCons.WRONG_CONTENT
+    assert player.claim_route("Paris", "Nowhere", "r", 2, 0) == TTRCons.WRONG_CONTENT
+    assert player.claim_route(0, 99, "r", 2, 0) == TTRCons.WRONG_CONTENT
+    assert player.claim_route("Paris", "Lisboa", "r", 2, 0) == TTRCons.WRONG_CONTENT
+
+
+# -- stations --------------------------------------------------------------------------
+
+
+def test_STATION_3_a_station_is_built_with_or_without_the_borrowed_neighbour() -> None:
+    for neighbour, named in (("Paris", "paris"), (None, None)):
+        player = at(hands=[{"red": 2}])
+        assert player.build_station("Brest", neighbour, "r", 1, 0) == 0
+        assert player.client.scene.state.seats[0].stations == {"brest": named}
+        assert player.shown == [("station", 0, "Brest")]
+        assert player.my_player.stations == 2
+    assert at(hands=[{"red": 2}]).build_station("Brest", "Moskva", "r", 1, 0) == TTRCons.WRONG_CONTENT
+    assert at(hands=[{"red": 2}]).buildStation("Brest", None, "r", 2, 0) == TTRCons.WRONG_CONTENT
+    assert at(hands=[{}]).build_station("Brest", None, "r", 1, 0) == TTRCons.WRONG_DEMAND
+
+
+# -- what it sees ----------------------------------------------------------------------
+
+
+def test_the_map_has_owners_and_the_players_are_all_there() -> None:
+    player = at(owners={"pamplona-paris-a": 1}, stations={"brest": (1, None)})
+    edge = player.myMap.edge_of("pamplona-paris-a")
+    assert 1 in (edge.owner1, edge.owner2)
+    assert {player.my_map.nodes[n].name for n in (edge.node1, edge.node2)} == {"Paris", "Pamplona"}
+    assert player.my_map.nodes[place(player, "Brest")].station == 1
+    other = player.playerList[1]
+    assert (other.hand, other.missions, other.mission_count) == ((), (), 2)
+    assert (player.myPlayer.wagons, player.isLastRound, player.myTurn) == (45, False, True)
+    assert player.my_player.remaining_ms == 120_000
+
+
+def test_a_class_without_its_method_says_so() -> None:
+    with pytest.raises(NotImplementedError, match="write my_method"):
+        at().my_method()
+
+
+# -- codes and files -------------------------------------------------------------------
+
+
+def test_every_rule_has_a_code_and_the_page_has_the_same() -> None:
+    assert CODE_BY_RULE.keys() == ALL_RULES.keys()
+    rows = re.findall(r"^\| (-\d) \| [^|]* \| ([^|]*) \|$", DOCS, re.MULTILINE)
+    on_page = {rule: int(code) for code, rules in rows for rule in re.findall(r"[A-Z]+-\d", rules)}
+    assert on_page == dict(CODE_BY_RULE)
+
+
+def described_routes(board: Board) -> list[str]:
+    """What makes each route of a board, without its id, which numbers parallels in the order of the file."""
+    routes = board.routes.values()
+    return [f"{r.a}-{r.b} {r.length} {r.color} {r.locomotives} {r.kind}" for r in routes]
+
+
+@pytest.mark.parametrize("name", ["europe", "usa", "iberia"])
+def test_a_board_written_as_xml_is_the_same_board_again(name: str) -> None:
+    board = load_board(name)
+    again = build_board(read_aimas_map(write_map(board, RULESETS[board.default_ruleset].rule_options)))
+    assert list(again.cities.values()) == [city.strip() for city in board.cities.values()]
+    assert sorted(described_routes(again)) == sorted(described_routes(board))
