@@ -1,4 +1,5 @@
-"""Ledgerline for programs in Python: `ledgerline.env("usa", seats=4)` is a table as a PettingZoo environment.
+"""Ledgerline for programs in Python: `ledgerline.env("usa", seats=4)` is a table as a PettingZoo environment,
+`ledgerline.openspiel_game("usa", seats=4)` the same for OpenSpiel.
 
 The product's packages are `services` and `schemas`; this module only gives what other people's programs import a name of
 its own. It is a module and no package, so that nothing of the product can move into it.
@@ -6,13 +7,15 @@ its own. It is a module and no package, so that nothing of the product can move 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from services.research.openspiel_game import TableGame
     from services.research.pettingzoo_env import TableEnv
 
-__all__ = ["env"]
+__all__ = ["env", "openspiel_game"]
 
 
 def env(
@@ -43,3 +46,22 @@ def env(
         reward=reward,
         render_mode=render_mode,
     )
+
+
+def openspiel_game(
+    ruleset: str = "usa",
+    *,
+    seats: int = 4,
+    board: str = "",
+    options: Mapping[str, object] | None = None,
+    deals: int = 1_000,
+) -> TableGame:
+    """A table as a game of OpenSpiel, which chooses among so many deals: docs/research.md. It needs the extra `openspiel`.
+
+    Raises UnloggedRejectionError if no such game can be created, ImportError without OpenSpiel."""
+    try:
+        from services.research.openspiel_game import TableGame  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{error}: install the extra, ledgerline[openspiel]") from error
+    parameters = {"ruleset": ruleset, "seats": seats, "board": board, "options": json.dumps(options or {})}
+    return TableGame({**parameters, "deals": deals})

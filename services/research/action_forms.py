@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,12 @@ from services.referee.rules import GameState
 from services.referee.rules.board import ticket_decks
 from services.referee.rules.ruleset import Ruleset
 
+ActionKind = Literal["fixed", "candidates"]
 Mask: TypeAlias = NDArray[np.int8]
 FIXED_COMMANDS: Final = frozenset(
     (DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, RequestCards, Pass)
 )
+MAX_CANDIDATES: Final = 512  # in a list: 431 were met with four seats
 PLENTY: Final = 100  # of every kind of card
 MAX_KEPT: Final = 50_000  # commands that are known by identity, before they are forgotten
 FEATURES: Final = (
@@ -88,6 +90,10 @@ class FixedActions:
         mask[self._places.places(legal, lambda command, _: self._place_by_key[_key(command)])] = 1
         return mask
 
+    def command(self, action: int, legal: Sequence[Command]) -> Command:
+        """The command of an action that the mask allows."""
+        return self.commands[action]
+
 
 class CandidateActions:
     """An action is a place in the list of the commands that are legal now; each has a row of numbers that say what it is."""
@@ -106,6 +112,10 @@ class CandidateActions:
         mask = np.zeros(self.size, np.int8)
         mask[: len(legal)] = 1
         return mask
+
+    def command(self, action: int, legal: Sequence[Command]) -> Command:
+        """The command of an action that the mask allows."""
+        return legal[action]
 
     def rows(self, legal: Sequence[Command]) -> NDArray[np.int16]:
         """What each command is, in the order of FEATURES; rows of 0 where there is none."""
@@ -145,6 +155,21 @@ class CandidateActions:
             cards.get(PLUS_FOUR, 0),
         )
         return (command.code, route, city, *paid, slot, tickets, routes)
+
+
+def make_action_form(
+    state: GameState, kind: ActionKind | None, max_candidates: int
+) -> FixedActions | CandidateActions:
+    """The actions of games like this one; `kind` None: fixed where the rules allow it.
+
+    Raises InvalidInputError where they don't, and `kind` is "fixed"."""
+    if kind != "candidates":
+        try:
+            return FixedActions(state)
+        except InvalidInputError:
+            if kind == "fixed":
+                raise
+    return CandidateActions(state, max_candidates)
 
 
 def _every_command(state: GameState, answers: set[type[Command]]) -> Iterator[Command]:

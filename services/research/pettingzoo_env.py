@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from schemas.commands import Command
-from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from services.referee.rules import GameState, legal
-from services.research.action_forms import FEATURES, CandidateActions, FixedActions
+from services.referee.rules import legal
+from services.research.action_forms import (
+    FEATURES,
+    MAX_CANDIDATES,
+    ActionKind,
+    CandidateActions,
+    FixedActions,
+    make_action_form,
+)
 from services.research.observation_form import ObservationForm
-from services.research.viewed_game import GameSetting, ViewedGame
+from services.research.viewed_game import MAX_MOVES, GameSetting, Reward, ViewedGame, final_rewards
 
 Observation: TypeAlias = dict[str, NDArray[Any]]  # numbers of several widths
-ActionForm = Literal["fixed", "candidates"]
-Reward = Literal["win", "points"]
-MAX_CANDIDATES: Final = 512  # legal commands in a list: 430 were met with four seats
-MAX_MOVES: Final = 20_000  # far more than any game takes
 NUMBER: Final = np.iinfo(np.int16)
 
 
@@ -36,7 +38,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         self,
         setting: GameSetting,
         *,
-        actions: ActionForm | None = None,
+        actions: ActionKind | None = None,
         max_candidates: int = MAX_CANDIDATES,
         reward: Reward = "win",
         render_mode: str | None = None,
@@ -49,7 +51,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         self.setting, self.reward, self.render_mode = setting, reward, render_mode
         sample = ViewedGame(setting, "sample").state
         self.observation_form = ObservationForm(sample)
-        self.actions = _action_form(sample, actions, max_candidates)
+        self.actions = make_action_form(sample, actions, max_candidates)
         self.possible_agents = [f"seat_{seat}" for seat in range(setting.seats)]
         self._seats: dict[str, Seat] = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._action_spaces = {agent: spaces.Discrete(self.actions.size) for agent in self.possible_agents}
@@ -142,14 +144,9 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         commands = self._legal()
         if action is None or not 0 <= action < self.actions.size:
             raise ValueError(f"{action} is no action; there are {self.actions.size}")
-        if isinstance(self.actions, CandidateActions):
-            if action >= len(commands):
-                raise ValueError(f"action {action} isn't legal; {len(commands)} are")
-            return commands[action]
-        command = self.actions.commands[action]
         if not self._mask[action]:
-            raise ValueError(f"action {action} isn't legal: {command}")
-        return command
+            raise ValueError(f"action {action} isn't legal; {len(commands)} are")
+        return self.actions.command(action, commands)
 
     def _end(self) -> None:
         """The game is over, or cut off: every agent is done."""
@@ -157,7 +154,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         for agent in self.agents:
             self.terminations[agent], self.truncations[agent] = result is not None, result is None
         if result is not None:
-            for agent, value in zip(self.agents, _final_rewards(self._game.state, self.reward), strict=True):
+            for agent, value in zip(self.agents, final_rewards(self._game.state, self.reward), strict=True):
                 self.rewards[agent] = self._cumulative_rewards[agent] = value
         self._deads_step_first()
 
@@ -170,26 +167,3 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
             shape = (self.actions.size, len(FEATURES))
             form["candidates"] = spaces.Box(NUMBER.min, NUMBER.max, shape, np.int16)
         return spaces.Dict(form)
-
-
-def _action_form(
-    state: GameState, actions: ActionForm | None, max_candidates: int
-) -> FixedActions | CandidateActions:
-    if actions == "candidates":
-        return CandidateActions(state, max_candidates)
-    try:
-        return FixedActions(state)
-    except InvalidInputError:
-        if actions == "fixed":
-            raise
-        return CandidateActions(state, max_candidates)
-
-
-def _final_rewards(state: GameState, reward: Reward) -> list[float]:
-    """By seat: its points; or an equal share of 1 among the winners."""
-    assert state.result is not None, "the game is over"
-    scores = sorted(state.result.scores, key=lambda score: score.seat)
-    if reward == "points":
-        return [float(score.total) for score in scores]
-    winners = sum(score.place == 1 for score in scores)
-    return [(score.place == 1) / winners for score in scores]

@@ -7,9 +7,10 @@ same seed; commitments to cards, which only prove a log, are left out: they woul
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.events import Event
@@ -19,6 +20,8 @@ from services.referee.rules.fair_randomness import no_order_root
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.views import PUBLIC_EVENTS, owner_of
 
+Reward = Literal["win", "points"]
+MAX_MOVES: Final = 20_000  # far more than any game takes
 GAME_ID: Final = "research"
 UNUSED_SEED: Final = "00" * 32  # every game names its own
 
@@ -64,6 +67,13 @@ class ViewedGame:
         """Decide the command. Raises CommandRefusedError, and changes nothing, if a rule refuses it."""
         self._show(decide_and_apply(self.state, seat, command))
 
+    def __deepcopy__(self, memo: object) -> ViewedGame:
+        """A copy that shares only what never changes: searches go on from it."""
+        other = copy(self)
+        other.state, other._views = self.state.copy(), [view.copy() for view in self._views]
+        other._unseen = [unseen[:] for unseen in self._unseen]
+        return other
+
     def _process_system(self, command: Command) -> None:
         envelope = CommandEnvelope(GAME_ID, GAME_ID, None, command)
         self._show(decide_envelope(self.state, envelope, 0, UNUSED_SEED))
@@ -87,3 +97,13 @@ class ViewedGame:
 def _without_commitments(ruleset: Ruleset) -> Ruleset:
     """The same rules and shuffles; orders of piles aren't committed to."""
     return replace(ruleset, randomness=ruleset.randomness._replace(order_root=no_order_root))
+
+
+def final_rewards(state: GameState, reward: Reward) -> list[float]:
+    """By seat, of a game that is over: its points; or an equal share of 1 among the winners."""
+    assert state.result is not None, "the game is over"
+    scores = sorted(state.result.scores, key=lambda score: score.seat)
+    if reward == "points":
+        return [float(score.total) for score in scores]
+    winners = sum(score.place == 1 for score in scores)
+    return [(score.place == 1) / winners for score in scores]

@@ -1,0 +1,158 @@
+"""A table as a game of OpenSpiel, by the name `ledgerline`: one chance node chooses the deal, every other node is a seat's.
+
+What follows from the deal's seed later on (the cards that are drawn, shuffles) is no chance node: two states with one history are the
+same. Importing this module registers the game. Needs the extra `openspiel`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyspiel
+
+from services.referee.rules import legal
+from services.research.action_forms import MAX_CANDIDATES, make_action_form
+from services.research.observation_form import ObservationForm
+from services.research.viewed_game import MAX_MOVES, GameSetting, ViewedGame, final_rewards
+
+NAME: Final = "ledgerline"
+MAX_SEATS: Final = 8
+DEFAULTS: Final[Mapping[str, str | int]] = {
+    "ruleset": "usa",
+    "seats": 4,
+    "board": "",  # the ruleset's own
+    "options": "{}",  # rule options that are set otherwise, as JSON
+    "deals": 1_000,  # seeds 0, 1 and so on, all equally likely
+}
+GAME_TYPE: Final = pyspiel.GameType(
+    short_name=NAME,
+    long_name="Ledgerline",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.CONSTANT_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=MAX_SEATS,
+    min_num_players=1,
+    provides_information_state_string=False,
+    provides_information_state_tensor=False,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    parameter_specification=dict(DEFAULTS),
+)
+
+
+class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
+    """A kind of table: rules, seats, board, options."""
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:  # Any: as OpenSpiel has them
+        """With these of the parameters that DEFAULTS names. Raises UnloggedRejectionError if no such game can be
+        created."""
+        given = {**DEFAULTS, **(params or {})}
+        self.setting = GameSetting(
+            given["ruleset"], given["seats"], given["board"] or None, json.loads(given["options"])
+        )
+        self.deals: int = given["deals"]
+        sample = ViewedGame(self.setting, "sample").state
+        self.observation_form = ObservationForm(sample)
+        self.actions = make_action_form(sample, None, MAX_CANDIDATES)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=self.actions.size,
+            max_chance_outcomes=self.deals,
+            num_players=self.setting.seats,
+            min_utility=0.0,
+            max_utility=1.0,
+            utility_sum=1.0,
+            max_game_length=MAX_MOVES,
+        )
+        super().__init__(GAME_TYPE, info, dict(params or {}))
+
+    def new_initial_state(self) -> TableState:
+        """The chance node before the deal."""
+        return TableState(self)
+
+    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> TableObserver:
+        """What players see: always the fold of their own view."""
+        return TableObserver(self)
+
+
+class TableState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
+    """A table at one moment."""
+
+    def __init__(self, game: TableGame) -> None:
+        super().__init__(game)
+        self.table: ViewedGame | None = None  # until it is dealt
+
+    def current_player(self) -> int:
+        """The seat to act, or OpenSpiel's number for chance or for the end."""
+        if self.table is None:
+            return int(pyspiel.PlayerId.CHANCE)
+        seat = self.table.seat_to_act
+        return int(pyspiel.PlayerId.TERMINAL) if seat is None else seat
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Every deal, equally likely."""
+        deals = self.get_game().deals
+        return [(deal, 1 / deals) for deal in range(deals)]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        if self.table is None or player != self.table.seat_to_act:
+            return []
+        actions: list[int] = self.get_game().actions.mask(self._commands(player)).nonzero()[0].tolist()
+        return actions
+
+    def _commands(self, player: int) -> Any:  # a list of commands
+        assert self.table is not None, "it is dealt"
+        return legal(self.table.view(player), player)[: self.get_game().actions.size]
+
+    def _apply_action(self, action: int) -> None:
+        if self.table is None:
+            self.table = ViewedGame(self.get_game().setting, str(action))
+            return
+        seat = self.table.seat_to_act
+        assert seat is not None, "somebody is to act"
+        self.table.play(seat, self.get_game().actions.command(action, self._commands(seat)))
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if self.table is None or player != self.table.seat_to_act:
+            return f"deal {action}" if player < 0 else f"action {action}"
+        return str(self.get_game().actions.command(action, self._commands(player)))
+
+    def is_terminal(self) -> bool:
+        """Whether the game is over."""
+        return self.table is not None and self.table.seat_to_act is None
+
+    def returns(self) -> list[float]:
+        """By seat: an equal share of 1 among the winners, 0 before the end."""
+        if self.table is None or not self.is_terminal():
+            return [0.0] * self.get_game().setting.seats
+        return final_rewards(self.table.state, "win")
+
+    def __str__(self) -> str:
+        """Its history: it determines all else."""
+        return " ".join(str(action) for action in self.history())
+
+
+class TableObserver:
+    """The observation of a seat, as `ObservationForm` has it."""
+
+    def __init__(self, game: TableGame) -> None:
+        self._form = game.observation_form
+        self.tensor = np.zeros(self._form.size, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: TableState, player: int) -> None:
+        """Put what the player sees into `tensor`."""
+        self.tensor[:] = 0 if state.table is None else self._form.encode(state.table.view(player), player)
+
+    def string_from(self, state: TableState, player: int) -> str:
+        """What the player sees, as text."""
+        if state.table is None:
+            return ""
+        return " ".join(map(str, self._form.encode(state.table.view(player), player)))
+
+
+pyspiel.register_game(GAME_TYPE, TableGame)
