@@ -21,6 +21,7 @@ from services.trains_server.server_calls import MAX_CALL_BYTES, Call, read_call
 from services.trains_server.server_cases import LOOPBACK, ToldSilence
 from services.trains_server.sign_up import SignUp, SignUpRules
 from services.trains_server.strategy_player import StrategyPlayer
+from services.trains_server.table_port import TableOpener
 from services.trains_server.tcp_client import ClientAnswers
 from services.trains_server.tcp_server import run_tcp_tournament
 
@@ -77,17 +78,19 @@ def cards_of(seed: int, count: int = 60) -> list[str]:
     return [rng.choice(("red", "blue", "green", "white")) for _ in range(count)]
 
 
-def play(peers: Sequence[Peer], cards: Sequence[str], map_json: object = MAP) -> Played:
-    """The tournament of these players, who sign up one after the other."""
+def play(
+    peers: Sequence[Peer], cards: Sequence[str], map_json: object = MAP, tables: TableOpener | None = None
+) -> Played:
+    """The tournament of these players, who sign up one after the other; at tables of the rules alone, or these."""
 
     async def within_limit() -> Played:
         async with asyncio.timeout(TEST_S):
-            return await _play(peers, cards, map_json)
+            return await _play(peers, cards, map_json, tables or CoreTables(cards))
 
     return asyncio.run(within_limit())
 
 
-async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object) -> Played:
+async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object, tables: TableOpener) -> Played:
     limits, listening = ToldSilence(), asyncio.get_running_loop().create_future()
     signed_up: asyncio.Queue[int] = asyncio.Queue()
     sign_up = SignUp(
@@ -96,7 +99,7 @@ async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object) -
     server = asyncio.ensure_future(
         run_tcp_tournament(
             sign_up,
-            CoreTables(cards),
+            tables,
             lambda forms, players: choose_map(forms, players, cards),
             host=LOOPBACK,
             port=0,
@@ -105,15 +108,16 @@ async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object) -
     )
     calls: dict[str, list[Call]] = {peer.name: [] for peer in peers}
     clients = []
-    for peer in peers:
-        silence = limits.silence_of(peer.name)
-        clients.append(
-            asyncio.ensure_future(run_peer(peer, await listening, calls[peer.name], silence, map_json))
-        )
-        await signed_up.get()
-    result = await server
-    await asyncio.gather(*clients)
-    return Played(result, calls)
+    try:
+        for peer in peers:
+            silence = limits.silence_of(peer.name)
+            clients.append(
+                asyncio.ensure_future(run_peer(peer, await listening, calls[peer.name], silence, map_json))
+            )
+            await signed_up.get()
+        return Played(await server, calls)
+    finally:
+        await asyncio.gather(*clients)  # the server has closed all connections
 
 
 async def run_peer(
