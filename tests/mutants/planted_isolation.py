@@ -117,4 +117,16 @@ ISOLATION_MUTANTS: Final = (
         "services/gateway/command_tracking.py",
         "            elif progress.level is None:", "            elif False:", ("tests/gateway/test_lost_reply.py",),
     ),
+    Mutant(
+        "a remote player that fails at the end stays in its rank", "P8", "services/trains_server/remote_game.py",
+        "tuple(seat for seat in rank if seat not in failed_late)", "tuple(rank)", ("tests/trains_server/test_protocol.py",),
+    ),
+    Mutant(
+        "a remote player that is silent ends the tournament", "P8", "services/trains_server/remote_game.py",
+        "        return Leave()\n", "        raise\n", ("tests/trains_server/test_fuzzed_peers.py",),
+    ),
+    Mutant(
+        "a remote player's value may be as long as it likes", "P9", "services/trains_server/json_stream.py",
+        "if (end or len(self._buffer)) > max_bytes:", "if False:", ("tests/trains_server/test_json_stream.py",),
+    ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A peer that breaks the protocol loses only itself: the tournament goes on as if it had been removed there."""
+"""A peer that breaks the protocol loses only itself: the tournament goes on as if it had been removed there (P8)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def check_misdeed(seed: int, kind: str, call: str, nth: int, honest: int) -> Non
         assert [played.calls[name][0].name, played.calls[name][-1].name] == ["start", "end"]
 
 
-@pytest.mark.parametrize("seed", long_after(8, range(48)))
+@pytest.mark.parametrize("seed", long_after(6, range(36)))
 def test_a_fuzzed_peer_loses_only_itself(seed: int) -> None:
     rng = Random(seed)
     call = rng.choice(CALLS)
