@@ -1,4 +1,4 @@
-"""Who may watch a game, and how its seats are taken.
+"""Who may watch a game, how its seats are taken, and whether they are helped.
 
 It is settled when the game is created, and stands in its log's first entry. A log that says nothing of it, as those of
 before, is of a public game.
@@ -25,14 +25,16 @@ class AccessFields(TypedDict):
     visibility: GameVisibility | None
     spectator_delay: int | None
     by_invitation: bool | None
+    suggestions: bool | None
 
 
 class Access(NamedTuple):
-    """Who may watch a game, and how its seats are taken."""
+    """Who may watch a game, how its seats are taken, and whether they are helped."""
 
     visibility: GameVisibility = "public"  # listed; or found by its id alone; or for who holds a token of it
     spectator_delay: int = 0  # how many entries late the public view is, until the game is over
     by_invitation: bool = False  # a seat is taken only with its invitation
+    suggestions: bool = True  # a seat may ask what it might do while the game is played
 
     @property
     def is_listed(self) -> bool:
@@ -50,6 +52,7 @@ class Access(NamedTuple):
             "visibility": None if self.visibility == "public" else self.visibility,
             "spectator_delay": self.spectator_delay or None,
             "by_invitation": self.by_invitation or None,
+            "suggestions": None if self.suggestions else False,
         }
 
     def of_fork(self) -> Access:

@@ -100,6 +100,7 @@ class CreateGame(CommandContract):
     visibility: GameVisibility | None = None  # else public
     spectator_delay: SpectatorDelay | None = None  # else none
     by_invitation: Bool | None = None  # else anybody may take a free seat
+    suggestions: Bool | None = None  # else seats may ask for them while the game is played
 
 
 @command(type="take_seat", code=2, sender="system")

@@ -51,13 +51,14 @@ class GameCreated(EventContract):
     opened: Milliseconds  # by the game clock; every entry's time counts from here
 
 
-@event(type="access_set", code=60, visibility=PUBLIC)
+@event(type="access_set", code=61, version=2, visibility=PUBLIC)
 class AccessSet(EventContract):
-    """Who may watch the game, and how its seats are taken. A game without this event is public."""
+    """Who may watch the game, how its seats are taken, and whether they are helped. A game without this event is public."""
 
     visible_to: GameVisibility
     spectator_delay: SpectatorDelay  # how many entries late the public view is, until the game is over
     by_invitation: Bool  # a seat is taken only with its invitation
+    suggestions: Bool | None = None  # false: none while the game is played; null, as before: they are allowed
 
 
 Contributor = Literal["seat", "nobody", "house", "seed"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from schemas.events import BY_CODE, FIELDS, Event, SeatTaken
+from schemas.events import BY_CODE, FIELDS, AccessSet, Event, SeatTaken
 
 FieldValues: TypeAlias = Mapping[str, Any]  # the values of a row, of any type, by field
 
@@ -53,6 +53,11 @@ def _add_commitment_root(fields: FieldValues) -> FieldValues:
     return {**fields, "root": None}
 
 
+def _add_suggestions(fields: FieldValues) -> FieldValues:
+    """Version 2 has whether suggestions are allowed. Before, nobody asked for any."""
+    return {**fields, "suggestions": None}
+
+
 FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {  # by code
     1: FormerVersion(
         "game_created",
@@ -75,12 +80,18 @@ FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {  # by code
         55,
         _add_name_commitment,
     ),
+    60: FormerVersion(
+        "access_set", 1, ("visible_to", "spectator_delay", "by_invitation"), 61, _add_suggestions
+    ),
 }
 assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "an earlier version's code was given again"
 
 # Versions that are still written: an event in which this field, the last of its type, is null is written as the
 # version before it. So a sealed log of before, sealed again, gives its own bytes.
-STILL_WRITTEN: Final[Mapping[type[Event], tuple[int, str]]] = {SeatTaken: (42, "name_commitment")}
+STILL_WRITTEN: Final[Mapping[type[Event], tuple[int, str]]] = {
+    SeatTaken: (42, "name_commitment"),
+    AccessSet: (60, "suggestions"),
+}
 
 
 def upcast(row: Sequence[Any]) -> Sequence[object]:  # a code, then fields of any type

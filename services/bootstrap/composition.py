@@ -13,6 +13,7 @@ from typing import Final
 import uvicorn
 from redis.exceptions import RedisError
 
+from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
@@ -21,6 +22,7 @@ from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
 from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
+from services.bots.suggestions import ProcessSuggester
 from services.bots.worker import BotWorker
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger
@@ -162,7 +164,8 @@ def run_bots(settings: Settings, stop: Event) -> None:
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
         batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
-        processes = exit_stack.enter_context(closing(PolicyProcesses(settings.bot_processes or core_count())))
+        processes = PolicyProcesses[Command](settings.bot_processes or core_count())
+        exit_stack.enter_context(closing(processes))
         slow_tasks = SlowTasks(processes)
         bots = BotWorker(ledger, ledger, new_consumer_name("bots"), batch, slow_tasks=slow_tasks)
         periodic_tasks = [
@@ -192,7 +195,7 @@ def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
     EngineUnavailableError: with `strict_engine`, the engine's settings break promises."""
     reader = open_archive_reader(settings)
     read_view, audits = (reader.read_view, ArchivedAudits(reader)) if reader else (None, None)
-    return build_server(settings, partitions, read_view, BuiltInCatalog(), audits)
+    return build_server(settings, partitions, read_view, BuiltInCatalog(ProcessSuggester()), audits)
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:

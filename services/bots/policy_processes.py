@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.bots.policies import Policy
 from services.bots.policies.random_source import SeatRandom
 from services.referee.rules import GameState
+
+T = TypeVar("T")
 
 NICENESS: Final = 5  # thinking takes no time from the services of the same machine
 ORPHAN_S: Final = 5.0  # after its deadline a process ends by itself: whoever started it may be dead
@@ -29,10 +30,10 @@ RESTART_S: Final = 1.0  # after one ended before it was ready, as where memory i
 END_S: Final = 5.0  # within which a process that was killed is gone
 
 
-class Thought(NamedTuple):
-    """What a process is asked: a function of a module, and what it is called with."""
+class Thought(NamedTuple, Generic[T]):
+    """What a process is asked: a function of a module with the arguments of a policy, and these."""
 
-    policy: Policy
+    think: Callable[[GameState, Seat, Sequence[Command], SeatRandom], T]
     state: GameState
     seat: Seat
     commands: Sequence[Command]
@@ -40,11 +41,11 @@ class Thought(NamedTuple):
     move_number: int
 
 
-class Answer(NamedTuple):
-    """The command that was chosen for a seat of a game, or why there is none."""
+class Answer(NamedTuple, Generic[T]):
+    """What was thought about a seat of a game, or why there is nothing."""
 
     key: tuple[str, Seat]
-    command: Command | None
+    result: T | None
     failure: str
 
 
@@ -71,7 +72,7 @@ class _PolicyProcess:
         self.connection.close()
 
 
-class PolicyProcesses:
+class PolicyProcesses(Generic[T]):
     """So many processes at most, each started when it is first needed. To be closed. `clock` is a monotonic
     clock in seconds."""
 
@@ -94,17 +95,17 @@ class PolicyProcesses:
             self._processes += [_PolicyProcess() for _ in range(missing)]
         return free
 
-    def begin(self, key: tuple[str, Seat], thought: Thought, limit_s: float) -> None:
+    def begin(self, key: tuple[str, Seat], thought: Thought[T], limit_s: float) -> None:
         """Let a free process think, for at most so long."""
         process = next(each for each in self._processes if each.is_ready and each.key is None)
         process.key, process.deadline_s = key, self.clock() + limit_s
         with suppress(OSError):  # it has died: `collect` notices
             process.connection.send((thought, limit_s))
 
-    def collect(self) -> list[Answer]:
+    def collect(self) -> list[Answer[T]]:
         """The answers since the last call, one for each thought that ended in any way."""
         ready = set(wait([process.connection for process in self._processes], timeout=0))
-        answers = []
+        answers = list[Answer[T]]()
         for process in list(self._processes):
             answer = self._receive(process) if process.connection in ready else None
             if answer is None and process.key is not None and self.clock() >= process.deadline_s:
@@ -113,9 +114,9 @@ class PolicyProcesses:
                 answers.append(answer)
         return answers
 
-    def _receive(self, process: _PolicyProcess) -> Answer | None:
+    def _receive(self, process: _PolicyProcess) -> Answer[T] | None:
         try:
-            command, failure = process.connection.recv()
+            result, failure = process.connection.recv()
         except (OSError, EOFError):
             if not process.is_ready:
                 self._start_at_s = self.clock() + RESTART_S
@@ -124,11 +125,11 @@ class PolicyProcesses:
             process.is_ready = True
             return None
         assert process.key is not None, "it was asked"
-        answer = Answer(process.key, command, failure)
+        answer = Answer[T](process.key, result, failure)
         process.key = None
         return answer
 
-    def _replace(self, process: _PolicyProcess, failure: str) -> Answer | None:
+    def _replace(self, process: _PolicyProcess, failure: str) -> Answer[T] | None:
         """End a process; another is started when it is needed."""
         self._processes.remove(process)
         process.end()
@@ -151,9 +152,9 @@ def _think(connection: Connection) -> None:
             connection.send(answer)
 
 
-def _answer(thought: Thought) -> tuple[Command | None, str]:
+def _answer(thought: Thought[T]) -> tuple[T | None, str]:
     seat_random = SeatRandom(thought.seat_secret, thought.move_number)
     try:
-        return thought.policy(thought.state, thought.seat, thought.commands, seat_random), ""
+        return thought.think(thought.state, thought.seat, thought.commands, seat_random), ""
     except Exception:  # any bug of a policy is the worker's to report
         return None, traceback.format_exc()

@@ -23,7 +23,9 @@ MAX_WAIT_S: Final = 10.0  # for a process; then the fallback answers: a seat's c
 class SlowTasks:
     """At most one task of each seat."""
 
-    def __init__(self, processes: PolicyProcesses, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, processes: PolicyProcesses[Command], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.processes, self.clock = processes, clock
         self._held: dict[tuple[str, Seat], DeliveredBotTask] = {}
         self._waiting: dict[tuple[str, Seat], float] = {}  # since when, the longest first
@@ -47,7 +49,7 @@ class SlowTasks:
         self._held[key], self._waiting[key] = delivery, self.clock()
         return True
 
-    def begin_waiting(self, prepare: Callable[[BotTask], Thought | None]) -> None:
+    def begin_waiting(self, prepare: Callable[[BotTask], Thought[Command] | None]) -> None:
         """Let processes that are free think about the tasks that wait longest. What `prepare` makes None of
         ends at once."""
         free_count = self.processes.free_count(len(self._waiting))
@@ -65,7 +67,7 @@ class SlowTasks:
         for answer in self.processes.collect():
             if answer.failure:
                 log.error("slow policy failed", **self._held[answer.key].task._asdict(), why=answer.failure)
-            self._choices[answer.key] = answer.command
+            self._choices[answer.key] = answer.result
         for key, since_s in list(self._waiting.items()):
             if self.clock() - since_s < MAX_WAIT_S:
                 break

@@ -156,7 +156,7 @@ class BotWorker:
             self._answer_tasks([*ended])
         slow_tasks.begin_waiting(self._prepare_thought)
 
-    def _prepare_thought(self, task: BotTask) -> Thought | None:
+    def _prepare_thought(self, task: BotTask) -> Thought[Command] | None:
         """None where there is nothing to think about, or the view can't be read: answering says why."""
         try:
             projection, commands = self._legal_commands(task)

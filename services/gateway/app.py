@@ -39,10 +39,12 @@ from services.gateway.routes import (
     play_offs,
     replays,
     rule_pages,
+    suggestions,
     tables,
 )
 from services.gateway.service import GatewayService
 from services.gateway.size_limit import SizeLimitMiddleware
+from services.gateway.suggestions import SuggestionQueue
 from services.gateway.table_folds import TableFolds
 from services.gateway.table_port import TableCatalog
 from services.ledger.async_ledger import AsyncLedger
@@ -80,13 +82,12 @@ def create_app(
         version="1",
         summary="Train board games: create, join, play, watch.",
         description=openapi.DESCRIPTION,
-        lifespan=partial(_run_background, ledger=ledger, hub=hub, watches=(health_watch, settings_watch)),
+        lifespan=partial(_run_background, ledger, hub, (health_watch, settings_watch), catalog),
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
-    app.state.table_folds = TableFolds(service, catalog) if catalog else None
     app.state.finished_games = FinishedGames(service, finished_games)
-    app.state.legal_folds = LegalFolds(ledger, catalog) if catalog else None
+    _add_tables(app, service, ledger, catalog)
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)
@@ -105,11 +106,23 @@ def create_app(
     return app
 
 
+def _add_tables(
+    app: FastAPI, service: GatewayService, ledger: AsyncLedger, catalog: TableCatalog | None
+) -> None:
+    folds = TableFolds(service, catalog) if catalog else None
+    app.state.table_folds, app.state.suggestions = folds, SuggestionQueue(service, folds) if folds else None
+    app.state.legal_folds = LegalFolds(ledger, catalog) if catalog else None
+
+
 @asynccontextmanager
 async def _run_background(
-    app: FastAPI, ledger: AsyncLedger, hub: Hub, watches: Sequence[HealthWatch | EngineSettingsWatch | None]
+    ledger: AsyncLedger,
+    hub: Hub,
+    watches: Sequence[HealthWatch | EngineSettingsWatch | None],
+    catalog: TableCatalog | None,
+    app: FastAPI,
 ) -> AsyncIterator[None]:
-    """Run hub and watches for as long as the application does, and close the ledger at its end."""
+    """Run hub and watches for as long as the application does, and close ledger and catalog at its end."""
     running = [_run_hub(app, hub), *(_run_watch(watch) for watch in watches if watch)]
     tasks = [asyncio.create_task(each) for each in running]
     yield
@@ -117,12 +130,14 @@ async def _run_background(
         task.cancel()
     await asyncio.wait(tasks)  # however they ended, the ledger is closed
     await ledger.close()
+    if catalog is not None:
+        catalog.close()
 
 
 def _version_1() -> APIRouter:
     """All that the paths without a version have, and tables."""
     version_1 = APIRouter(prefix="/v1")
-    for routes in (tables, replays, *VERSIONED):
+    for routes in (tables, replays, suggestions, *VERSIONED):
         version_1.include_router(routes.router)
     return version_1
 

@@ -64,7 +64,12 @@ def read_creation(first: ViewEntry) -> GameCreation:
     for event in first.events:
         match event:
             case AccessSet():
-                access = Access(event.visible_to, event.spectator_delay, event.by_invitation)
+                access = Access(
+                    event.visible_to,
+                    event.spectator_delay,
+                    event.by_invitation,
+                    event.suggestions is not False,
+                )
             case GameForked():
                 source = event.of
             case GameCreated():

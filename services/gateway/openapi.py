@@ -47,7 +47,7 @@ A client need not know the rules: with `?legal=true` and a seat's token, the vie
 latest entry where it asks the seat to act: the commands to choose from. Send one of them back as it is.
 
 Under `/v1` is all of this, and the table as you see it: `GET /v1/games/{game}/state`, what your seat may do now with a
-sentence for each (`/legal`), games with details, boards and rulesets. The pages at `/` need nothing else.
+sentence for each (`/legal`), what a bot would do in its place and why (`/suggestions`), games with details, boards and rulesets. The pages at `/` need nothing else.
 
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 executes it twice: you get the same verdict again. The id of a creation, a join or a fork is a secret like

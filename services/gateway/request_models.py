@@ -71,6 +71,10 @@ class CreateGameRequest(RequestModel):
     by_invitation: Annotated[
         Bool | None, Field(description="a seat is taken only with the invitation that its host gives")
     ] = None
+    suggestions: Annotated[
+        Bool | None,
+        Field(description="whether seats may ask for suggestions while the game is played; else they may"),
+    ] = None
 
 
 class JoinRequest(RequestModel):

@@ -107,6 +107,30 @@ class LegalCommands(ResponseModel):
     commands: list[LegalCommand]
 
 
+class SuggestedCommand(ResponseModel):
+    """A command that is worth thinking of, and what it is expected to bring. Numbers are null where no game was played out."""
+
+    command: Annotated[dict[str, object], refers_to("PlayerCommand")]
+    text: str = Field(description="what it does, as a sentence without a subject")
+    why: str = Field(description="why it stands where it stands, for a player")
+    points: float | None = Field(description="the seat's own at the end, in the mean of the games played out")
+    points_error: float | None = Field(description="the standard error of that mean")
+    lead: float | None = Field(
+        description="the seat's points less those of the best other seat; the list goes by it"
+    )
+    lead_error: float | None
+    games: int = Field(description="that were played out")
+
+
+class Suggestions(ResponseModel):
+    """What the bot `searcher` would do after an entry, the best first; none where the seat has nothing to choose."""
+
+    game: str
+    seat: int
+    number: int = Field(description="of the entry after which the seat is to choose")
+    commands: list[SuggestedCommand]
+
+
 class TableState(ResponseModel):
     """A table as its viewer sees it after an entry."""
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.gateway.catalog_models import BoardDrawing, ListedBoard, RulesetDescription
-from services.gateway.table_models import LegalCommands, ListedGame, TableState
+from services.gateway.table_models import LegalCommands, ListedGame, Suggestions, TableState
 
 
 class TableFold(Protocol):
@@ -50,6 +50,9 @@ class TableFold(Protocol):
     def legal_commands(self) -> list[dict[str, object]]:
         """What the viewer, who is a seat, is asked to choose from now; leaving isn't listed."""
 
+    def suggestions(self) -> Suggestions | None:
+        """What the viewer, who is a seat, might do now, and why. Blocks; None where it can't be found out in time."""
+
     def listed(self) -> ListedGame:
         """The game as a list shows it."""
 
@@ -59,6 +62,9 @@ class TableFold(Protocol):
 
 class TableCatalog(Protocol):
     """Boards, rulesets, and folds."""
+
+    def close(self) -> None:
+        """End what it has started."""
 
     def new_fold(self, game: str, viewer: Seat | None) -> TableFold:
         """The fold of a viewer's view (None: the public's) to which nothing was applied."""

@@ -9,6 +9,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from services.bots.suggestions import InlineSuggester, Suggester
 from services.gateway.catalog_models import BoardDrawing, ListedBoard, OptionDescription, RulesetDescription
 from services.referee.rules import RULESETS
 from services.referee.rules.board import Board, board_names, load_board
@@ -21,11 +22,19 @@ from services.tables.table_fold import FoldedTable
 
 
 class BuiltInCatalog:
-    """The catalog of what this server has built in."""
+    """The catalog of what this server has built in. Without a `suggester`, folds think of suggestions on the
+    caller's thread."""
+
+    def __init__(self, suggester: Suggester | None = None) -> None:
+        self.suggester = suggester or InlineSuggester()
+
+    def close(self) -> None:
+        """End the processes of the suggester."""
+        self.suggester.close()
 
     def new_fold(self, game: str, viewer: Seat | None) -> FoldedTable:
         """The fold of a viewer's view (None: the public's) to which nothing was applied."""
-        return FoldedTable(game, viewer)
+        return FoldedTable(game, viewer, self.suggester)
 
     def boards(self) -> list[ListedBoard]:
         """The built-in boards that can be read."""

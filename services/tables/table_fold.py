@@ -9,20 +9,33 @@ from schemas.entries import ViewEntry
 from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.player_names import names_in
+from services.bots.suggestions import InlineSuggester, NoSuggestionError, Suggester
 from services.gateway.catalog_models import BoardDrawing
-from services.gateway.table_models import LegalCommand, LegalCommands, ListedGame, Move, TableState
+from services.gateway.table_models import (
+    LegalCommand,
+    LegalCommands,
+    ListedGame,
+    Move,
+    Suggestions,
+    TableState,
+)
 from services.referee.rules import GameState, fold_events, legal
+from services.runtime.logging_setup import get_logger
 from services.tables.board_drawing import draw_board
+from services.tables.suggestion_answers import suggestions
 from services.tables.table_answers import listed_game, table_state
 from services.text.commands import command_title, describe_command
 from services.text.events import event_sentence
+
+log = get_logger("gateway")
 
 
 class FoldedTable:
     """The fold that services/gateway/table_port.py asks for."""
 
-    def __init__(self, game: str, viewer: Seat | None) -> None:
+    def __init__(self, game: str, viewer: Seat | None, suggester: Suggester | None = None) -> None:
         self.game, self.viewer = game, viewer
+        self.suggester = suggester or InlineSuggester()
         self.number, self.head = 0, b""
         self.state = GameState()
         self.moves: list[Move] = []
@@ -67,7 +80,7 @@ class FoldedTable:
 
     def copy(self) -> FoldedTable:
         """A fold that shares nothing that changes with this one."""
-        duplicate = FoldedTable(self.game, self.viewer)
+        duplicate = FoldedTable(self.game, self.viewer, self.suggester)
         duplicate.number, duplicate.head = self.number, self.head
         duplicate.names, duplicate.last_named = dict(self.names), self.last_named
         duplicate.turns = self.turns
@@ -97,6 +110,16 @@ class FoldedTable:
         """What the seat is asked to choose from now; leaving isn't listed."""
         assert self.viewer is not None, "the public may do nothing"
         return [write_command(command) for command in legal(self.state, self.viewer)]
+
+    def suggestions(self) -> Suggestions | None:
+        """What the seat might do now, and why. Blocks; None where it can't be found out in time."""
+        assert self.viewer is not None, "the public may do nothing"
+        try:
+            candidates = self.suggester.evaluate(self.state, self.viewer, self.number)
+        except NoSuggestionError as error:
+            log.warning("no suggestion", game=self.game, seat=self.viewer, why=str(error))
+            return None
+        return suggestions(self.state, self.viewer, self.number, candidates)
 
     def listed(self) -> ListedGame:
         """The game as a list shows it."""

@@ -55,9 +55,9 @@ def clock() -> SteppedClock:
 
 
 @pytest.fixture(scope="module")
-def processes(clock: SteppedClock) -> Iterator[PolicyProcesses]:
+def processes(clock: SteppedClock) -> Iterator[PolicyProcesses[Command]]:
     """One process for all tests here; its time is the clock's."""
-    with closing(PolicyProcesses(1, clock)) as made:
+    with closing(PolicyProcesses[Command](1, clock)) as made:
         yield made
 
 
@@ -87,7 +87,7 @@ def run_until(bots: BotWorker, is_done: Callable[[], object], each: Callable[[],
         time.sleep(0.002)
 
 
-def thinking(processes: PolicyProcesses) -> tuple[str, int] | None:
+def thinking(processes: PolicyProcesses[Command]) -> tuple[str, int] | None:
     """What a process thinks about now."""
     return next((each.key for each in processes._processes if each.key), None)
 
@@ -118,7 +118,7 @@ def chosen(sink: RecordedCommands, game: str = GAME) -> list[Command]:
 def test_P8_a_slow_policy_that_fails_costs_its_seat_its_thinking_and_nobody_else(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses,
+    processes: PolicyProcesses[Command],
     clock: SteppedClock,
     policy: Policy,
     why: str,
@@ -140,7 +140,10 @@ def test_P8_a_slow_policy_that_fails_costs_its_seat_its_thinking_and_nobody_else
 
 
 def test_P8_while_a_slow_policy_thinks_other_bots_go_on(
-    monkeypatch: pytest.MonkeyPatch, ledger: RedisLedger, processes: PolicyProcesses, clock: SteppedClock
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: PolicyProcesses[Command],
+    clock: SteppedClock,
 ) -> None:
     make_slow(monkeypatch, faulty_policies.hangs)
     bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
@@ -155,7 +158,10 @@ def test_P8_while_a_slow_policy_thinks_other_bots_go_on(
 
 
 def test_P8_where_a_worker_is_killed_while_it_thinks_another_goes_on_within_five_seconds(
-    monkeypatch: pytest.MonkeyPatch, ledger: RedisLedger, processes: PolicyProcesses, clock: SteppedClock
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: PolicyProcesses[Command],
+    clock: SteppedClock,
 ) -> None:
     """Tasks that nobody renews any more are taken over after RECLAIM_IDLE_MS, looked for every second."""
     make_slow(monkeypatch, faulty_policies.hangs)
@@ -170,7 +176,10 @@ def test_P8_where_a_worker_is_killed_while_it_thinks_another_goes_on_within_five
 
 
 def test_a_process_that_is_killed_while_it_thinks_is_replaced(
-    monkeypatch: pytest.MonkeyPatch, ledger: RedisLedger, processes: PolicyProcesses, clock: SteppedClock
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: PolicyProcesses[Command],
+    clock: SteppedClock,
 ) -> None:
     make_slow(monkeypatch, faulty_policies.hangs)
     bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
@@ -184,7 +193,10 @@ def test_a_process_that_is_killed_while_it_thinks_is_replaced(
 
 
 def test_a_worker_renews_what_it_thinks_about_and_takes_it_once(
-    monkeypatch: pytest.MonkeyPatch, ledger: RedisLedger, processes: PolicyProcesses, clock: SteppedClock
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: PolicyProcesses[Command],
+    clock: SteppedClock,
 ) -> None:
     make_slow(monkeypatch, faulty_policies.hangs)
     bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
@@ -208,7 +220,10 @@ def pending_consumers(ledger: RedisLedger) -> list[str]:
 
 
 def test_where_no_process_is_free_for_long_the_fallback_answers(
-    monkeypatch: pytest.MonkeyPatch, ledger: RedisLedger, processes: PolicyProcesses, clock: SteppedClock
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: PolicyProcesses[Command],
+    clock: SteppedClock,
 ) -> None:
     make_slow(monkeypatch, faulty_policies.hangs)
     processes.close()

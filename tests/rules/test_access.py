@@ -14,8 +14,10 @@ from schemas.commands import CreateGame, ForkGame, PlayOff, SeatPlan, read_comma
 from schemas.errors import InvalidInputError
 from schemas.events import AccessSet, PlayOffCalled
 from schemas.refusals import CommandRefusedError
+from schemas.rows import event_to_row
 from services.referee.rules.moves.play_off import next_game
 from services.referee.rules.proof.event_order import EventOrder
+from services.referee.rules.setup.create_game import access_of
 from services.referee.rules.setup.fork import fork_command
 from tests.rules.forks import SEED, SOURCE_GAME, start_entry
 from tests.rules.given import create_from
@@ -37,12 +39,13 @@ def whole_log(access: Access) -> list[bytes]:
 
 def test_SETUP_1_a_creation_settles_who_may_watch_and_take_a_seat() -> None:
     scene = create_from(CreateGame((BOT, BOT), visibility="players", spectator_delay=5, by_invitation=True))
-    assert scene.events_of(AccessSet) == (AccessSet("players", 5, True),)
+    assert scene.events_of(AccessSet) == (AccessSet("players", 5, True, None),)
     assert scene.state.access == PRIVATE
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"visibility": "public", "spectator_delay": 0, "by_invitation": False}]
+    "fields",
+    [{}, {"visibility": "public", "spectator_delay": 0, "by_invitation": False, "suggestions": True}],
 )
 def test_P4_a_log_that_says_nothing_of_it_is_of_a_public_game(fields: dict[str, Any]) -> None:
     scene = create_from(CreateGame((BOT, BOT), **fields))
@@ -59,6 +62,7 @@ def test_P4_a_log_that_says_nothing_of_it_is_of_a_public_game(fields: dict[str, 
         ("spectator_delay", MAX_SPECTATOR_DELAY + 1),
         ("spectator_delay", True),
         ("by_invitation", 1),
+        ("suggestions", 0),
     ],
 )
 def test_SHAPE_1_no_other_access_is_taken(field: str, value: object) -> None:
@@ -69,8 +73,22 @@ def test_SHAPE_1_no_other_access_is_taken(field: str, value: object) -> None:
 
 @pytest.mark.parametrize("visibility", VISIBILITIES)
 def test_P4_an_access_is_what_its_fields_create(visibility: Any) -> None:
-    for access in (Access(visibility), Access(visibility, 3), Access(visibility, 0, by_invitation=True)):
+    for access in (
+        Access(visibility),
+        Access(visibility, 3),
+        Access(visibility, 0, by_invitation=True),
+        Access(visibility, suggestions=False),
+    ):
         assert create_from(CreateGame((BOT, BOT), **access.fields())).state.access == access
+
+
+def test_P4_an_access_that_allows_suggestions_has_the_bytes_of_before() -> None:
+    rows = {
+        code: event_to_row(AccessSet("players", 5, True, allowed))
+        for code, allowed in ((60, None), (61, False))
+    }
+    assert {code: row[0] for code, row in rows.items()} == {60: 60, 61: 61}
+    assert len(rows[60]) == 4
 
 
 def test_P6_the_access_is_never_set_again() -> None:
@@ -98,14 +116,13 @@ def test_TIE_1_a_play_off_has_the_access_of_the_game_before_it() -> None:
         (Access("unlisted"), Access("unlisted")),
         (Access("unlisted", 0, by_invitation=True), Access("unlisted", 0, by_invitation=True)),
         (Access("players"), Access("players", 0, by_invitation=True)),
+        (Access("public", suggestions=False), Access("public", suggestions=False)),
     ],
 )
 def test_P5_a_fork_follows_its_source(of_source: Access, of_fork: Access) -> None:
     log = whole_log(of_source)
     command = fork_command(log, ForkGame(SOURCE_GAME, start_entry(log)), SEED)
-    assert Access(
-        command.visibility or "public", command.spectator_delay or 0, bool(command.by_invitation)
-    ) == (of_fork)
+    assert access_of(command) == of_fork
 
 
 @pytest.mark.parametrize("asker", [None, 0])

@@ -32,6 +32,7 @@ COMMAND_CODES = {
 EVENT_CODES = {
     ("game_created", 1): 1,
     ("access_set", 1): 60,
+    ("access_set", 2): 61,
     ("seat_taken", 1): 2,
     ("seat_taken", 2): 42,
     ("seat_taken", 3): 55,
@@ -98,6 +99,7 @@ COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
         "visibility",
         "spectator_delay",
         "by_invitation",
+        "suggestions",
     ),
     "take_seat": ("name", "seat", "age", "contribution", "name_commitment"),
     "start_game": (),
@@ -117,7 +119,7 @@ COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
     "fork_game": ("of", "at", "asker"),
 }
 EVENT_FIELDS = {
-    "access_set": ("visible_to", "spectator_delay", "by_invitation"),
+    "access_set": ("visible_to", "spectator_delay", "by_invitation", "suggestions"),
     "game_created": (
         "game",
         "ruleset",
@@ -204,6 +206,7 @@ EVENT_FIELDS = {
     "play_resumed": (),
 }
 FORMER_FIELDS = {
+    ("access_set", 1): ("visible_to", "spectator_delay", "by_invitation"),
     ("game_created", 1): (
         "game",
         "ruleset",

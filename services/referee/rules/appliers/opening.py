@@ -78,7 +78,9 @@ def _board_of(event: GameCreated) -> boards.Board:
 
 @applies(AccessSet)
 def access_set(state: GameState, event: AccessSet) -> None:
-    state.access = Access(event.visible_to, event.spectator_delay, event.by_invitation)
+    state.access = Access(
+        event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions is not False
+    )
 
 
 @applies(SeedSealed)

@@ -88,7 +88,12 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     seed_was_named = command.seed is not None
     yield SeedSealed(commit_to_seed(seed), seed_was_named if ruleset.randomness.sealed else None, seed)
     if (access := access_of(command)) != PUBLIC_ACCESS:
-        yield AccessSet(*access)
+        yield AccessSet(
+            access.visibility,
+            access.spectator_delay,
+            access.by_invitation,
+            None if access.suggestions else False,
+        )
     yield from seats_at_creation(ruleset, context.game, seed, command)
     if command.position is not None:
         yield from set_up_position(board, rule_options, seed, len(command.seats), command.position)
@@ -108,7 +113,12 @@ def seats_at_creation(ruleset: Ruleset, game: str, seed: str, command: CreateGam
 
 def access_of(command: CreateGame) -> Access:
     """Who may watch the game that a command creates: everybody, unless it says otherwise."""
-    return Access(command.visibility or "public", command.spectator_delay or 0, bool(command.by_invitation))
+    return Access(
+        command.visibility or "public",
+        command.spectator_delay or 0,
+        bool(command.by_invitation),
+        command.suggestions is not False,
+    )
 
 
 def is_seat_reserved(command: CreateGame, plan: SeatPlan) -> bool:

@@ -1,0 +1,108 @@
+"""What a seat might do, and what each choice is expected to bring: the values of `searcher`, for a player to read.
+
+They follow from the seat's view and the entry alone: asked twice, the answer is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from threading import Lock
+from typing import Final, Protocol
+
+from schemas.commands import Command
+from schemas.errors import LedgerlineError
+from schemas.field_types import Seat
+from services.bots.policies.random_source import SeatRandom
+from services.bots.policy_processes import PolicyProcesses, Thought
+from services.bots.searching.candidate_values import CandidateValue, SearchBudget, evaluate_candidates
+from services.bots.seat_projection import NO_SEAT_SECRET
+from services.referee.rules import GameState, legal
+
+BUDGET: Final = SearchBudget(rollouts=128)
+LIMIT_S: Final = 10.0  # for one suggestion
+MAX_WAIT_S: Final = 20.0  # for those before it
+POLL_S: Final = 0.01
+
+
+class NoSuggestionError(LedgerlineError):
+    """The search didn't end in time, or broke."""
+
+
+class Suggester(Protocol):
+    """Evaluates the candidates of a seat that has to choose."""
+
+    def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
+        """The values of the seat's candidates after entry `number`, the best first; none where it has nothing to
+        choose. Blocks, on any thread. Raises NoSuggestionError."""
+        ...
+
+    def close(self) -> None:
+        """End what it has started."""
+        ...
+
+
+class InlineSuggester:
+    """Thinks on the caller's thread, as long as it takes."""
+
+    def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
+        """As `Suggester` says."""
+        commands = legal(state, seat)
+        return evaluate_for_player(state, seat, commands, _random_of(number)) if commands else ()
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+class ProcessSuggester:
+    """Thinks in one process, about one suggestion at a time: a server has other things to do. To be closed."""
+
+    def __init__(self) -> None:
+        self._processes = PolicyProcesses[Sequence[CandidateValue]](1)
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """End the process."""
+        self._processes.close()
+
+    def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
+        """As `Suggester` says."""
+        commands = legal(state, seat)
+        if not commands:
+            return ()
+        if not self._lock.acquire(timeout=MAX_WAIT_S):
+            raise NoSuggestionError("others are asking too")
+        try:
+            thought = Thought(evaluate_for_player, state, seat, commands, NO_SEAT_SECRET, number)
+            return self._think(thought, (state.game, seat))
+        finally:
+            self._lock.release()
+
+    def _think(
+        self, thought: Thought[Sequence[CandidateValue]], key: tuple[str, Seat]
+    ) -> Sequence[CandidateValue]:
+        end_s = time.monotonic() + MAX_WAIT_S
+        while not self._processes.free_count(1):  # it starts, or was ended
+            self._processes.collect()
+            if time.monotonic() > end_s:
+                raise NoSuggestionError("no process can be started")
+            time.sleep(POLL_S)
+        self._processes.begin(key, thought, LIMIT_S)
+        while not (answers := self._processes.collect()):
+            time.sleep(POLL_S)
+        (answer,) = answers
+        if answer.result is None:
+            raise NoSuggestionError(answer.failure)
+        return answer.result
+
+
+def evaluate_for_player(
+    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+) -> Sequence[CandidateValue]:
+    """The candidates' values within the budget of a suggestion."""
+    return evaluate_candidates(state, seat, commands, seat_random, BUDGET)
+
+
+def _random_of(number: int) -> SeatRandom:
+    """Not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards."""
+    return SeatRandom(NO_SEAT_SECRET, number)
