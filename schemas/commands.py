@@ -228,11 +228,16 @@ class ForkGame(CommandContract):
     asker: Seat | None = None  # whose knowledge it is dealt by; None: what everybody knows
 
 
+@command(type="end_game", code=18, sender="system")
+class EndGame(CommandContract):
+    """End a started game in which nobody has acted for long (GAME-8): its host asks for it."""
+
+
 PlayerCommand: TypeAlias = (
     DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | PayTunnel | DeclineTunnel | BuildStation
     | MovePassenger | RequestCards | Pass | Leave
 )  # fmt: skip
-SystemCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame
+SystemCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame | EndGame
 Command: TypeAlias = PlayerCommand | SystemCommand
 
 COMMANDS: Final[tuple[type[Command], ...]] = union_members(Command, COMMAND_REGISTRY.classes)

@@ -61,6 +61,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "GAME-5": "A game starts once, when every seat is taken.",
     "GAME-6": "The game can't be created like this.",
     "GAME-7": "The game goes on: what it hides is shown when it is over.",
+    "GAME-8": "A host ends a game only after nobody has acted in it for long: ten minutes, or half the time for a move.",
     "DISPUTE-1": "There is no such dispute.",
     "DISPUTE-2": "A seat disputes only so many moves of a game, and has only so many wait for an answer.",
 }

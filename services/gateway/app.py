@@ -41,6 +41,7 @@ from services.gateway.routes import (
     rule_pages,
     suggestions,
     tables,
+    withdrawals,
 )
 from services.gateway.service import GatewayService
 from services.gateway.size_limit import SizeLimitMiddleware
@@ -51,7 +52,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-VERSIONED: Final = (games, forks, play_offs, play, health, disputes, rule_pages)  # under /v1 too
+VERSIONED: Final = (games, withdrawals, forks, play_offs, play, health, disputes, rule_pages)  # under /v1 too
 HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from schemas.refusals import ALL_RULES
 from services.gateway.request_models import SCHEMA_PATH
+from services.gateway.response_models import UnknownVerdict
 
 OpenApiObject = dict[str, object]
 StatusResponses = dict[int | str, OpenApiObject]
@@ -116,6 +117,13 @@ UNKNOWN_VERDICT_EXAMPLE: Final[OpenApiObject] = {
     "detail": "send it again with the same id: it gives the one verdict",
 }
 
+UNKNOWN_VERDICT_RESPONSE: Final[StatusResponses] = {
+    202: {
+        "model": UnknownVerdict,
+        "description": "Not that sure, or not within the time: send the same id again",
+        "content": {"application/json": {"example": UNKNOWN_VERDICT_EXAMPLE}},
+    }
+}
 STREAM_RESPONSE: Final[StatusResponses] = {
     200: {
         "description": "JSON objects, one a line: `attached`, then each `entry`, `alive` while none comes, and `closed` at the end",

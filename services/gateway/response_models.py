@@ -131,6 +131,10 @@ class GameStarted(Decision, _StartedGame):
     """A game whose cards are dealt."""
 
 
+class GameClosed(Decision, _StartedGame):
+    """A game that its host has ended."""
+
+
 class PlayOffSeat(_SeatHeld):
     """A seat in the play-off."""
 

@@ -112,7 +112,7 @@ class GatewayService:
         async with self.open_games.creating(creators, game):
             entry, level = await self._find_archived_creation(
                 game, requested_id
-            ) or await self._execute_decided(game, id_, command, ack_request)
+            ) or await self.execute_decided(game, id_, command, ack_request)
         created = responses.GameCreated(
             game=game,
             token=await self.authorization.issue(game, None),
@@ -137,7 +137,7 @@ class GatewayService:
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
         self.enforce_rate_limit(("system commands", client))
         command = await self.invitations.admit(game, invitation, command)
-        entry, level = await self._execute_decided(game, id_, command, ack_request)
+        entry, level = await self.execute_decided(game, id_, command, ack_request)
         seat_taken = entry.events[0]
         if not isinstance(seat_taken, SeatTaken):  # another command's: a creation also seats bots, say
             raise reused_id_error()
@@ -159,7 +159,7 @@ class GatewayService:
         holder = await self.authorization.require_holder(game, bearer)
         id_ = read_system_command_id(id_)
         self.enforce_rate_limit((game, holder.seat))
-        entry, level = await self._execute_decided(game, id_, StartGame(), ack_request)
+        entry, level = await self.execute_decided(game, id_, StartGame(), ack_request)
         if not isinstance(entry.events[0], GameStarted):
             raise reused_id_error()
         return responses.GameStarted(game=game, number=entry.number, level=level, head=hex_head(entry))
@@ -236,7 +236,7 @@ class GatewayService:
         entries = await self.archive_views.read_view(game, None)
         return (entries[0], str(DECIDED)) if entries else None
 
-    async def _execute_decided(
+    async def execute_decided(
         self, game: str, id_: str, command: Command, ack_request: AckRequest
     ) -> tuple[ViewEntry, str]:
         """The verdict on a system command, and its level. Raises HttpProblemError where there is none in time.

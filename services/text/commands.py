@@ -196,6 +196,11 @@ def _call_time(state: GameState, seat: Seat | None, command: commands.CallTime) 
     return f"say that the time of {seat_name(state, command.seat)} is over"
 
 
+@describes(commands.EndGame)
+def _end_game(state: GameState, seat: Seat | None, command: commands.EndGame) -> str:
+    return "end the game, in which nobody has acted for long"
+
+
 @describes(commands.ForkGame)
 def _fork_game(state: GameState, seat: Seat | None, command: commands.ForkGame) -> str:
     return "fork game"

@@ -64,5 +64,6 @@ RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that dec
     commands.RequestCards: ("CARD-6",),
     commands.Pass: ("TURN-4",),
     commands.Leave: ("CONDUCT-3",),
+    commands.EndGame: ("END-4",),
     commands.CallTime: ("CLOCK-1", "CLOCK-2"),
 }

@@ -34,51 +34,69 @@ def main() -> None:
     (FOLDER / EXAMPLES_FILE).write_text(text, encoding="utf-8")
 
 
-def record(http: httpx.Client) -> Json:
-    """The examples by name."""
-    found: Json = {}
+class Recorder:
+    """Asks a server, and keeps the answers by name."""
 
-    def note(method: str, path: str, token: str | None = None, body: object = None, **parts: str) -> Json:
-        url = path.format(**parts)
-        for query in ("?visibility", "?"):
-            path = path.partition(query)[0]
-        reply = http.request(method, url, json=body, headers=bearer(token))
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+        self.found: Json = {}
+
+    def note(
+        self, method: str, path: str, token: str | None = None, body: object = None, **parts: str
+    ) -> Json:
+        """The answer to a request, which is kept."""
+        reply = self.http.request(method, path.format(**parts), json=body, headers=bearer(token))
         assert reply.is_success, reply.text
-        found[example_name(method.lower(), path)] = shortened(reply.json())
         answer: Json = reply.json()
+        self.found[example_name(method.lower(), path.partition("?")[0])] = shortened(answer)
         return answer
 
+
+def record(http: httpx.Client) -> Json:
+    """The examples by name."""
+    recorder = Recorder(http)
+    record_game(recorder)
+    record_disputed_game(recorder, http)
+    for path in ("/games", "/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/health", "/health/live",
+                 "/health/ready", "/rules", "/rules/{rule}"):  # fmt: skip
+        recorder.note("GET", path, board="usa", rule="TURN-1")
+    return recorder.found
+
+
+def record_game(recorder: Recorder) -> None:
+    """A game that is created, joined, started, looked at and left; and what can't be had at once: an end by the host, a
+    play-off."""
     people = [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}]
-    created = note("POST", "/games", body={"seats": people, "visibility": "public"})
+    created = recorder.note("POST", "/games", body={"seats": people, "visibility": "public"})
     game = created["game"]
-    joined = note("POST", "/games/{game}/join", body={"name": "Ada"}, game=game)
-    note("POST", "/games/{game}/start", created["token"], game=game)
-    note("POST", "/games/{game}/withdraw-token", created["token"], game=game)
+    joined = recorder.note("POST", "/games/{game}/join", body={"name": "Ada"}, game=game)
+    started = recorder.note("POST", "/games/{game}/start", created["token"], game=game)
+    recorder.note("POST", "/games/{game}/withdraw-token", created["token"], game=game)
     for path in ("view", "state", "legal", "board", "replays", "replays/{number}"):
         prefix = "" if path == "view" else "/v1"
-        note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
+        recorder.note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
+    recorder.note("POST", "/games/{game}/leave", joined["token"], game=game)
+    recorder.found[example_name("post", "/games/{game}/end")] = {**started, "number": 120}
+    seat = {"game": "9d0e4b1f77c2", "seat": 0, "token": joined["token"]}
+    recorder.found[example_name("post", "/games/{game}/play-off")] = seat
+
+
+def record_disputed_game(recorder: Recorder, http: httpx.Client) -> None:
+    """A game with a dispute, which is forked, left and audited."""
     ada, bo = in_turn(http)
-    note("POST", "/games/{game}/commands", ada.token, {"type": "draw_blind"}, game=ada.game)
+    recorder.note("POST", "/games/{game}/commands", ada.token, {"type": "draw_blind"}, game=ada.game)
     dispute = {"number": 7, "reason": "The card that I drew isn't in my hand."}
-    raised = note("POST", "/games/{game}/disputes", ada.token, dispute, game=ada.game)
-    note("GET", "/games/{game}/disputes", ada.token, game=ada.game)
+    raised = recorder.note("POST", "/games/{game}/disputes", ada.token, dispute, game=ada.game)
+    recorder.note("GET", "/games/{game}/disputes", ada.token, game=ada.game)
     await_answer(http, raised["address"], ada.token)
-    note("GET", "/games/{game}/disputes/{dispute}", ada.token, game=ada.game, dispute=raised["dispute"])
-    note("POST", "/games/{game}/forks", ada.token, {"at": 6}, game=ada.game)
+    path = "/games/{game}/disputes/{dispute}"
+    recorder.note("GET", path, ada.token, game=ada.game, dispute=raised["dispute"])
+    recorder.note("POST", "/games/{game}/forks", ada.token, {"at": 6}, game=ada.game)
     for player in (ada, bo):
         player.send(LEAVE)
     while http.get(f"/v1/games/{ada.game}/audit").status_code == 503:
         time.sleep(0.5)
-    note("GET", "/v1/games/{game}/audit?at=7", game=ada.game)
-    for path in ("/games", "/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/health", "/health/live",
-                 "/health/ready", "/rules", "/rules/{rule}"):  # fmt: skip
-        note("GET", path, board="usa", rule="TURN-1")
-    found[example_name("post", "/games/{game}/play-off")] = {
-        "game": "9d0e4b1f77c2",
-        "seat": 0,
-        "token": joined["token"],
-    }
-    return found
+    recorder.note("GET", "/v1/games/{game}/audit?at=7", game=ada.game)
 
 
 def await_answer(http: httpx.Client, address: str, token: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.archive import decode_game_file
-from tests.gateway.clients import LEAVE, Json, Player, bearer, in_turn, problem
+from services.referee.rules.moves import withdrawal
+from tests.gateway.clients import LEAVE, CreatedGame, Json, Player, bearer, in_turn, problem
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,22 @@ def test_a_page_for_models_names_addresses_that_exist(http: httpx.Client) -> Non
         for word in line.replace("`", " ").replace("?", " ").replace(":", " ").split():
             if word.startswith("/v1/"):
                 assert word.strip(".;,") in paths, word
+
+
+def test_GAME_8_a_host_ends_a_game_that_nobody_plays_on(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = CreatedGame(http, "human", "human", options={"move_ms": None})
+    ada, _ = created.join("Ada"), created.join("Bo")
+    path, host = f"/v1/games/{created.game}/end", bearer(created.host)
+    problem(http.post(path, headers=host), 409, "GAME-2")
+    created.start()
+    problem(http.post(path, headers=host), 409, "GAME-8")
+    problem(http.post(path, headers=bearer(ada.token)), 403, "TOKEN-1")
+    monkeypatch.setattr(withdrawal, "LEAST_IDLE_MS", 0)
+    monkeypatch.setattr(withdrawal, "DAY_MS", 0)
+    ended = http.post(path, headers=host)
+    assert ended.status_code == 200, ended.text
+    assert get(ada, "state").json()["ended"] == "out of time"
+    report = archived(ada, "audit").json()
+    assert report["ok"], report["findings"]

@@ -116,6 +116,10 @@ def test_a_move_says_its_turn_and_what_it_earned(http: httpx.Client, finished: t
         )
 
 
+def games_of(http: httpx.Client, **filters: str) -> set[str]:
+    return {row["game"] for row in http.get("/v1/games", params=filters).json()["games"]}
+
+
 def test_a_list_has_details_and_is_filtered_by_status(http: httpx.Client) -> None:
     created = CreatedGame(http, "human", "greedy", ruleset="trains", visibility="public")
     rows = {row["game"]: row for row in http.get("/v1/games", params={"status": "waiting"}).json()["games"]}
@@ -127,8 +131,12 @@ def test_a_list_has_details_and_is_filtered_by_status(http: httpx.Client) -> Non
         1,
     )
     assert [seat["free"] for seat in row["seats"]] == [True, False]
+    for wrong in ({"ruleset": "usa"}, {"board": "usa"}):
+        assert created.game not in games_of(http, **wrong)
+    assert created.game in games_of(http, ruleset="trains", board="iberia", free="true")
     created.join("Ada")
     created.start()
+    assert created.game not in games_of(http, free="true")
     rows = {row["game"]: row for row in http.get("/v1/games").json()["games"]}
     assert (rows[created.game]["status"], rows[created.game]["free"]) == ("playing", 0)
     assert created.game not in {

@@ -15,6 +15,7 @@ from schemas.commands import (
     DrawBlind,
     DrawMarket,
     DrawTickets,
+    EndGame,
     ForkGame,
     KeepTickets,
     Leave,
@@ -154,6 +155,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Pass(),
     Leave(),
     CallTime(3),
+    EndGame(),
 )
 
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody

@@ -28,6 +28,7 @@ COMMAND_CODES = {
     ("move_passenger", 1): 15,
     ("request_cards", 1): 16,
     ("fork_game", 1): 17,
+    ("end_game", 1): 18,
 }
 EVENT_CODES = {
     ("game_created", 1): 1,
@@ -111,6 +112,7 @@ COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
     "pass": (),
     "leave": (),
     "call_time": ("seat",),
+    "end_game": (),
     "pay_tunnel": ("cards",),
     "decline_tunnel": (),
     "build_station": ("city", "cards", "neighbour"),

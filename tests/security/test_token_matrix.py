@@ -32,6 +32,7 @@ MATRIX: Final = """
                                         forged public host own other stranger withdrawn ended operator outsider invited member
 GET    /                                   200    200  200 200   200      200       200   200   200      200     200    200
 GET    /table/{game}                       200    200  200 200   200      200       200   200   200      200     200    200
+GET    /audit/{game}                       200    200  200 200   200      200       200   200   200      200     200    200
 GET    /assets                             307    307  307 307   307      307       307   307   307      307     307    307
 GET    /llms.txt                           200    200  200 200   200      200       200   200   200      200     200    200
 GET    /asyncapi.json                      200    200  200 200   200      200       200   200   200      200     200    200
@@ -55,6 +56,8 @@ POST   /games/{game}/forks                 401    201  201 201   201      403   
 POST   /games/{game}/play-off              401    401  403 404   404      403       401   401   401      401     401    404
 POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401      401     401    200
 POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401      401     401    200
+POST   /games/{game}/leave                 401    401  403 200   200      403       401   401   401      401     401    200
+POST   /games/{game}/end                   401    401  409 403   403      403       401   401   401      401     401    403
 GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200      401     401    200
 GET    /games/{game}/view?legal=true       401    401  403 200   200      403       401   401   401      401     401    200
 GET    /games/{game}/stream                401    200  200 200   200      403       401   401   200      401     401    200

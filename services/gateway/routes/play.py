@@ -21,8 +21,9 @@ from services.gateway.dependencies import (
 )
 from services.gateway.entry_lines import MEDIA_TYPE, EntryLines
 from services.gateway.legal_folds import LegalParam
+from services.gateway.request_parsing import JsonBody
 from services.gateway.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
-from services.gateway.service import hex_head
+from services.gateway.service import GatewayService, hex_head
 from services.gateway.websocket_opening import KnownEntry, read_opening
 from services.gateway.websocket_protocol import CloseCode
 from services.gateway.websocket_session import WebSocketSession
@@ -42,13 +43,7 @@ router = APIRouter(tags=["play"])
     summary="Send a command",
     openapi_extra=openapi.COMMAND_BODY,
     response_model=CommandAccepted,
-    responses={
-        202: {
-            "model": UnknownVerdict,
-            "description": "Not that sure, or not within the time: send the same id again",
-            "content": {"application/json": {"example": openapi.UNKNOWN_VERDICT_EXAMPLE}},
-        }
-    },
+    responses=openapi.UNKNOWN_VERDICT_RESPONSE,
 )
 async def command(
     service: ServiceParam,
@@ -60,12 +55,26 @@ async def command(
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
 ) -> CommandAccepted | Response:
+    if prefer == "respond-async":
+        ack_request = AckRequest(ACCEPTED, ack_request.wait_s)
+    return await send_command(service, game, request, bearer, client, ack_request, idempotency_key)
+
+
+async def send_command(
+    service: GatewayService,
+    game: str,
+    sent: Request | JsonBody,
+    bearer: str | None,
+    client: str,
+    ack_request: AckRequest,
+    id_: str | None,
+) -> CommandAccepted | Response:
+    """The verdict on a seat's command, which stands in the request's body, or is given. Raises HttpProblemError."""
     archived = (await service.locate_game(game, client)).archived
     seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
-    envelope = service.build_envelope(game, seat, await read_body(request), idempotency_key)
-    if prefer == "respond-async":
-        ack_request = AckRequest(ACCEPTED, ack_request.wait_s)
+    body = await read_body(sent) if isinstance(sent, Request) else sent
+    envelope = service.build_envelope(game, seat, body, id_)
     progress = await (
         service.archive_views.read_verdict(envelope) if archived else service.execute(envelope, ack_request)
     )

@@ -17,7 +17,7 @@ from services.gateway.dependencies import BearerToken, ClientAddress, GameIdPara
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import missing_games
 from services.gateway.table_folds import TableFolds
-from services.gateway.table_models import GameListing, GameStatus, LegalCommands, TableState
+from services.gateway.table_models import GameListing, GameStatus, LegalCommands, ListedGame, TableState
 from services.ledger.errors import NodeAwayError
 from services.ledger.keys import partition_of
 
@@ -64,17 +64,29 @@ async def list_games(
     status: Annotated[
         GameStatus | None, Query(description="only those that wait, are played, or are over")
     ] = None,
+    ruleset: Annotated[str | None, Query(max_length=40, description="only those by these rules")] = None,
+    board: Annotated[str | None, Query(max_length=40, description="only those on this board")] = None,
+    free: Annotated[bool, Query(description="only those with a free seat")] = False,
 ) -> GameListing:
     found, partitions = await service.list_games(most, client), service.ledger.partitions
-    rows, unread = [], {*found.unread}
+    rows: list[ListedGame] = []
+    unread = {*found.unread}
     for game in found.games:
         try:
             row = await folds.listed(game, client)
         except NodeAwayError:  # of a cluster, since its games were read
             unread.add(partition_of(game, partitions))
         else:
-            rows += [row] if row is not None and status in (None, row.status) else []
-    return GameListing(games=rows, **missing_games(len(unread), partitions))
+            rows += [] if row is None else [row]
+    wanted = [
+        row
+        for row in rows
+        if status in (None, row.status)
+        and ruleset in (None, row.ruleset)
+        and board in (None, row.board)
+        and (row.free or not free)
+    ]
+    return GameListing(games=wanted, **missing_games(len(unread), partitions))
 
 
 @router.get("/games/{game}/state", summary="The table as you see it", openapi_extra=openapi.TOKEN_IS_OPTIONAL)

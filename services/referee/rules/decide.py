@@ -15,6 +15,7 @@ from schemas.commands import (
     Command,
     CommandEnvelope,
     CreateGame,
+    EndGame,
     ForkGame,
     Leave,
     StartGame,
@@ -24,7 +25,13 @@ from schemas.events import CommandRefused, Event
 from schemas.field_types import Seat
 from schemas.refusals import GAME_RULES, CommandRefusedError, require
 from services.referee.rules.evolve import APPLIERS, advance_clocks
-from services.referee.rules.moves.withdrawal import call_time, leave, withdraw_seat
+from services.referee.rules.moves.withdrawal import (
+    call_time,
+    end_abandoned,
+    leave,
+    require_abandoned,
+    withdraw_seat,
+)
 from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game, take_seat
@@ -73,6 +80,8 @@ def decide_envelope(
             envelope.game, now_ms, now_ms if created_at_ms is None else created_at_ms, fresh_seed
         )
         return tuple(_create_game(state, opening, envelope.command, rulesets))
+    if isinstance(envelope.command, EndGame):
+        _require_abandoned(state, now_ms)
     strict = state.started and state.rule_options.strict  # the first refusal removes the seat (CONDUCT-2)
     if not strict and state.refusal_counts.get(envelope.seat, 0) >= state.rule_options.refusals_kept:
         _require_accepted(state.copy(), envelope, now_ms)
@@ -90,6 +99,14 @@ def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
         require(state.game or creates, "GAME-1", f"there is no game {envelope.game}")
         require(not state.result, "GAME-3", "the game is over")
         require(seat is None or seat < len(state.seats), "TOKEN-1", f"the game has no seat {seat}")
+    except CommandRefusedError as error:
+        raise UnloggedRejectionError(error.rule, error.reason) from None
+
+
+def _require_abandoned(state: GameState, now_ms: int) -> None:
+    """A host that asks too early gets no entry, which would begin the wait anew. Raises UnloggedRejectionError."""
+    try:
+        require_abandoned(state, now_ms - state.opened_at_ms - state.at_ms)
     except CommandRefusedError as error:
         raise UnloggedRejectionError(error.rule, error.reason) from None
 
@@ -171,6 +188,7 @@ SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, 
     TakeSeat: take_seat,
     StartGame: start_game,
     CallTime: call_time,
+    EndGame: end_abandoned,
 }
 
 

@@ -1,0 +1,70 @@
+"""Routes by which play is given up: a seat leaves, or a host ends a game that nobody plays on."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from schemas.commands import EndGame
+from schemas.events import GameEnded
+from services.gateway import openapi
+from services.gateway.command_ids import read_system_command_id
+from services.gateway.command_tracking import AckRequest
+from services.gateway.dependencies import (
+    AckParam,
+    BearerToken,
+    ClientAddress,
+    GameIdParam,
+    IdempotencyKey,
+    ServiceParam,
+)
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.response_models import CommandAccepted, GameClosed
+from services.gateway.routes.play import send_command
+from services.gateway.service import GatewayService, hex_head, reused_id_error
+
+router = APIRouter(tags=["games"])
+
+
+@router.post(
+    "/games/{game}/leave",
+    summary="Leave a game for good",
+    response_model=CommandAccepted,
+    responses=openapi.UNKNOWN_VERDICT_RESPONSE,
+)
+async def leave(
+    service: ServiceParam,
+    game: GameIdParam,
+    bearer: BearerToken,
+    client: ClientAddress,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> CommandAccepted | Response:
+    return await send_command(service, game, {"type": "leave"}, bearer, client, ack_request, idempotency_key)
+
+
+@router.post("/games/{game}/end", summary="End a game that nobody plays on")
+async def end(
+    service: ServiceParam,
+    game: GameIdParam,
+    bearer: BearerToken,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> GameClosed:
+    return await end_game(service, game, bearer, idempotency_key, ack_request)
+
+
+async def end_game(
+    service: GatewayService, game: str, bearer: str | None, id_: str | None, ack_request: AckRequest
+) -> GameClosed:
+    """End a game in which nobody has acted for long; its host alone may ask for it. Raises HttpProblemError: somebody
+    has (GAME-8), or who asks isn't the host."""
+    await service.require_game(game)
+    holder = await service.authorization.require_holder(game, bearer)
+    if holder.seat is not None:
+        raise HttpProblemError(403, "TOKEN-1", "the game's host ends it; a seat leaves it")
+    id_ = read_system_command_id(id_)
+    service.enforce_rate_limit((game, None))
+    entry, level = await service.execute_decided(game, id_, EndGame(), ack_request)
+    if not isinstance(entry.events[-1], GameEnded):
+        raise reused_id_error()
+    return GameClosed(game=game, number=entry.number, level=level, head=hex_head(entry))
