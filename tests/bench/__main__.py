@@ -20,7 +20,9 @@ from rich.table import Table
 
 from tests.bench import (  # fmt: skip
     ask,
+    bots_memory,
     core,
+    crowds,
     decoded,
     endtoend,
     environment,
@@ -53,10 +55,12 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "nodes": nodes.measure,
     "latency": latency.measure,
     "floods": floods.measure,
+    "crowds": crowds.measure,
     "endtoend": endtoend.measure,
     "core": core.measure,
     "decoded": decoded.measure,
     "memory": memory.measure,
+    "bots": bots_memory.measure,
     "rulesets": rulesets.measure,
     "environment": environment.measure,
     "searches": searches.measure,
@@ -68,7 +72,14 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "pages": pages.measure,
     "fresh": fresh_clone.measure,
 }
-SLOW: Final = ("fresh", "handover", "floods", "pages")  # not in a quick run, unless it is named
+SLOW: Final = (
+    "fresh",
+    "handover",
+    "floods",
+    "pages",
+    "crowds",
+    "bots",
+)  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 aside = Console(stderr=True, highlight=False)
@@ -99,11 +110,11 @@ def bench(
     - poison: commands a second while one in a hundred breaks the referee
     - nodes: three primaries of a cluster against one engine, CPU a command
     - latency: from one WebSocket to another, all services as processes
-    - floods: 50 games of people while strangers flood the gateway, and its memory
+    - floods, crowds: 50 games of people while strangers flood the gateway; 4,000 who watch one game
     - endtoend: 32 and 256 games over WebSockets, against boardgame.io (node, npm; LEDGERLINE_PEERS: its run.sh)
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
-    - memory: what a finished game takes in the engine
+    - memory, bots: what a finished game takes in the engine; what 262 games add to a bots' worker
     - rulesets, environment: random whole games a second for every ruleset; steps of the PettingZoo environment
     - hostile: the slowest list of moves and scores on boards made to be slow
     - searches: the longest trail, the stations' loans, the passengers' journeys

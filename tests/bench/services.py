@@ -20,6 +20,7 @@ SERVICES: Final = {
     "gateway": "services.cli",
 }  # modules that run them
 UP_S: Final = 120.0  # on a busy machine
+STOP_S: Final = 60.0  # with thousands of sockets
 
 
 class Server(NamedTuple):
@@ -31,8 +32,11 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def running_services(engine: str, **settings: object) -> Iterator[Server]:
-    """Both services on this engine, with these LEDGERLINE_ settings besides."""
+def running_services(
+    engine: str, modules: Mapping[str, str] = SERVICES, /, **settings: object
+) -> Iterator[Server]:
+    """Both services on this engine, with these LEDGERLINE_ settings besides. `modules` are those that run other
+    services too, or these in another way."""
     with open_listener("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     key = secrets.token_hex(32)
@@ -41,7 +45,7 @@ def running_services(engine: str, **settings: object) -> Iterator[Server]:
     environment = given | {f"LEDGERLINE_{name.upper()}": str(value) for name, value in wanted.items()}
     services = {
         name: subprocess.Popen([sys.executable, "-m", module, name], env=environment)
-        for name, module in SERVICES.items()
+        for name, module in {**SERVICES, **modules}.items()
     }
     try:
         _wait_until_up(url := f"http://127.0.0.1:{port}", list(services.values()))
@@ -50,7 +54,7 @@ def running_services(engine: str, **settings: object) -> Iterator[Server]:
         for service in services.values():
             service.terminate()
         for service in services.values():
-            service.wait(10)
+            service.wait(STOP_S)
 
 
 def _wait_until_up(url: str, services: list[subprocess.Popen[bytes]]) -> None:

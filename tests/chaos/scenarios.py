@@ -67,6 +67,12 @@ def roll_out(system: System, random: Random) -> None:
         time.sleep(1)
 
 
+def jump_clocks(system: System, random: Random) -> None:
+    """Some services' wall clocks jump, ahead or back."""
+    for service in random.sample(system.services, random.randint(1, len(system.services))):
+        system.jump_clock(service)
+
+
 def kill_the_engine(system: OneEngine, random: Random) -> None:
     system.kill_engine(random)
 
@@ -133,6 +139,7 @@ SCENARIOS: Final = (
     Scenario("the gateway is killed", kill_the_gateway),
     Scenario("the bots are killed", kill_the_bots),
     Scenario("every service is stopped in turn", roll_out),
+    Scenario("wall clocks jump by half an hour", jump_clocks),
     Scenario("the engine is killed", kill_the_engine, from_begin=False),
     Scenario("the engine is frozen for 3 s", freeze_the_engine, from_begin=False),
     Scenario("the engine has no memory for 3 s", use_up_the_memory, from_begin=False),

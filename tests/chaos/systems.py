@@ -17,7 +17,7 @@ import redis
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import Cluster, cluster
-from tests.deploy.compose import Running, Stage, stage, wait_until
+from tests.deploy.compose import ROOT, Running, Stage, stage, wait_until
 from tests.process_faults.proxy import LossyProxy
 
 SERVICES: Final = ("gateway", "referee", "referee", "bots")
@@ -26,6 +26,7 @@ QUIET: Final = {
     "LEDGERLINE_LOG_LEVEL": "info",
     "LEDGERLINE_RATE": "1000",
     "LEDGERLINE_PARTITIONS": str(PARTITIONS),
+    "PYTHONPATH": f"{Path(__file__).parent / 'jumping_clock'}:{ROOT}",
 }
 DROP_RATE: Final = 0.02  # of the engine's replies, through the proxy
 
@@ -78,6 +79,10 @@ class System(EngineFaults):
         """Stop it with SIGTERM, as a new version is rolled out, and start another in its place."""
         assert service.stop() == 0, service.text()
         self._replace(service)
+
+    def jump_clock(self, service: Running) -> None:
+        """Its wall clock jumps ahead by half an hour, or back to where it should be."""
+        service.process.send_signal(signal.SIGUSR1)
 
     def _replace(self, service: Running) -> None:
         self.services.remove(service)
