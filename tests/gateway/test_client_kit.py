@@ -140,6 +140,34 @@ def test_P2_a_command_whose_wait_was_given_up_stays_the_only_one(http: httpx.Cli
     asyncio.run(run())
 
 
+def test_P2_a_command_is_sent_again_as_it_was_and_only_when_nothing_is_left_to_read(
+    http: httpx.Client,
+) -> None:
+    game, messages = messages_of(http)
+    session = SeatSession(game, 0)
+    for message in messages:
+        session.receive(json.dumps(message))
+    session.send(DrawBlind())
+    sent = session.outgoing()
+    assert sent is not None
+    assert session.outgoing() is None
+    problem = {"type": "problem", "id": json.loads(sent)["id"], "problem": {"status": 429, "retry_after": 2}}
+    for again in ({"type": "unknown", "id": "c"}, problem):
+        session.receive(json.dumps(again))
+        assert session.take_pause() > 0
+        assert session.outgoing() == sent
+    session.send_again()
+    assert session.outgoing() == sent
+    session.closed(4001, "too far behind")
+    assert session.outgoing() is None
+    session.receive(json.dumps({**messages[0], "number": 7}))
+    assert session.outgoing() is None, "entry 7 may be its verdict"
+    session.closed(4002, "a fail-over")
+    for message in messages:
+        session.receive(json.dumps(message))
+    assert session.outgoing() == sent
+
+
 # -- what is checked -----------------------------------------------------------------
 
 

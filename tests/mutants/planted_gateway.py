@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
+KIT: Final = ("tests/gateway/test_client_kit.py",)
 ATTACH: Final = ("tests/gateway/test_attach.py",)
 SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losses.py")
 
@@ -60,6 +61,14 @@ GATEWAY_MUTANTS: Final = (
         "an entry has what is legal after another one", "P7", "services/gateway/legal_folds.py",
         "return seat_fold.commands if seat_fold.is_at(number, head) else []", "return seat_fold.commands",
         ("tests/gateway/test_legal_entries.py",),
+    ),
+    Mutant(
+        "a client's command gets another id when it is sent again", "P2", "services/bots/kit/seat_session.py",
+        "        self._is_sent = True\n", "        self._is_sent, self.pending = True, SentCommand(self._new_id(), self.pending.command)\n", KIT,
+    ),
+    Mutant(
+        "a client believes every entry", "P6", "services/bots/kit/seat_session.py",
+        "        self.verifier.verify(entry)\n", "        self.verifier.sequence = entry.number\n", KIT,
     ),
     Mutant(
         "an entry goes out twice", "P5", "services/gateway/hub.py",

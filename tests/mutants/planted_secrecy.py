@@ -67,6 +67,10 @@ SECRECY_MUTANTS: Final = (
         "wakeups_ms = [deadline[0] + state.seats[deadline[1]].hand[\"red\"]] if deadline else []", GATE,
     ),
     Mutant(
+        "the class of AI-MAS shows everybody's hand", "P5", "services/bots/kit/ai_mas/ttr_players.py",
+        "for card, count in seat_state.hand.items() if is_own and card", "for card, count in seat_state.hand.items() if card", GATE,
+    ),
+    Mutant(
         "a fork shows what its asker doesn't know", "P5", "services/referee/rules/setup/fork.py",
         "state = determinize(state, self.knowledge[asker], _fork_shuffle(seed))", "pass", DEALS,
     ),

@@ -27,6 +27,8 @@ from schemas.commands import (
     TakeSeat,
 )
 from schemas.field_types import Seat
+from services.bots.kit.ai_mas import TTRMap
+from services.bots.kit.ai_mas.ttr_players import player_of
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.referee.game_cache import CachedGame
@@ -175,6 +177,8 @@ class Gate:
         legal_commands = legal(state, viewer)
         if legal_commands != legal(other, viewer):
             raise LeakError(f"{situation}: seat {viewer} may do something else")
+        if self.rng.randrange(BOTS_EVERY) == 0 and class_sees(state, viewer) != class_sees(other, viewer):
+            raise LeakError(f"{situation}: the class of AI-MAS shows seat {viewer} something else")
         if legal_commands and self.rng.randrange(BOTS_EVERY) == 0:
             policy = POLICIES[
                 state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
@@ -186,6 +190,12 @@ class Gate:
             )
             if chosen != twin_choice:
                 raise LeakError(f"{situation}: the bot of seat {viewer} chooses {twin_choice}, not {chosen}")
+
+
+def class_sees(state: GameState, viewer: Seat) -> object:
+    """What the class of AI-MAS shows its player."""
+    board = TTRMap(state)
+    return board.nodes, board.edges, [player_of(state, seat, viewer) for seat in range(len(state.seats))]
 
 
 class TwinCache:

@@ -20,7 +20,7 @@ class TTRMission(NamedTuple):
 
 
 class TTRCard(NamedTuple):
-    """A train card, by the character of its colour; e is an engine."""
+    """A train card, by the character of its colour; e is an engine. A kind that europe hasn't has its own name."""
 
     color: str
 
@@ -53,7 +53,9 @@ def player_of(state: GameState, seat: Seat, viewer: Seat) -> TTRPlayer:
         seat_state.cards,
         len(seat_state.tickets),
         None if options.clock_ms is None else max(0, seat_state.clock_ms),
-        tuple(TTRCard(COLOR_CHARACTERS[card]) for card, count in hand.items() for _ in range(count)),
+        tuple(
+            TTRCard(COLOR_CHARACTERS.get(card, card)) for card, count in hand.items() for _ in range(count)
+        ),
         missions_of(state, seat_state.tickets) if is_own else (),
     )
 
