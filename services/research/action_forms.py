@@ -7,7 +7,7 @@ is kept here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, Literal, TypeAlias
 
@@ -41,6 +41,7 @@ FIXED_COMMANDS: Final = frozenset(
     (DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, RequestCards, Pass)
 )
 MAX_CANDIDATES: Final = 512  # in a list: 431 were met with four seats
+WILD_CARDS: Final = (LOCOMOTIVE, PLUS_FOUR)
 PLENTY: Final = 100  # of every kind of card
 MAX_KEPT: Final = 50_000  # commands that are known by identity, before they are forgotten
 FEATURES: Final = (
@@ -54,8 +55,10 @@ class PlacesByIdentity:
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, Command]] = {}
 
-    def places(self, commands: Sequence[Command], place_of: Callable[[Command, int], int]) -> list[int]:
-        """Their places. `place_of` gives that of a command that is new, from it and from how many are kept."""
+    def places(
+        self, commands: Sequence[Command], add: Callable[[Sequence[Command], int], Iterable[int]]
+    ) -> list[int]:
+        """Their places. `add` gives those of commands that are new, from them and from how many are kept."""
         known = self._known
         try:
             return [known[id(command)][0] for command in commands]
@@ -63,9 +66,9 @@ class PlacesByIdentity:
             pass
         if len(known) + len(commands) > MAX_KEPT:
             known.clear()
-        for command in commands:
-            if id(command) not in known:
-                known[id(command)] = place_of(command, len(known)), command
+        new = [command for command in commands if id(command) not in known]
+        for command, place in zip(new, add(new, len(known)), strict=True):
+            known[id(command)] = place, command
         return [known[id(command)][0] for command in commands]
 
 
@@ -87,8 +90,11 @@ class FixedActions:
     def mask(self, legal: Sequence[Command]) -> Mask:
         """1 for every legal command, 0 for the others."""
         mask = np.zeros(self.size, np.int8)
-        mask[self._places.places(legal, lambda command, _: self._place_by_key[_key(command)])] = 1
+        mask[self._places.places(legal, self._find)] = 1
         return mask
+
+    def _find(self, commands: Sequence[Command], _: int) -> list[int]:
+        return [self._place_by_key[_key(command)] for command in commands]
 
     def command(self, action: int, legal: Sequence[Command]) -> Command:
         """The command of an action that the mask allows."""
@@ -120,41 +126,43 @@ class CandidateActions:
     def rows(self, legal: Sequence[Command]) -> NDArray[np.int16]:
         """What each command is, in the order of FEATURES; rows of 0 where there is none."""
         rows = np.zeros((self.size, len(FEATURES)), np.int16)
-        rows[: len(legal)] = self._table[self._places.places(legal, self._add_row)]
+        rows[: len(legal)] = self._table[self._places.places(legal, self._add_rows)]
         return rows
 
-    def _add_row(self, command: Command, place: int) -> int:
-        self._table[place] = self._describe(command)
-        return place
+    def _add_rows(self, commands: Sequence[Command], start: int) -> range:
+        places = range(start, start + len(commands))
+        self._table[start : places.stop] = [self._describe(command) for command in commands]
+        return places
 
     def _describe(self, command: Command) -> tuple[int, ...]:
+        """The row of a command, in the order of FEATURES."""
         route = city = slot = tickets = routes = 0
         cards: Mapping[str, int] = {}
-        match command:
-            case ClaimRoute(name, cards, passenger):
-                route, city = self._routes[name], self._cities.get(passenger or "", 0)
-            case BuildStation(name, cards):
-                city = self._cities[name]
-            case PayTunnel(cards):
-                pass
-            case DrawMarket(place):
-                slot = 0 if place is None else place + 1
-            case KeepTickets(keep):
-                tickets = sum(1 << place for place in keep)
-            case DrawTickets(decks):
-                tickets = sum(count * self._decks[deck] for deck, count in (decks or {}).items())
-            case MovePassenger(name, path):
-                city, route, routes = self._cities[name], self._routes[path[-1]], len(path)
-            case _:
-                pass
-        colour = next((card for card in cards if card not in (LOCOMOTIVE, PLUS_FOUR)), "")
-        paid = (
-            self._kinds.get(colour, 0),
-            cards.get(colour, 0),
-            cards.get(LOCOMOTIVE, 0),
-            cards.get(PLUS_FOUR, 0),
-        )
-        return (command.code, route, city, *paid, slot, tickets, routes)
+        if isinstance(command, ClaimRoute):
+            route, cards = self._routes[command.route], command.cards
+            city = self._cities[command.passenger] if command.passenger else 0
+        elif isinstance(command, BuildStation):
+            city, cards = self._cities[command.city], command.cards
+        elif isinstance(command, PayTunnel):
+            cards = command.cards
+        elif isinstance(command, DrawMarket):
+            slot = 0 if command.slot is None else command.slot + 1
+        elif isinstance(command, KeepTickets):
+            tickets = sum(1 << place for place in command.keep)
+        elif isinstance(command, DrawTickets):
+            tickets = sum(count * self._decks[deck] for deck, count in (command.decks or {}).items())
+        elif isinstance(command, MovePassenger):
+            city, route, routes = (
+                self._cities[command.city],
+                self._routes[command.path[-1]],
+                len(command.path),
+            )
+        colour = coloured = 0
+        for card in cards:
+            if card not in WILD_CARDS:
+                colour, coloured = self._kinds[card], cards[card]
+        wild = cards.get(LOCOMOTIVE, 0), cards.get(PLUS_FOUR, 0)
+        return (command.code, route, city, colour, coloured, *wild, slot, tickets, routes)
 
 
 def make_action_form(
