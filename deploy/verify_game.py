@@ -177,9 +177,9 @@ def root(leaves: list[bytes]) -> bytes:
 
 
 # -- who may see what
-ROW_LENGTHS = dict(zip((*range(1, 48), *range(50, 56), 60), (  # of the rows of events, by code
+ROW_LENGTHS = dict(zip((*range(1, 48), *range(50, 56), 60, 61), (  # of the rows of events, by code
     11, 6, 2, 2, 3, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 3, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12, 2, 3, 4, 4,
-    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 5, 13, 6, 4, 1, 9, 4,
+    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 5, 13, 6, 4, 1, 9, 4, 5,
 ), strict=True))  # fmt: skip
 HIDDEN = {  # by code: which fields are face down, for all but the event's seat if it has one
     2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (), 47: (2,),
@@ -187,7 +187,7 @@ HIDDEN = {  # by code: which fields are face down, for all but the event's seat 
 }  # fmt: skip
 SECRET = (22, 43, 4, 41, 46, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' one seat
 SEAT_TAKEN, REFUSED = (2, 42, 55), 21
-OPENING = (1, 40, 22, 43, 60, 33, 34, 35, 36, 50, 51, 52, 53)  # a game, seed, access, position or fork
+OPENING = (1, 40, 22, 43, 60, 61, 33, 34, 35, 36, 50, 51, 52, 53)  # a game, seed, access, position or fork
 
 
 def split_rows(events: list[list[Any]]) -> list[Any]:

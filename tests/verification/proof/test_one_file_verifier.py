@@ -22,11 +22,13 @@ from services.archive import decode_game_file
 from tests.golden.scenarios import SCENARIOS
 from tests.long_runs import long_after, long_but_every
 from tests.process_faults.seeds import SOAK
+from tests.rules.random_games import RandomGame
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import (  # fmt: skip
     FILE_MAGIC,
     ROOT,
     VERIFIER,
+    as_file,
     compressed,
     decompressed,
     first_found,
@@ -50,6 +52,13 @@ def test_a_game_of_the_current_rules_is_good(scenario: str) -> None:
     report = verify_game.verify(played(scenario))
     assert report["findings"] == []
     assert report["head"] == decode_game_file(played(scenario)).head.hex()
+
+
+def test_a_game_without_suggestions_is_good() -> None:
+    game = RandomGame(Random(1), "usa", 2, options={"cars": 4}, create_fields={"suggestions": False})
+    for _ in game.steps():
+        pass
+    assert verify_game.verify(as_file(game.state.game, game.log))["findings"] == []
 
 
 @pytest.mark.parametrize("path", long_but_every(16, GOLDEN, lambda path: Path(str(path)).stem))
