@@ -123,3 +123,16 @@ def test_PASSENGER_2_it_sends_a_passenger_off_when_the_journey_brings_enough() -
     assert not isinstance(choice(scene), MovePassenger)
     scene.state.tokens["berlin"] = (9,)
     assert isinstance(choice(scene), MovePassenger)
+
+
+RIVAL: Final = {"seattle-vancouver-a": 1, "helena-seattle-a": 1, "denver-helena-a": 1, "denver-santa-fe-a": 1}
+
+
+def test_SCORE_3_in_its_last_turn_it_lengthens_its_longest_route_where_that_wins_the_bonus() -> None:
+    ways = dict.fromkeys((*DALLAS_TO_PITTSBURGH, "new-york-pittsburgh-a"), 0)
+    scene = given(2, hands=[{"yellow": 2}], owners={**ways, **RIVAL}, tickets=[[]], cars=[10, 30])
+    scene.state.in_last_turns = True
+    command = choice(scene)
+    assert isinstance(command, ClaimRoute)
+    route = scene.state.board.routes[command.route]
+    assert route.length == 2 and {route.a, route.b} & {"dallas", "new-york"}

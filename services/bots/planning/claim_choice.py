@@ -47,7 +47,8 @@ def _filler_worth(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
     price = graph.lengths[route] * weights.filler_price * graph.car_value * share
     wilds = claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
     price += weights.filler_wild * max(0.0, wilds + min(0.0, plan.wilds_short))
-    return graph.points[route] - price - payment_price(plan, claim, route) - weights.filler_margin
+    points = graph.points[route] + plan.bonuses.trail.get(route, 0.0)
+    return points - price - payment_price(plan, claim, route) - weights.filler_margin
 
 
 def payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:

@@ -3,7 +3,6 @@ and the cards that they need."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +12,7 @@ from services.bots.planning.card_needs import CardNeeds, find_needs
 from services.bots.planning.network_plan import NetworkPlan, plan_network
 from services.bots.planning.plan_weights import PlanWeights
 from services.bots.planning.seat_situation import SeatSituation, see_situation
+from services.bots.planning.trail_bonus import TrailBonuses, trail_bonuses
 from services.referee.rules import GameState
 from services.referee.rules.board import GRAY
 
@@ -31,6 +31,7 @@ class MovePlan:
     network: NetworkPlan
     wanted: dict[int, float]  # routes to claim, each with its weight: the network's first
     needs: CardNeeds
+    bonuses: TrailBonuses  # by route what it brings beside its points, for the longest route
     wilds_short: float  # wild cards that the network needs, less those in hand
 
 
@@ -42,12 +43,12 @@ def make_move_plan(state: GameState, seat: Seat, weights: PlanWeights) -> MovePl
     losses = {route: _loss(situation, network, route) for route in to_claim}
     ranked = sorted(to_claim, key=lambda route: (-losses[route], route))
     wanted = {route: 1 + losses[route] / MOST_LOSS for route in ranked}
-    bonuses = _touch_bonuses(state, seat, situation, network, weights)
+    bonuses = trail_bonuses(state, seat, situation, network.routes, weights)
     wanted |= _choose_fillers(situation, network, to_claim, bonuses, weights)
     needs = find_needs(situation, wanted)
     missing = sum(need.missing for route, need in needs.needs.items() if route in network.routes)
     wilds_short = missing - situation.locomotives - situation.plus_fours / 2
-    return MovePlan(state, seat, weights, situation, network, wanted, needs, wilds_short)
+    return MovePlan(state, seat, weights, situation, network, wanted, needs, bonuses, wilds_short)
 
 
 def _loss(situation: SeatSituation, network: NetworkPlan, route: int) -> float:
@@ -64,7 +65,7 @@ def _choose_fillers(
     situation: SeatSituation,
     network: NetworkPlan,
     to_claim: list[int],
-    bonuses: Mapping[int, float],
+    bonuses: TrailBonuses,
     weights: PlanWeights,
 ) -> dict[int, float]:
     """The routes that bring most points a turn with the cars that the network doesn't take."""
@@ -77,7 +78,7 @@ def _choose_fillers(
         if is_free and length <= cars and route not in network.routes:
             colour = graph.routes[route].color
             held = min(length, most if colour == GRAY else spare.get(colour, 0))
-            points = graph.points[route] + bonuses.get(route, 0.0)
+            points = graph.points[route] + bonuses.touch.get(route, 0.0) + bonuses.trail.get(route, 0.0)
             rates.append((points / ((length - held) / 2 + 1), -route))
     chosen: dict[int, float] = {}
     for rate, negated in sorted(rates, reverse=True)[:MOST_FILLERS]:
@@ -85,19 +86,3 @@ def _choose_fillers(
             cars -= graph.lengths[-negated]
             chosen[-negated] = weights.filler_weight * rate / 4
     return chosen
-
-
-def _touch_bonuses(
-    state: GameState, seat: Seat, situation: SeatSituation, network: NetworkPlan, weights: PlanWeights
-) -> dict[int, float]:
-    """By route outside of the network with one end in it what that is worth, where the longest has a bonus."""
-    if not state.rule_options.longest_bonus:
-        return {}
-    graph = situation.graph
-    routes = {graph.route_index[name] for name in state.seats[seat].routes} | network.routes
-    cities = {city for route in routes for city in graph.ends[route]}
-    return {
-        route: weights.touch_bonus * graph.lengths[route] / 4
-        for route, is_free in enumerate(situation.is_free)
-        if is_free and (graph.ends[route][0] in cities) != (graph.ends[route][1] in cities)
-    }

@@ -52,7 +52,8 @@ def best_last_move(
     most = 0.0
     for claim in claims:
         route = graph.route_index[claim.route]
-        points = float(graph.points[route]) + (ticket_points if missing == [route] else 0)
+        points = graph.points[route] + plan.bonuses.trail.get(route, 0.0)
+        points += ticket_points if missing == [route] else 0
         if points > most:
             best, most = claim, points
     for journey in journeys:

@@ -33,9 +33,13 @@ class PlanWeights(NamedTuple):
     filler_weight: float = 0.5  # of cards for them
     filler_price: float = 0.75  # of each car, like `car_price`
     filler_pace: float = 3.0  # cars a turn, to see whether the turns reach for the cars
+    # the longest route
     touch_bonus: float = (
-        6.0  # for one that lengthens the network by four spaces, where the longest has a bonus
+        6.0  # of cards for a route that lengthens the network by four spaces, where the longest has a bonus
     )
+    trail_share: float = 1.3  # of what a longer trail adds to the chance of that bonus
+    trail_growth: float = 0.4  # spaces by which a rival's longest route grows for each car that it has left
+    trail_spread: float = 4.0  # spaces: how unsure that is
     filler_margin: float = 2.0  # what such a route must bring beside the price of its cars
     filler_wild: float = 4.0  # of a locomotive that the network needs
     # passengers
