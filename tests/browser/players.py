@@ -20,6 +20,14 @@ SHORT: Final[
     "trains": ("iberia", {"cars": 35, "last_cars": 32}),
 }
 
+LIKED: Final = {
+    "build_station": 4,
+    "move_passenger": 3,
+    "claim_route": 2,
+    "keep_tickets": 1,
+    "draw_tickets": -1,
+}
+
 
 class SeatedTable:
     """A table that was made over the API, with people who have sat down: the short way to a page."""
@@ -51,16 +59,18 @@ class SeatedTable:
         headers = {"Authorization": f"Bearer {self.host}"}
         self.http.post(f"/v1/games/{self.game}/start", headers=headers).raise_for_status()
 
-    def play_to_the_end(self) -> None:
-        """Play seat 0 over the API, claiming what it can."""
+    def play_until(self, number: int = 1_000_000) -> None:
+        """Play seat 0 over the API, claiming what it can, until the game is over, or it may claim after this entry."""
         path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {self.tokens[0]}"}
-        while self.http.get(f"{path}/state", headers=headers).json()["status"] != "over":
+        while (state := self.http.get(f"{path}/state", headers=headers).json())["status"] != "over":
             listed = self.http.get(f"{path}/legal", headers=headers).json()["commands"]
             commands = [each["command"] for each in listed if each["command"]["type"] != "leave"]
             if not commands:
                 time.sleep(0.02)
                 continue
-            command = next((each for each in commands if each["type"] == "claim_route"), commands[0])
+            if state["number"] >= number and sum(each["type"] == "claim_route" for each in commands) > 1:
+                return
+            command = max(commands, key=lambda each: LIKED.get(each["type"], 0))
             self.http.post(f"{path}/commands", json=command, headers=headers)
 
     def held_by(self, seat: int) -> str:

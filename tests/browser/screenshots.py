@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+import httpx
 
 from services.bootstrap.embedded import run_embedded_server
 from tests.browser.chromium import DESKTOP, PHONE, find_chromium, running_chromium
-from tests.browser.players import act, keep_all, make_table
+from tests.browser.players import SHORT, SeatedTable
 from tests.many_clients import settings_for_many_clients
 
 LOOKS: Final = {
@@ -18,55 +21,72 @@ LOOKS: Final = {
     "phone-light": (PHONE, "light"),
     "phone-dark": (PHONE, "dark"),
 }
-TURNS: Final = 60  # before the picture of a game that is being played
+TURNS: Final = 120  # entries before the picture of a game that is being played
+Open: TypeAlias = Callable[[str, str], Any]  # Playwright's pages have no types here
+Take: TypeAlias = Callable[[Any, str], None]
 
 
-def picture_pages(browser: Any, url: str, folder: Path) -> None:
-    """Take the pictures of all pages in one look after the other."""
-    for look, (size, theme) in LOOKS.items():
-        context = browser.new_context(viewport=size, color_scheme=theme, base_url=url)
+def picture_pages(browser: Any, url: str, http: httpx.Client, folder: Path) -> None:
+    """Take the pictures of all pages: each page once, in one look after the other."""
+
+    def open_page(path: str, script: str) -> Any:
+        context = browser.new_context(viewport=DESKTOP, base_url=url, reduced_motion="reduce")
+        context.add_init_script(script)
         page = context.new_page()
         page.set_default_timeout(60_000)
+        page.goto(path)
+        return page
 
-        def take(name: str, page: Any = page, look: str = look) -> None:
+    def take(page: Any, name: str) -> None:
+        for look, (size, theme) in LOOKS.items():
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=theme)
             page.wait_for_timeout(200)
             page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
             sys.stdout.write(f"{folder}/{name}-{look}.png\n")
+        page.set_viewport_size(DESKTOP)
 
-        page.goto("/")
-        page.locator(".create").wait_for()
-        make_table(page, "", "", "greedy", board="Europe 47")
-        take("waiting")
-        page.goto("/")
-        make_table(page, "", "greedy", "greedy", board="Europe 47")
-        page.get_by_role("button", name="Start the game").click()
-        page.locator(".offer").wait_for()
-        take("tickets")
-        keep_all(page)
-        play(page)
-        take("turn")
-        page.locator(".actions button:has(.tally)").first.click()
-        take("dialog")
-        page.get_by_role("button", name="Close").click()
-        page.get_by_role("button", name="Look back").click()
-        page.get_by_role("slider").wait_for()
-        take("replay")
-        page.goto("/")
-        page.locator(".game").first.wait_for()
-        take("lobby")
-        context.close()
+    for ruleset in SHORT:
+        picture_table(SeatedTable(http, ruleset, bots=2, last_cars=2), ruleset, open_page, take)
+    picture_finished(SeatedTable(http), open_page, take)
+    lobby = open_page("/", SeatedTable(http, "europe", people=2).held_by(0))
+    lobby.locator(".game").first.wait_for()
+    take(lobby, "lobby")
 
 
-def play(page: Any) -> None:
-    """Play a while, until it is this seat's turn again."""
-    for turn in range(TURNS):
-        if not act(page, turn):
-            page.wait_for_timeout(60)
-    for turn in range(TURNS):
-        page.wait_for_timeout(600)  # what was sent is answered, and shown
-        if page.locator(".actions button:has(.tally):not([disabled])").count():
-            return
-        act(page, turn)
+def picture_table(table: SeatedTable, name: str, open_page: Open, take: Take) -> None:
+    """A table before its start, and while it is played; of one ruleset also all that may stand open on it."""
+    page = open_page(f"/table/{table.game}", table.held_by(0))
+    page.locator(".waiting").first.wait_for()
+    if name == "europe":
+        take(page, "waiting")
+    table.start()
+    page.locator(".actions .primary, .offer").first.wait_for()
+    if name == "europe":
+        take(page, "tickets")
+    table.play_until(TURNS)
+    page.locator(".actions .primary:not([disabled])").first.wait_for()
+    take(page, f"turn-{name}")
+    if name != "europe":
+        return
+    page.locator(".actions button:has(.tally)").first.click()
+    take(page, "dialog")
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Look back").click()
+    page.get_by_role("slider").wait_for()
+    take(page, "replay")
+
+
+def picture_finished(table: SeatedTable, open_page: Open, take: Take) -> None:
+    """A game that is over, and its audit."""
+    table.start()
+    table.play_until()
+    page = open_page(f"/table/{table.game}", table.held_by(0))
+    page.locator(".result").wait_for()
+    take(page, "over")
+    page.goto(f"/audit/{table.game}#at=6")
+    page.locator(".move").wait_for()
+    take(page, "audit")
 
 
 def main() -> None:
@@ -79,9 +99,10 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as data,
         run_embedded_server(Path(data), settings_for_many_clients()) as server,
+        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http,
         running_chromium(path) as browser,
     ):
-        picture_pages(browser, server.url, folder)
+        picture_pages(browser, server.url, http, folder)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     yield "replay", page
     over = SeatedTable(http)
     over.start()
-    over.play_to_the_end()
+    over.play_until()
     page = over.open(open_page, 0, bypass_csp=True)
     page.locator(".result").wait_for()
     yield "over", page

@@ -16,7 +16,7 @@ def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
     # given
     table = SeatedTable(http)
     table.start()
-    table.play_to_the_end()
+    table.play_until()
     page = table.open(open_page, 0)
     page.get_by_role("link", name="Check its proof").click()
     page.locator(".verdict.good").wait_for()

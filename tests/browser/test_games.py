@@ -119,3 +119,14 @@ def test_a_spectator_sees_a_public_game_and_no_button_to_act(open_page: OpenPage
     page.get_by_role("link", name=game).click()
     page.wait_for_selector("main.table svg.board")
     assert page.locator(".actions, .hand").count() == 0
+
+
+@pytest.mark.long
+def test_a_host_may_not_end_a_game_that_is_still_played(open_page: OpenPage, http: httpx.Client) -> None:
+    table = SeatedTable(http)
+    table.start()
+    page = table.open(open_page, 0)
+    page.get_by_role("button", name="End the game …").click()
+    page.locator("dialog").get_by_role("button", name="End the game").click()
+    page.locator(".banner.refusal").get_by_role("link", name="Rule GAME-8").wait_for()
+    open_page.said.clear()  # type: ignore[attr-defined]  # the browser names every answer of 409

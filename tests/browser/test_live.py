@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.browser.chromium import PHONE
 from tests.browser.conftest import OpenPage
-from tests.browser.players import keep_all, make_table, two_at_a_table
+from tests.browser.players import SeatedTable, keep_all
 
 pytestmark = pytest.mark.long  # test_games.py has the short form
 
 
-def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage) -> None:
+def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: httpx.Client) -> None:
     # given
-    ada, bo = two_at_a_table(open_page)
+    table = SeatedTable(http, people=2, bots=0)
+    table.start()
+    ada, bo = table.open(open_page, 0), table.open(open_page, 1)
     keep_all(ada)
     sockets: list[Any] = []
     is_away = True
@@ -42,10 +45,10 @@ def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage) -> None
     bo.locator(".said", has_text="Ada draws a card blind.").first.wait_for()
 
 
-def test_a_game_is_looked_back_through_with_the_slider(open_page: OpenPage) -> None:
-    page = open_page("/")
-    make_table(page, "", "greedy")
-    page.get_by_role("button", name="Start the game").click()
+def test_a_game_is_looked_back_through_with_the_slider(open_page: OpenPage, http: httpx.Client) -> None:
+    table = SeatedTable(http)
+    table.start()
+    page = table.open(open_page, 0)
     keep_all(page)
     page.get_by_role("button", name="Look back").click()
     slider = page.get_by_role("slider")
@@ -59,12 +62,38 @@ def test_a_game_is_looked_back_through_with_the_slider(open_page: OpenPage) -> N
     page.locator("main.table.playing .actions").wait_for()
 
 
-def test_on_a_phone_no_page_is_wider_than_the_screen(open_page: OpenPage) -> None:
-    page = open_page("/", size=PHONE)
+def test_a_game_that_is_over_is_seen_as_any_seat_saw_it_from_a_link_to_a_moment(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http)
+    table.start()
+    table.play_until()
+    # when
+    page = open_page(f"/table/{table.game}#at=5&as=1")
+    # then
+    page.get_by_role("heading", name="greedy 2’s cards").wait_for()
+    page.get_by_text("Entry 5 of").first.wait_for()
+    page.get_by_label("Seen by").select_option(label="Ada")
+    page.get_by_role("heading", name="Ada’s cards").wait_for()
+    best = page.get_by_label("Best move")
+    best.select_option(index=1)
+    page.locator(".moves li.now", has_text=": +").wait_for()
+    page.get_by_label("Speed").select_option("fast")
+    page.get_by_role("button", name="Play").click()
+    page.locator(".result").wait_for()
+
+
+def test_on_a_phone_no_page_is_wider_than_the_screen(open_page: OpenPage, http: httpx.Client) -> None:
     width = "document.documentElement.scrollWidth"
-    page.locator(".create").wait_for()
-    assert page.evaluate(width) <= PHONE["width"]
-    make_table(page, "", "greedy", board="Europe 47")
+    lobby = open_page("/", size=PHONE)
+    lobby.locator(".create").wait_for()
+    assert lobby.evaluate(width) <= PHONE["width"]
+    table = SeatedTable(http, "europe")
+    page = table.open(open_page, 0, size=PHONE)
     page.get_by_role("button", name="Start the game").click()
     page.locator(".offer").wait_for()
+    assert page.evaluate(width) <= PHONE["width"]
+    page.goto(f"/audit/{table.game}")
+    page.locator(".checks").wait_for()
     assert page.evaluate(width) <= PHONE["width"]

@@ -112,6 +112,7 @@ export function dialogView(app) {
       <button type="button" class="quiet" @click=${() => app.closeDialog()}>Close</button></header>
     <p>${dialog.question}</p>
     ${groups.map(([title, offers]) => offerGroup(app, title, offers, groups.length > 1 && dialog.offers.length > MOST_OPEN))}
+    ${dialog.action ? html`<p><button type="button" class="primary" @click=${dialog.action.run}>${dialog.action.text}</button></p>` : nothing}
     </div>` : nothing}
   </dialog>`;
 }

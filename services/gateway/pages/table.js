@@ -196,8 +196,8 @@ class Table {
     this.draw();
   }
 
-  choose(name, question, offers) {
-    this.update({ dialog: { name, question, offers } });
+  choose(name, question, offers, action = null) {
+    this.update({ dialog: { name, question, offers, action } });
     const dialog = root.querySelector("dialog");
     if (!dialog.open) dialog.showModal();
   }
@@ -210,6 +210,18 @@ class Table {
 
   confirmLeave(offer) {
     this.choose("Leave the game?", "Your seat takes no further part. This can't be undone.", [offer]);
+  }
+
+  /** The host ends a game that nobody plays on; the server says whether it may. */
+  confirmEnd() {
+    const run = () => {
+      this.closeDialog();
+      return this.attempt(async () => {
+        await ask(`/games/${game}/end`, { method: "POST", token: this.mine.host, key: newKey() });
+        await this.refresh();
+      });
+    };
+    this.choose("End the game?", "A game that nobody plays on is counted as it stands. This can't be undone.", [], { text: "End the game", run });
   }
 
   onRoute(route) {

@@ -74,6 +74,7 @@ export function page(app) {
         ${movesView(app)}
       </div>
       <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${isTall ? cards : nothing}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}
-        ${state.status === "over" && !app.replay ? nothing : app.replay ? nothing : html`<p class="links"><button type="button" class="quiet" @click=${() => app.startReplay(app.last)}>Look back through the game</button></p>`}</div>
+        ${state.status === "over" || app.replay ? nothing : html`<p class="links"><button type="button" class="quiet" @click=${() => app.startReplay(app.last)}>Look back through the game</button>
+          ${app.mine.host && state.status === "playing" ? html`<button type="button" class="quiet" @click=${() => app.confirmEnd()}>End the game …</button>` : nothing}</p>`}</div>
     </main>${dialogView(app)}`;
 }
