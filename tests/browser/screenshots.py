@@ -21,7 +21,7 @@ LOOKS: Final = {
     "phone-light": (PHONE, "light"),
     "phone-dark": (PHONE, "dark"),
 }
-TURNS: Final = 120  # entries before the picture of a game that is being played
+TURNS: Final = 60  # entries before the picture of a game that is being played
 Open: TypeAlias = Callable[[str, str], Any]  # Playwright's pages have no types here
 Take: TypeAlias = Callable[[Any, str], None]
 
@@ -65,7 +65,7 @@ def picture_table(table: SeatedTable, name: str, open_page: Open, take: Take) ->
     if name == "europe":
         take(page, "tickets")
     table.play_until(TURNS)
-    page.locator(".actions .primary:not([disabled])").first.wait_for()
+    page.locator(".actions .primary:not([disabled]), .result").first.wait_for()
     take(page, f"turn-{name}")
     if name != "europe":
         return
