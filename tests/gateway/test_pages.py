@@ -67,6 +67,15 @@ def test_a_page_names_all_files_that_it_needs_so_that_none_is_waited_for(
         assert {f"/assets/{other}" for other in imported} <= set(named)
 
 
+def test_a_file_that_hasnt_changed_is_not_sent_again(http: httpx.Client) -> None:
+    first = http.get("/assets/table.js")
+    assert first.headers["content-encoding"] == "gzip"
+    assert first.text == (PAGES / "table.js").read_text(encoding="utf-8")
+    assert http.get("/assets/table.js", headers={"Accept-Encoding": "identity"}).content == first.content
+    again = http.get("/assets/table.js", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
 def test_an_asset_that_isnt_there_is_a_problem(http: httpx.Client) -> None:
     reply = http.get("/assets/nothing.js")
     assert (reply.status_code, reply.headers["content-type"]) == (404, "application/problem+json")

@@ -6,16 +6,20 @@ only scripts of this server, and asks no other host for anything."""
 
 from __future__ import annotations
 
+import gzip
+import mimetypes
 import re
+from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException
 from fastapi.responses import HTMLResponse, Response
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
 
 from services.runtime.html_templates import html_templates
 
@@ -51,19 +55,56 @@ async def audit(game: str) -> Response:
     return _page("audit", "audit")
 
 
-class Assets(StaticFiles):
-    """The pages' files. A browser asks each time whether one has changed, and is answered 304."""
+class Asset(NamedTuple):
+    """A file of the pages, as it is sent."""
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, with the pages' headers. Raises HTTPException: there is none."""
-        response = await super().get_response(path, scope)
-        response.headers.update(HEADERS)
-        return response
+    content: bytes
+    compressed: bytes
+    headers: Mapping[str, str]
+
+    def response(self, request: Headers) -> Response:
+        """The answer to a request with these headers."""
+        if request.get("if-none-match") == self.headers["ETag"]:
+            return Response(status_code=304, headers=self.headers)
+        if "gzip" in request.get("accept-encoding", ""):
+            return Response(self.compressed, headers={**self.headers, "Content-Encoding": "gzip"})
+        return Response(self.content, headers=self.headers)
 
 
+class Assets:
+    """The pages' files, as an application: read and compressed once, since a page needs two dozen of them at the same
+    moment. A browser asks each time whether one has changed, and is answered 304."""
+
+    def __init__(self, folder: Path) -> None:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        self._assets = {path.relative_to(folder).as_posix(): _read_asset(path) for path in files}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Raises HTTPException: there is no such file."""
+        asset = self._assets.get(scope["path"].removeprefix(scope.get("root_path", "")).lstrip("/"))
+        if asset is None:
+            raise HTTPException(404)
+        if scope["method"] not in {"GET", "HEAD"}:
+            raise HTTPException(405)
+        await asset.response(Headers(scope=scope))(scope, receive, send)
+
+
+@cache
 def assets() -> Assets:
     """The folder of the pages' files, as an application."""
-    return Assets(directory=Path(str(_PAGES)))
+    return Assets(Path(str(_PAGES)))
+
+
+def _read_asset(path: Path) -> Asset:
+    content = path.read_bytes()
+    media_type = mimetypes.guess_type(path.name)[0] or "text/plain"
+    headers = {
+        **HEADERS,
+        "Content-Type": f"{media_type}; charset=utf-8",
+        "ETag": f'"{sha256(content).hexdigest()[:32]}"',
+        "Vary": "Accept-Encoding",
+    }
+    return Asset(content, gzip.compress(content), headers)
 
 
 @cache
