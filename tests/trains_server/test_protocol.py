@@ -10,6 +10,7 @@ from itertools import groupby
 import pytest
 
 from services.trains_server.call_answers import MAX_ANSWER_BYTES
+from services.trains_server.remote_tournament import PlayedGame
 from services.trains_server.server_calls import Call
 from tests.trains_server.peers import MAP, Misdeed, Peer, Played, cards_of, play
 
@@ -170,19 +171,37 @@ def test_without_a_map_that_has_enough_destinations_the_result_is_the_error() ->
     assert first(played, "Ann", "end").arguments == [False]
 
 
+LETTERS = ("Ann", "Bob", "Cyd", "Dee", "Eli", "Fay", "Gus", "Hal", "Ida")
+NINE = [Peer(name, ("hold-10", "buy-now")[place % 2]) for place, name in enumerate(LETTERS)]
+
+
+def games_of(played: Played, number: int) -> list[PlayedGame]:
+    """The games of a round."""
+    return [game for game in played.result.games if game.round == number]
+
+
+def winners_of(games: list[PlayedGame]) -> list[int]:
+    """All of their first ranks."""
+    return sorted(game.players[place] for game in games for place in game.outcome.ranks[0])
+
+
 def test_the_second_round_has_the_winners_of_the_first() -> None:
     """Nine players make games of seven and two."""
-    letters = ("Ann", "Bob", "Cyd", "Dee", "Eli", "Fay", "Gus", "Hal", "Ida")
-    players = [Peer(name, ("hold-10", "buy-now")[place % 2]) for place, name in enumerate(letters)]
-    played = play(players, cards_of(4))
-    first_round, second_round = (
-        [game for game in played.result.games if game.round == number] for number in (1, 2)
-    )
-    assert sorted(game.players for game in first_round) == [(0, 1, 2, 3, 4, 5, 6), (7, 8)]
-    winners = sorted(game.players[place] for game in first_round for place in game.outcome.ranks[0])
-    (final,) = second_round
+    played = play(NINE, cards_of(4))
+    assert sorted(game.players for game in games_of(played, 1)) == [(0, 1, 2, 3, 4, 5, 6), (7, 8)]
+    winners = winners_of(games_of(played, 1))
+    (final,) = games_of(played, 2)
     assert list(final.players) == winners
-    assert played.result.winners == {letters[final.players[place]] for place in final.outcome.ranks[0]}
+    assert played.result.winners == {LETTERS[index] for index in winners_of([final])}
     for index in winners:
-        order = names(played, letters[index])
+        order = names(played, LETTERS[index])
         assert order.count("setup") == 2 and order[-2:] == ["win", "end"]
+
+
+def test_a_winner_that_fails_at_win_plays_in_no_further_round_and_nobody_does_in_its_place() -> None:
+    winners = winners_of(games_of(play(NINE, cards_of(4)), 1))
+    failing = [peer._replace(call="win" if place == winners[0] else "") for place, peer in enumerate(NINE)]
+    played = play(failing, cards_of(4))
+    assert winners_of(games_of(played, 1)) == winners[1:]
+    assert all(game.players == tuple(winners[1:]) for game in games_of(played, 2))
+    assert played.result.removed == {LETTERS[winners[0]]}
