@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from schemas.boards.form import BoardForm
+from schemas.boards.form import MAX_CITIES, MAX_ROUTES, BoardForm
 from schemas.boards.trains import read_trains_map
 from schemas.commands import ClaimRoute, KeepTickets, RequestCards
 from schemas.contract import Schema
@@ -38,8 +38,14 @@ def read_name(value: object) -> str:
     return value
 
 
-def read_map(value: object) -> BoardForm:
-    """The map that a player suggests."""
+def read_map(value: object) -> BoardForm | None:
+    """The map that a player suggests; None for one that is larger than boards are, which is never read further."""
+    match value:
+        case {"cities": list(cities), "connections": dict(connections)}:
+            pairs = [pair for row in connections.values() if isinstance(row, dict) for pair in row.values()]
+            route_count = sum(len(pair) for pair in pairs if isinstance(pair, dict))
+            if len(cities) > MAX_CITIES or route_count > MAX_ROUTES:
+                return None
     return read_trains_map(value)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from schemas.boards.form import BoardForm
 from schemas.commands import ClaimRoute, KeepTickets, RequestCards
@@ -20,6 +21,7 @@ from services.trains_server.call_answers import (
 from services.trains_server.peer_connection import PeerConnection, PeerFailedError
 from services.trains_server.time_limits import TimeLimits
 
+WRONG: Final = "answered wrongly"
 T = TypeVar("T")
 
 
@@ -34,9 +36,14 @@ class RemotePlayer:
         self.failure = ""
         self._time_limits, self._answer_s = time_limits, answer_s
 
-    async def start(self) -> BoardForm:
-        """The tournament begins; the map that the player suggests."""
-        return await self._call("start", True, read=read_map, max_bytes=MAX_MAP_BYTES)
+    async def start(self) -> BoardForm | None:
+        """The tournament begins; the map that the player suggests, None where it is too large. It is read in a
+        thread: all answer at the same time, and a map that is slow to read makes nobody else late."""
+        suggested = await self._call("start", True, read=lambda answer: answer, max_bytes=MAX_MAP_BYTES)
+        try:
+            return await asyncio.to_thread(read_map, suggested)
+        except InvalidInputError as error:
+            raise self._failed("start", f"{WRONG}: {error}") from None
 
     async def setup(self, map_json: object, rails: int, cards: Sequence[str]) -> None:
         """A game begins."""
@@ -83,9 +90,12 @@ class RemotePlayer:
         except PeerFailedError as error:
             failure = str(error)
         except InvalidInputError as error:
-            failure = f"answered wrongly: {error}"
+            failure = f"{WRONG}: {error}"
+        raise self._failed(call, failure)
+
+    def _failed(self, call: str, failure: str) -> PeerFailedError:
         self.remove(f"{call}: {failure}")
-        raise PeerFailedError(self.failure)
+        return PeerFailedError(self.failure)
 
     async def _exchange(self, value: object, max_bytes: int) -> object:
         await self.connection.send(value)

@@ -171,6 +171,19 @@ def test_without_a_map_that_has_enough_destinations_the_result_is_the_error() ->
     assert first(played, "Ann", "end").arguments == [False]
 
 
+def test_a_map_that_is_larger_than_boards_are_is_no_suggestion() -> None:
+    """It is well-formed, and so nobody is removed."""
+    cities = [[f"C{place}", [0, 0]] for place in range(501)]
+    large = {**MAP, "cities": cities, "connections": {"C0": {"C1": {"red": 3}}}}
+    answer = json.dumps(large).encode()
+    suggesting = Peer("Dee", call="start", misdeed=lambda call: Misdeed(answer, "close"))
+    played = play([suggesting, ANN, BOB], cards_of(1))
+    assert names(played, "Ann")[1] == "setup"
+    assert [call.name for call in played.calls["Dee"]] == ["start"]
+    (failed,) = (player for player in played.result.players if player.name == "Dee")
+    assert failed.failure == "setup: closed the connection"
+
+
 LETTERS = ("Ann", "Bob", "Cyd", "Dee", "Eli", "Fay", "Gus", "Hal", "Ida")
 NINE = [Peer(name, ("hold-10", "buy-now")[place % 2]) for place, name in enumerate(LETTERS)]
 
