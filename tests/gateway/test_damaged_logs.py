@@ -136,7 +136,7 @@ def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_go_on() -> N
         return {"type": "websocket.connect"}
 
     async def scenario() -> None:
-        scope = {"type": "websocket", "headers": [], "subprotocols": []}
+        scope = {"type": "websocket", "headers": [], "subprotocols": [], "query_string": b""}
         service = service_on(Gone(fakeredis.FakeAsyncRedis(), PARTITIONS))
         await WebSocketSession(service, WebSocket(scope, receive, send), "game", 0).run()
 

@@ -122,7 +122,7 @@ def test_P1_a_socket_reports_a_lost_reply_and_stays_open(url: str) -> None:
 
         async with running_service(harness) as service:
             headers = [(b"authorization", f"Bearer {TOKEN}".encode())]
-            scope = {"type": "websocket", "headers": headers, "subprotocols": []}
+            scope = {"type": "websocket", "headers": headers, "subprotocols": [], "query_string": b""}
             received.put_nowait({"type": "websocket.connect"})
             received.put_nowait({"type": "websocket.receive", "text": '{"command": {"type": "draw_blind"}}'})
             serving = asyncio.create_task(
