@@ -24,6 +24,7 @@ from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE
 
 MAX_SEATS: Final = 1_024  # whose folds are kept; those of others are begun anew
+MAX_COMMANDS: Final = 2_000  # that are listed: a stranger's board may offer 50,000, of 3 MB
 
 Commands = list[dict[str, object]]
 
@@ -88,7 +89,7 @@ async def add_legal(folds: LegalFolds, game: str, seat: Seat, entry: EncodedEntr
 
 def _apply(fold: TableFold, entries: Sequence[ViewEntry]) -> Commands:
     fold.apply(entries)
-    return fold.legal_commands()
+    return fold.legal_commands(MAX_COMMANDS)
 
 
 async def _legal_folds(

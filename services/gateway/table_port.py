@@ -47,8 +47,8 @@ class TableFold(Protocol):
     def legal(self) -> LegalCommands:
         """What the viewer, who is a seat, may do now."""
 
-    def legal_commands(self) -> list[dict[str, object]]:
-        """What the viewer, who is a seat, is asked to choose from now; leaving isn't listed."""
+    def legal_commands(self, most: int) -> list[dict[str, object]]:
+        """What the viewer, who is a seat, is asked to choose from now, the first `most`; leaving isn't listed."""
 
     def suggestions(self) -> Suggestions | None:
         """What the viewer, who is a seat, might do now, and why. Blocks; None where it can't be found out in time."""

@@ -106,10 +106,10 @@ class FoldedTable:
             commands=[self._describe(command) for command in commands],
         )
 
-    def legal_commands(self) -> list[dict[str, object]]:
-        """What the seat is asked to choose from now; leaving isn't listed."""
+    def legal_commands(self, most: int) -> list[dict[str, object]]:
+        """What the seat is asked to choose from now, the first `most`; leaving isn't listed."""
         assert self.viewer is not None, "the public may do nothing"
-        return [write_command(command) for command in legal(self.state, self.viewer)]
+        return [write_command(command) for command in legal(self.state, self.viewer)[:most]]
 
     def suggestions(self) -> Suggestions | None:
         """What the seat might do now, and why. Blocks; None where it can't be found out in time."""

@@ -13,13 +13,16 @@ from pydantic_core import to_json
 
 from schemas.commands import write_command
 from schemas.entries import ShownBytes, ViewEntry
+from schemas.field_types import COLORS
 from schemas.hash_chain import initial_head, next_head
 from services.gateway.legal_folds import LegalFolds
 from services.gateway.table_port import TableCatalog
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError
+from services.referee.rules import legal
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import Json, Player, Socket, bearer, begun, entries, in_turn
+from tests.rules.given import given
 
 
 def offered(player: Player) -> list[Json]:
@@ -107,9 +110,9 @@ def test_P8_they_are_found_once_for_an_entry_and_seat(
     calls: list[tuple[str, int]] = []
     found = FoldedTable.legal_commands
 
-    def counted(self: FoldedTable) -> list[dict[str, object]]:
+    def counted(self: FoldedTable, most: int) -> list[dict[str, object]]:
         calls.append((self.game, self.number))
-        return found(self)
+        return found(self, most)
 
     monkeypatch.setattr(FoldedTable, "legal_commands", counted)
     # when
@@ -121,6 +124,15 @@ def test_P8_they_are_found_once_for_an_entry_and_seat(
         assert first.read(1) == second.read(1) == page(ada, 6)["entries"]
     # then
     assert [number for game, number in calls if game == ada.game] == [7]
+
+
+def test_P8_a_board_that_offers_very_many_has_only_the_first_of_them() -> None:
+    scene = given(hands=[dict.fromkeys(COLORS, 12)])
+    table = FoldedTable("scene", 0)
+    table.state = scene.state
+    every = [write_command(command) for command in legal(scene.state, 0)]
+    assert len(every) > 400
+    assert table.legal_commands(400) == every[:400]
 
 
 # -- a log that lost its end ---------------------------------------------------------
@@ -159,7 +171,7 @@ class Fold:
         self.times += [entry.at for entry in entries]
         self.number, self.head = entries[-1].number, entries[-1].shown.head
 
-    def legal_commands(self) -> list[dict[str, object]]:
+    def legal_commands(self, most: int) -> list[dict[str, object]]:
         return [{"after": time} for time in self.times]
 
 
