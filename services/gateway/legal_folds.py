@@ -23,7 +23,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE
 
-MAX_SEATS: Final = 1_024  # whose folds are kept; those of others are begun anew
+MAX_SEATS: Final = 256  # whose folds are kept, of 350 KB each; those of others are begun anew
 MAX_COMMANDS: Final = 2_000  # that are listed: a stranger's board may offer 50,000, of 3 MB
 
 Commands = list[dict[str, object]]
