@@ -82,12 +82,18 @@ def first_failure(watched_by: Sequence[str], likeliest: str, tree: Path) -> str:
 
 
 def failing_without(tests: Collection[str], free: Trees) -> tuple[str, ...]:
-    """Which of these tests fail without any bug, so that it says nothing that they failed with one."""
+    """Which of these tests fail without any bug, so that it says nothing that they failed with one. Raises RuntimeError:
+    they can't be run."""
+    if not tests:
+        return ()
     tree = free.get()
     try:
-        return run_tests(sorted(tests), ANY, tree, patience_s=None).failed if tests else ()
+        run = run_tests(sorted(tests), ANY, tree, patience_s=None)
     finally:
         free.put(tree)
+    if run.exit_code not in (0, 1):
+        raise RuntimeError(f"pytest ended with {run.exit_code}: {run.last_words}")
+    return run.failed
 
 
 def run_tests(
