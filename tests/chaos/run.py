@@ -63,7 +63,9 @@ def open_system(
     scenario: Scenario, folder: Path, binary: Path | None = None
 ) -> AbstractContextManager[EngineFaults]:
     """What the scenario harms; `binary` is another engine than the embedded one."""
-    return on_a_cluster(folder) if scenario.on_cluster else one_engine(folder, binary, scenario.lossy)
+    if scenario.on_cluster:
+        return on_a_cluster(folder)
+    return one_engine(folder, binary, lossy=scenario.lossy, recorded=scenario.recorded)
 
 
 def play(

@@ -28,6 +28,7 @@ class Scenario(NamedTuple):
     from_begin: bool = True
     may_lose: bool = False  # entries that were shown to players
     lossy: bool = False  # every service behind a proxy that drops replies
+    recorded: bool = False  # the engine under a program that knows what it has fsynced
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -75,6 +76,10 @@ def jump_clocks(system: System, random: Random) -> None:
 
 def kill_the_engine(system: OneEngine, random: Random) -> None:
     system.kill_engine(random)
+
+
+def cut_the_power(system: OneEngine, random: Random) -> None:
+    system.cut_power(random)
 
 
 def freeze_the_engine(system: OneEngine, random: Random) -> None:
@@ -141,6 +146,7 @@ SCENARIOS: Final = (
     Scenario("every service is stopped in turn", roll_out),
     Scenario("wall clocks jump by half an hour", jump_clocks),
     Scenario("the engine is killed", kill_the_engine, from_begin=False),
+    Scenario("the engine's power is cut", cut_the_power, from_begin=False, recorded=True),
     Scenario("the engine is frozen for 3 s", freeze_the_engine, from_begin=False),
     Scenario("the engine has no memory for 3 s", use_up_the_memory, from_begin=False),
     Scenario("the engine's disk is full for 1 s", fill_the_disk, from_begin=False),

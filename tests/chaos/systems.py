@@ -18,6 +18,7 @@ from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import Cluster, cluster
 from tests.deploy.compose import ROOT, Running, Stage, stage, wait_until
+from tests.process_faults.fsync_recorder import cut_power, recorder
 from tests.process_faults.proxy import LossyProxy
 
 SERVICES: Final = ("gateway", "referee", "referee", "bots")
@@ -99,11 +100,13 @@ class System(EngineFaults):
 
 
 class OneEngine(System):
-    """Services on one engine, each as its own user."""
+    """Services on one engine, each as its own user. Of one that is `recorded` it is known what it has fsynced."""
 
-    def __init__(self, at: Stage) -> None:
+    def __init__(self, at: Stage, recorded: bool = False) -> None:
         super().__init__(at)
-        self.engine = at.start_engine()
+        self.fsynced = at.folder / "fsynced"
+        self.under = recorder(self.fsynced) if recorded else ()
+        self.engine = at.start_engine(self.under)
         self.client = redis.Redis.from_url(at.engine_url)
         self.proxy: LossyProxy | None = None
         wait_until(self.is_up)
@@ -126,8 +129,14 @@ class OneEngine(System):
         time.sleep(random.random() / 2)
         self.restart_engine()
 
+    def cut_power(self, random: Random) -> None:
+        """Kill the engine, leave of its AOF what was fsynced and any part of the rest, and start it again."""
+        self.engine.kill()
+        cut_power(self.at.folder / "appendonlydir", self.fsynced, random)
+        self.restart_engine()
+
     def restart_engine(self) -> None:
-        self.engine = self.at.start_engine()
+        self.engine = self.at.start_engine(self.under)
         wait_until(self.is_up)
 
     def fill_disk(self) -> None:
@@ -160,12 +169,14 @@ class ClusterSystem(System):
 
 
 @contextmanager
-def one_engine(folder: Path, binary: Path | None = None, lossy: bool = False) -> Iterator[OneEngine]:
-    """A system on one engine; `lossy` puts a proxy before it that drops replies."""
+def one_engine(
+    folder: Path, binary: Path | None = None, *, lossy: bool = False, recorded: bool = False
+) -> Iterator[OneEngine]:
+    """A system on one engine; `lossy` puts a proxy before it that drops replies, `recorded` lets its power be cut."""
     with ExitStack() as exits:
         at = exits.enter_context(stage(folder))
         at.engine_binary = binary
-        system = OneEngine(at)
+        system = OneEngine(at, recorded)
         exits.callback(system.client.close)
         if lossy:
             proxy = LossyProxy(at.engine_port, "chaos", DROP_RATE)
