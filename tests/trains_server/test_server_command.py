@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from services.trains_server.server_cases import LOOPBACK
 from services.trains_server.strategy_player import StrategyPlayer
 from services.trains_server.tcp_client import ClientAnswers, sign_up_and_play
 from services.trains_server.time_limits import ClockLimits
-from tests.cli.command_line import run_in_process, start_process
+from tests.cli.command_line import ROOT, run_in_process, start_process
 from tests.trains_server.peers import MAP, cards_of
 
 
@@ -85,3 +87,10 @@ def test_a_tournament_from_sign_up_to_the_games_logs(tmp_path: Path) -> None:
     (game,) = json.loads(run_in_process("games", "--json", data=data).stdout)["games"]
     assert "The game is over" in run_in_process("replay", game["game"], data=data).stdout
     assert run_in_process("audit", game["game"], data=data).returncode == 0
+    exported = str(tmp_path / "game.ledgerline")
+    assert run_in_process("export", game["game"], exported, data=data).returncode == 0
+    assert run_in_process("verify", exported).returncode == 0
+    verifier = subprocess.run(
+        [sys.executable, ROOT / "deploy/verify_game.py", exported], check=False, capture_output=True
+    )
+    assert (verifier.returncode, verifier.stderr) == (0, b"")
