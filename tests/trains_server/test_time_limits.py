@@ -19,7 +19,8 @@ TEST_S = 120.0
 
 async def nothing() -> AsyncIterator[bytes]:
     """No answer at all."""
-    for data in ():
+    none: tuple[bytes, ...] = ()
+    for data in none:
         yield data
 
 
