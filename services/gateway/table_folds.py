@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, TypeAlias
 
 from schemas.entries import ViewEntry
@@ -26,6 +26,7 @@ CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a repl
 MAX_LISTED: Final = 4_096  # games whose row in a list is kept
 PAGE_SIZE: Final = 1_000
 
+T = TypeVar("T")
 FoldKey = tuple[str, Seat | None]
 Shown: TypeAlias = Seat | Literal["public"] | None  # whose view a request asks for; None: its own
 
@@ -44,8 +45,11 @@ class TableFolds:
         """Whose table a request is shown. Raises HttpProblemError."""
         return await self._views.resolve_shown(game, bearer, shown, client)
 
-    async def now(self, game: str, viewer: Seat | None, client: str) -> TableFold:
-        """The fold of the viewer's whole view. It must be read before the next await. Raises HttpProblemError."""
+    async def read(
+        self, game: str, viewer: Seat | None, client: str, answer: Callable[[TableFold], T]
+    ) -> T:
+        """An answer from the fold of the viewer's whole view. It is found on a thread: on a board of somebody's own
+        it may take a quarter of a second, in which the event loop serves others. Raises HttpProblemError."""
         key = game, viewer
         async with self._lock(key):
             fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
@@ -55,7 +59,7 @@ class TableFolds:
             self._latest[key] = fold
             while len(self._latest) > MAX_FOLDS:
                 self._latest.popitem(last=False)
-            return fold
+            return await asyncio.to_thread(answer, fold)
 
     async def at(
         self, game: str, viewer: Seat | None, client: str, number: int, field: str = "at"
