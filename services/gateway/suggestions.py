@@ -42,7 +42,7 @@ class SuggestionQueue:
             raise _busy() from None
         try:
             if number is None:
-                fold = await self._folds.now(game, viewer, client)
+                fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
             else:
                 fold = await self._folds.at(game, viewer, client, number)
             suggestions = await asyncio.to_thread(fold.copy().suggestions)

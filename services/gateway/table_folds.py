@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
@@ -45,9 +45,7 @@ class TableFolds:
         """Whose table a request is shown. Raises HttpProblemError."""
         return await self._views.resolve_shown(game, bearer, shown, client)
 
-    async def read(
-        self, game: str, viewer: Seat | None, client: str, answer: Callable[[TableFold], T]
-    ) -> T:
+    async def read(self, game: str, viewer: Seat | None, client: str, answer: Callable[[TableFold], T]) -> T:
         """An answer from the fold of the viewer's whole view. It is found on a thread: on a board of somebody's own
         it may take a quarter of a second, in which the event loop serves others. Raises HttpProblemError."""
         key = game, viewer
@@ -97,7 +95,7 @@ class TableFolds:
             return row
         names = await self.service.ledger.read_names(game)
         try:
-            row = (await self.now(game, None, client)).listed()
+            row = await self.read(game, None, client, lambda fold: fold.listed())
         except HttpProblemError:
             return None
         self._listed[game] = row, names

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import connect
 
 from tests.bench.figure import Figure, Report, Size
-from tests.bench.floods import Seated, seat
+from tests.bench.floods import Seated, resident_mib, seat
 from tests.bench.games import fresh_engine
 from tests.bench.latency import attached, cut, move
 from tests.bench.light_players import PING, PONG, TEXT, frame
@@ -169,11 +168,3 @@ async def _open(url: str, came: Arrivals) -> Follower:
     loop = asyncio.get_running_loop()
     _, follower = await loop.create_connection(partial(Follower, request, came), parts.hostname, parts.port)
     return follower
-
-
-def resident_mib(pid: int) -> float:
-    """The memory that a process really has now."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"process {pid} says nothing of its memory")

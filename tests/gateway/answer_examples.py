@@ -72,7 +72,7 @@ def record_game(recorder: Recorder) -> None:
     joined = recorder.note("POST", "/games/{game}/join", body={"name": "Ada"}, game=game)
     started = recorder.note("POST", "/games/{game}/start", created["token"], game=game)
     recorder.note("POST", "/games/{game}/withdraw-token", created["token"], game=game)
-    for path in ("view", "state", "legal", "board", "replays", "replays/{number}"):
+    for path in ("view", "state", "legal", "board", "replays", "replays/{number}", "suggestions"):
         prefix = "" if path == "view" else "/v1"
         recorder.note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
     recorder.note("POST", "/games/{game}/leave", joined["token"], game=game)

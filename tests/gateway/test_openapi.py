@@ -36,7 +36,7 @@ VERSION_1_IDS = {
     "list_games_v1_games_get", "state_v1_games__game__state_get", "legal_v1_games__game__legal_get",
     "game_board_v1_games__game__board_get", "boards_v1_boards_get", "board_v1_boards__board__get",
     "replay_v1_games__game__replays_get", "replayed_table_v1_games__game__replays__number__get",
-    "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get", "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
+    "suggestions_v1_games__game__suggestions_get", "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get", "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
 } | {
     re.sub(r"^([a-z_]*?)_(games|health|rules)_", r"\1_v1_\2_", id_, count=1)
     for id_ in OPERATION_IDS - {"games_games_get"}

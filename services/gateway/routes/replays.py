@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -29,7 +30,7 @@ async def replay(
     folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress, as_: AsParam = None
 ) -> Replay:
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
-    table = (await folds.now(game, viewer, client)).table(0)
+    table = await folds.read(game, viewer, client, lambda fold: fold.table(0))
     is_over = table.status == "over"
     viewers = ["public", *(range(len(table.seats)) if is_over else () if viewer is None else (viewer,))]
     return Replay.model_validate(
@@ -51,7 +52,8 @@ async def replayed_table(
     as_: AsParam = None,
 ) -> TableState:
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
-    return (await folds.at(game, viewer, client, number, "number")).table(number - 1)
+    fold = await folds.at(game, viewer, client, number, "number")
+    return await asyncio.to_thread(fold.table, number - 1)
 
 
 @router.get(

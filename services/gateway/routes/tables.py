@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Annotated, Final, Literal
 
@@ -18,6 +19,7 @@ from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import missing_games
 from services.gateway.table_folds import TableFolds
 from services.gateway.table_models import GameListing, GameStatus, LegalCommands, ListedGame, TableState
+from services.gateway.table_port import TableFold
 from services.ledger.errors import NodeAwayError
 from services.ledger.keys import partition_of
 
@@ -102,8 +104,14 @@ async def state(
     if at is None and as_ is not None:
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
-    fold = await (folds.now(game, viewer, client) if at is None else folds.at(game, viewer, client, at))
-    table = fold.table(fold.number if since is None else since)
+
+    def answer(fold: TableFold) -> TableState:
+        return fold.table(fold.number if since is None else since)
+
+    if at is None:
+        table = await folds.read(game, viewer, client, answer)
+    else:
+        table = await asyncio.to_thread(answer, await folds.at(game, viewer, client, at))
     table.age_ms = max(0, time.time_ns() // 1_000_000 - table.created - table.at)
     return table
 
@@ -114,7 +122,7 @@ async def legal(
 ) -> LegalCommands:
     await service.locate_game(game, client)
     seat = await service.authorization.require_seat(game, bearer)
-    return (await folds.now(game, seat, client)).legal()
+    return await folds.read(game, seat, client, lambda fold: fold.legal())
 
 
 @router.get(
@@ -123,7 +131,8 @@ async def legal(
 async def game_board(
     folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
 ) -> BoardDrawing:
-    return (await folds.now(game, await folds.viewer(game, bearer, client), client)).board()
+    viewer = await folds.viewer(game, bearer, client)
+    return await folds.read(game, viewer, client, lambda fold: fold.board())
 
 
 @router.get("/boards", summary="The built-in boards")
