@@ -8,7 +8,7 @@ WebSocket's closing has them: after 4001 come back and go on, after 4002 begin a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final
 
@@ -37,10 +37,9 @@ class EntryLines:
         known: KnownEntry,
         proofs: bool,
         legal_folds: LegalFolds | None,
-        keep_alive_s: Callable[[], float] = lambda: KEEP_ALIVE_S,
     ) -> None:
         self.service, self.game, self.opening, self.known = service, game, opening, known
-        self.proofs, self.legal_folds, self.keep_alive_s = proofs, legal_folds, keep_alive_s
+        self.proofs, self.legal_folds = proofs, legal_folds
         self.number, self.head = known
 
     async def lines(self) -> AsyncIterator[bytes]:
@@ -90,7 +89,7 @@ class EntryLines:
                 following = following or asyncio.ensure_future(anext(entries))
                 waiting = {following} if token.done() and not token.exception() else {following, token}
                 done, _ = await asyncio.wait(
-                    waiting, timeout=self.keep_alive_s(), return_when=asyncio.FIRST_COMPLETED
+                    waiting, timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED
                 )
                 if token in done:
                     token.result()
