@@ -136,4 +136,12 @@ GATEWAY_MUTANTS: Final = (
         "            elif delivered == after and head and", "            elif False and",
         ("tests/gateway/test_log_rewound.py",),
     ),
+    Mutant(
+        "a stream goes on when its token is withdrawn", "P5", "services/gateway/entry_lines.py",
+        "                if token in done:\n                    token.result()\n", "", ("tests/gateway/test_stream.py",),
+    ),
+    Mutant(
+        "a slow table holds the event loop", "P8", "services/gateway/table_folds.py",
+        "return await asyncio.to_thread(answer, fold)", "return answer(fold)", ("tests/gateway/test_table_threads.py",),
+    ),
 )  # fmt: skip
