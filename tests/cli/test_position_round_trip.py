@@ -117,35 +117,35 @@ def test_the_table_is_the_position_after_the_commands() -> None:
     assert (after["table"]["turn"], after["table"]["deck"]) == (1, ["white"])
 
 
-def test_card_2_a_face_up_locomotive_is_no_second_card_in_a_position_either() -> None:
+def test_CARD_2_a_face_up_locomotive_is_no_second_card_in_a_position_either() -> None:
     position = {"second_card": True, "market": ["locomotive", "red"]}
     take = {"seat": 0, "type": "draw_market", "slot": 0}
     answer = ask(ruleset="usa", seats=2, position=position, commands=[take, {**take, "slot": 1}])
     assert [verdict.get("rule") for verdict in answer["verdicts"]] == ["CARD-2", None]
 
 
-def test_end_1_the_last_turns_of_a_position_are_played_and_no_more() -> None:
+def test_END_1_the_last_turns_of_a_position_are_played_and_no_more() -> None:
     position = {"last_turns": [1], "market": ["red"] * 5, "turn": 0}
     draws = [{"seat": seat, "type": "draw_blind"} for seat in (0, 0, 1, 1, 2)]
     verdicts = ask(ruleset="usa", seats=3, position=position, commands=draws)["verdicts"]
     assert [verdict.get("rule") for verdict in verdicts] == [None] * 4 + ["GAME-3"]
 
 
-def test_conduct_3_a_seat_that_left_is_skipped_and_still_scores() -> None:
+def test_CONDUCT_3_a_seat_that_left_is_skipped_and_still_scores() -> None:
     position = {"gone": [None, "left"], "routes": {"boston-montreal-a": 1}}
     answer = ask(ruleset="usa", seats=3, position=position, commands=[DRAW, DRAW], table=True, score=True)
     assert (answer["table"]["turn"], answer["table"]["gone"]) == (2, [None, "left", None])
     assert answer["score"][1]["routes"] == 2
 
 
-def test_passenger_1_passengers_that_were_used_up_are_not_placed_again() -> None:
+def test_PASSENGER_1_passengers_that_were_used_up_are_not_placed_again() -> None:
     position = {"hands": [{"red": 9}], "passengers_left": [0]}
     offered = ask(ruleset="marklin", seats=2, position=position, legal=True)["legal"]
     assert not any(command.get("passenger") for command in offered)
     assert any(command["type"] == "claim_route" for command in offered)
 
 
-def test_tunnel_3_a_tunnel_that_was_begun_is_paid_or_declined() -> None:
+def test_TUNNEL_3_a_tunnel_that_was_begun_is_paid_or_declined() -> None:
     tunnel = {"route": "paris-zurich-a", "cards": {"red": 3}, "revealed": ["red", "blue", "locomotive"]}
     position = {"hands": [{"red": 5}], "tunnel": tunnel, "deck": ["green"]}
     answer = ask(ruleset="europe", seats=2, position=position, legal=True)
@@ -155,7 +155,7 @@ def test_tunnel_3_a_tunnel_that_was_begun_is_paid_or_declined() -> None:
     assert paid["table"]["hands"] == [{}, {}]
 
 
-def test_ticket_1_an_open_offer_is_answered() -> None:
+def test_TICKET_1_an_open_offer_is_answered() -> None:
     tickets = [
         {"between": ["boston", "miami"], "points": 12},
         {"between": ["dallas", "new-york"], "points": 11},
