@@ -85,21 +85,15 @@ class SeatedTable:
         return page
 
 
-def make_table(
-    page: Any, *seats: str, board: str = "USA 36", cars: int | None = None, **choices: str
-) -> None:
+def make_table(page: Any, *seats: str) -> None:
     """Make a table in the lobby, and sit down at its first seat. A seat is a bot's policy; "" is for a person."""
-    page.get_by_label("Your name").fill(choices.get("name", "Ada"))
-    page.get_by_role("radio", name=board).check()
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("radio", name="USA 36").check()
     seat_selects = page.locator(".seat-list select")
     while seat_selects.count() < len(seats):
         page.get_by_role("button", name="One seat more").click()
     for place, policy in enumerate(seats):
         seat_selects.nth(place).select_option(policy)
-    if cars is not None:
-        page.locator("summary").click()
-        page.locator("#option-cars").fill(str(cars))
-        page.locator("#option-cars").dispatch_event("change")
     page.get_by_role("button", name="Make the table").click()
     page.wait_for_selector("main.table svg.board")
 
@@ -111,10 +105,10 @@ def invitation(page: Any) -> str:
     return link
 
 
-def two_at_a_table(open_page: OpenPage, *bots: str, **more: Any) -> tuple[Any, Any]:
+def two_at_a_table(open_page: OpenPage, *bots: str) -> tuple[Any, Any]:
     """Ada, who made a table and started it, and Bo, whom she invited."""
     ada = open_page("/")
-    make_table(ada, "", "", *bots, **more)
+    make_table(ada, "", "", *bots)
     bo = open_page(invitation(ada))
     bo.get_by_label("Your name").fill("Bo")
     bo.get_by_role("button", name="Take this seat").click()
