@@ -36,7 +36,7 @@ def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: h
     # when
     sockets[0].close(code=1001, reason="away")
     bo.locator(".banner.away").wait_for()
-    assert "as of entry" in bo.locator(".banner.away").inner_text()
+    assert "This is the table as of entry" in bo.locator(".banner.away").inner_text()
     is_away = False
     # then
     bo.locator(".banner.away").wait_for(state="detached")

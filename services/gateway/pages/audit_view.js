@@ -12,7 +12,6 @@ const CHECKS = [
   ["fold", "The entries", "Every entry can be read and applied."],
 ];
 const SIGNS = { good: "✓", bad: "✗", open: "–" };
-const entries = (number) => plural(number, "entry").replace("entrys", "entries");
 
 /** The head of the page. */
 export const top = (table) => html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
@@ -29,7 +28,7 @@ function checkLine({ findings, checked, unchecked }, [kind, name, good]) {
 
 const ownCheck = ({ chain }) => (!chain ? ["In this browser", "open", "The chain is being checked here, too …"]
   : chain.broken ? ["In this browser", "bad", `Entry ${chain.number} doesn't follow from the one before: don't believe this server.`]
-    : ["In this browser", "good", `The chain was checked here, too: all ${entries(chain.number)} follow from the one before.`]);
+    : ["In this browser", "good", `The chain was checked here, too: all ${plural(chain.number, "entry", "entries")} follow from the one before.`]);
 
 function checks(page) {
   const { audit, table } = page;

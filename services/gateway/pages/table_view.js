@@ -30,12 +30,12 @@ function sealView(app) {
   const { sealed } = app;
   if (!sealed) return nothing;
   return sealed.broken ? html`<strong class="seal broken">The chain is broken: don't believe this server</strong>`
-    : html`<span class="seal good" title=${`Entries ${sealed.from + 1} to ${sealed.to} follow from the one before`}>✓ ${plural(sealed.to - sealed.from, "entry").replace("entrys", "entries")} checked</span>`;
+    : html`<span class="seal good" title=${`Entries ${sealed.from + 1} to ${sealed.to} follow from the one before`}>✓ ${plural(sealed.to - sealed.from, "entry", "entries")} checked</span>`;
 }
 
 function banners(app) {
   const { link, refusal, notice } = app;
-  return html`${link.open ? nothing : html`<p class="banner away">The connection is lost; app is the table as of entry ${app.last}, ${ago(performance.now() - app.readAt)}. Trying again.</p>`}
+  return html`${link.open ? nothing : html`<p class="banner away">The connection is lost. This is the table as of entry ${app.last}, ${ago(performance.now() - app.readAt)}. Trying again.</p>`}
     ${refusal ? html`<p class="banner refusal"><b>Refused.</b> ${refusal.text} ${refusal.rule ? html`<a href="/rules/${refusal.rule}" target="_blank" rel="noopener">Rule ${refusal.rule}</a>` : nothing}
       <button type="button" class="quiet" @click=${() => app.update({ refusal: null })}>Dismiss</button></p>` : nothing}
     ${notice ? html`<p class="banner"><span>${notice.text} <input class="link" readonly aria-label="Link" .value=${notice.link} @focus=${(event) => event.target.select()}></span>

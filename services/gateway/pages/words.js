@@ -9,7 +9,7 @@ export const CARD_NAMES = {
 export const cardName = (card) => CARD_NAMES[card] ?? card;
 
 /** A number of things: "1 card", "3 cards". */
-export const plural = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+export const plural = (number, noun, many = `${noun}s`) => `${number} ${number === 1 ? noun : many}`;
 
 export const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
