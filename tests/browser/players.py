@@ -73,6 +73,11 @@ class SeatedTable:
             command = max(commands, key=lambda each: LIKED.get(each["type"], 0))
             self.http.post(f"{path}/commands", json=command, headers=headers)
 
+    def wait_for_audit(self) -> None:
+        """Wait until the game, which is over, is in the archive: until then its audit is answered 503."""
+        while self.http.get(f"/v1/games/{self.game}/audit").status_code == 503:
+            time.sleep(0.1)
+
     def held_by(self, seat: int) -> str:
         """A script that lets a browser know of its seat, as if it had sat down there."""
         held = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}

@@ -69,6 +69,7 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     over = SeatedTable(http)
     over.start()
     over.play_until()
+    over.wait_for_audit()
     page = over.open(open_page, 0, bypass_csp=True)
     page.locator(".result").wait_for()
     yield "over", page

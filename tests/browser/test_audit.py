@@ -17,6 +17,7 @@ def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
     table = SeatedTable(http)
     table.start()
     table.play_until()
+    table.wait_for_audit()
     page = table.open(open_page, 0)
     page.get_by_role("link", name="Check its proof").click()
     page.locator(".verdict.good").wait_for()
