@@ -20,6 +20,7 @@ from rich.table import Table
 
 from tests.bench import (  # fmt: skip
     ask,
+    bot_moves,
     bots_memory,
     core,
     crowds,
@@ -55,6 +56,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "poison": poison.measure,
     "nodes": nodes.measure,
     "latency": latency.measure,
+    "moves": bot_moves.measure,
     "floods": floods.measure,
     "crowds": crowds.measure,
     "followers": followers.measure,

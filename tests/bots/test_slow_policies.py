@@ -35,7 +35,7 @@ from tests.referee.running_referee import (
     submit,
 )
 
-PATIENCE_S = 120.0  # a busy machine starts a process slowly
+PATIENCE_S = 60.0  # a busy machine starts a process slowly
 OTHER_GAME = "another-game"
 TASKS = keys.bot_tasks(partition_of(GAME))
 

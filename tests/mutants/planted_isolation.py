@@ -9,9 +9,22 @@ from tests.mutants.mutant import Mutant
 MISTYPED: Final = ("tests/referee/test_mistyped_keys.py",)
 SHARED: Final = ("tests/referee/test_leases.py",)
 
+SLOW_POLICIES: Final = ("tests/bots/test_slow_policies.py",)
 SILENT: Final = ("tests/cluster/test_silent_nodes.py",)
 
 ISOLATION_MUTANTS: Final = (
+    Mutant(
+        "a policy that hangs is waited for", "P8", "services/bots/policy_processes.py",
+        "self.clock() >= process.deadline_s", "False", SLOW_POLICIES,
+    ),
+    Mutant(
+        "what a slow policy chose is sent whatever it is", "P8", "services/bots/worker.py",
+        "if choice in commands:", "if choice is not None:", SLOW_POLICIES,
+    ),
+    Mutant(
+        "a process that died is asked again", "P8", "services/bots/policy_processes.py",
+        "        self._processes.remove(process)\n", "", SLOW_POLICIES,
+    ),
     Mutant(
         "a key of another type stops all partitions", "P8", "services/ledger/mistyped_keys.py",
         "[partition for partition in partitions if partition not in self._left_out]", "[*partitions]", MISTYPED,
