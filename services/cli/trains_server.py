@@ -68,19 +68,21 @@ def trains_server(
         Path | None, typer.Option("--map", help="Play on this map, whatever players suggest.")
     ] = None,
     deck: Annotated[Path | None, typer.Option(help="Every game's cards: a JSON list of colours.")] = None,
-    wait_s: Annotated[float, seconds("Sign-up, once or twice.")] = RULES.wait_s,
+    wait_s: Annotated[float, seconds("Seconds of sign-up, once or twice.")] = RULES.wait_s,
     enough: Annotated[int, player_count("So many need only one wait.")] = RULES.min_first,
     least: Annotated[int, player_count("Fewer play no tournament.")] = RULES.min_players,
     most: Annotated[int, player_count("So many end the sign-up.")] = RULES.max_players,
-    name_s: Annotated[float, seconds("From connecting to the name.")] = RULES.name_s,
-    answer_s: Annotated[float, seconds("To answer a call, or be removed.")] = RULES.answer_s,
+    name_s: Annotated[float, seconds("Seconds from connecting to the name.")] = RULES.name_s,
+    answer_s: Annotated[float, seconds("Seconds to answer a call, or be removed.")] = RULES.answer_s,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """Sign players up over TCP, let them play a knock-out of Trains, and print who won.
 
     Every game is an ordinary logged game, for `ledgerline replay` and `audit`. With --deck destinations come in
-    order too. docs/trains.md has the protocol, and what is promised to nobody: it has no TLS and no passwords."""
+    order too. The protocol (docs/trains.md) has neither TLS nor passwords."""
+    if least > most:
+        raise InvalidInputError("--least", f"{least} is more than --most, {most}")
     tournament = Tournament(
         SignUpRules(wait_s, enough, least, most, name_s, answer_s),
         read_trains_map(read_one_value(map_file)) if map_file else None,

@@ -41,6 +41,13 @@ def test_a_wrong_file_is_named_before_anybody_can_sign_up(
     assert not (tmp_path / "data").exists()
 
 
+def test_a_tournament_that_nobody_could_play_is_refused(tmp_path: Path) -> None:
+    done = run_in_process(
+        "trains-server", "--port", "0", "--least", "9", "--most", "8", data=tmp_path / "data"
+    )
+    assert (done.returncode, done.stderr) == (2, "ledgerline: --least: 9 is more than --most, 8\n")
+
+
 async def play_against_each_other(port: int) -> list[bool | None]:
     """Whether Ann (Buy-Now) and Bob (Hold-10) have won."""
     players = {
