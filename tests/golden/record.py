@@ -16,7 +16,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from schemas.commands import CallTime, Command, CommandEnvelope, ForkGame, Leave, StartGame, read_command
+from schemas.commands import (
+    CallTime,
+    Command,
+    CommandEnvelope,
+    EndGame,
+    ForkGame,
+    Leave,
+    StartGame,
+    read_command,
+)
 from schemas.entries import Entry
 from schemas.field_types import MAX_SEATS, Seat
 from schemas.hash_chain import initial_head
@@ -35,6 +44,7 @@ HERE = Path(__file__).parent
 CREATED = 1_790_000_000_000  # by the wall clock
 OPENED = 5_400_000  # by the game clock
 STEP_MS = 1_500
+ABANDONED_MS = 129_600_000  # half of the time of a move, after which a host may end the game
 PERSON = "person"
 FRESH = "00" * 32  # the seed of a game that names none
 
@@ -85,6 +95,8 @@ class Recorder:
 
     def send_script(self, commands: Iterable[ScriptedCommand]) -> None:
         for seat, command in commands:
+            if command["type"] == EndGame.type and self.state.started:
+                self.at_ms += ABANDONED_MS
             self.send(seat, read_command(dict(command)))
 
     def next_command(self, seat: Seat) -> Command:

@@ -105,6 +105,9 @@ ENDS: Final[dict[str, Scenario]] = {
         sends(0, "draw_blind"),
     ),
     "usa-left": hurried("usa", 40_000, sends(1, "leave"), sends(1, "draw_blind"), sends(1, "leave"), cars=[4, 4]),
+    "usa-ended-by-its-host": Scenario(
+        "usa", "random greedy random", "host", before=(sends(None, "end_game"),), script=(sends(None, "end_game"),)
+    ),
     "europe-out-of-time": Scenario("europe", "random random", "brest"),
     "europe-clock-tunnel": hurried(
         "europe",
