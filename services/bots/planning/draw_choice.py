@@ -37,7 +37,8 @@ def best_ticket_draw(plan: MovePlan, draws: Sequence[DrawTickets]) -> DrawTicket
     """A draw of tickets in an even mix, where the network is complete and another ticket should pay."""
     situation, options = plan.situation, plan.state.rule_options
     is_early = situation.cars >= plan.weights.cars_to_draw * options.cars
-    if not draws or not is_early or plan.network.cars or situation.turns_left < LEAST_TURNS:
+    has_enough = len(situation.tickets) >= plan.weights.tickets_to_draw
+    if not draws or not is_early or has_enough or plan.network.cars or situation.turns_left < LEAST_TURNS:
         return None
     drawn = options.draw_named or sum(options.draw_tickets.values())
     if expected_gain(plan, drawn) < plan.weights.draw_margin:

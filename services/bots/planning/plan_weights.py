@@ -21,8 +21,9 @@ class PlanWeights(NamedTuple):
     # tickets
     route_risk: float = 0.03  # the chance that a route of a ticket can't be had
     turns_counted: float = 9.0  # turns: with fewer left a plan must be done in them
-    cars_to_draw: float = 0.6  # of all cars: with fewer left no more tickets are drawn
-    draw_margin: float = 4.0  # what a draw of tickets must be expected to bring
+    cars_to_draw: float = 0.3  # of all cars: with fewer left no more tickets are drawn
+    tickets_to_draw: int = 3  # with so many in hand no more are drawn
+    draw_margin: float = 5.0  # what a draw of tickets must be expected to bring
     cars_a_turn: float = 2.0  # cars: how fast others use theirs
     # claims
     claim_threshold: float = 2.0  # a route of the network that matters less waits for better cards
@@ -37,7 +38,7 @@ class PlanWeights(NamedTuple):
     touch_bonus: float = (
         6.0  # of cards for a route that lengthens the network by four spaces, where the longest has a bonus
     )
-    trail_share: float = 1.3  # of what a longer trail adds to the chance of that bonus
+    trail_share: float = 0.6  # of what a longer trail adds to the chance of that bonus, with two seats
     trail_growth: float = 0.4  # spaces by which a rival's longest route grows for each car that it has left
     trail_spread: float = 4.0  # spaces: how unsure that is
     filler_margin: float = 2.0  # what such a route must bring beside the price of its cars

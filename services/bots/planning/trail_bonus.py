@@ -47,9 +47,9 @@ def trail_bonuses(
                 touch[route] = weights.touch_bonus * graph.lengths[route] / 4
             if a in cities or b in cities:
                 touching.append(route)
-    if len(routes) < MOST_ROUTES and weights.trail_share:
+    if len(state.seats) == 2 and len(routes) < MOST_ROUTES:
         touching.sort(key=lambda route: (-_cards_held(situation, route), route))
-        rival, swing = _rival_length(state, seat, weights), bonus * (2 if len(state.seats) == 2 else 1)
+        rival, swing = _rival_length(state, seat, weights), 2 * bonus
         before = _chance(measure(state, routes, situation) - rival, weights)
         for route in touching[:MOST_MEASURED]:
             gain = _chance(measure(state, routes | {route}, situation) - rival, weights) - before
