@@ -58,7 +58,15 @@ def nodes_of(path: Path) -> list[ast.AST]:
 
 @cache
 def functions(path: Path) -> list[Function]:
-    return [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    """Every function of a module. Only statements are looked at: expressions are ten times as many, and hold none."""
+    found, left = list[Function](), list[ast.AST]([tree_of(path)])
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.append(node)
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            left += getattr(node, block, ())
+    return found
 
 
 # -- sizes -------------------------------------------------------------------------------
@@ -144,9 +152,10 @@ def test_every_public_function_says_what_it_does() -> None:
 
 def any_lines(path: Path) -> Iterator[int]:
     """The lines on which a module says `Any`, but where it imports it."""
-    for node in nodes_of(path):
-        if isinstance(node, ast.Name) and node.id == "Any":
-            yield node.lineno
+    if "Any" in text_of(path):
+        for node in nodes_of(path):
+            if isinstance(node, ast.Name) and node.id == "Any":
+                yield node.lineno
 
 
 def commented_lines(path: Path) -> set[int]:
@@ -179,7 +188,7 @@ def test_every_Any_has_its_reason_in_a_comment() -> None:
 def test_a_contract_on_the_wire_names_its_type() -> None:
     """A class may then be renamed without a change on the wire."""
     silent = []
-    for path in PRODUCT:
+    for path in (path for path in PRODUCT if "contract(" in text_of(path)):
         for node in nodes_of(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "contract":
                 keywords = {keyword.arg for keyword in node.keywords}
