@@ -15,12 +15,14 @@ import redis
 from hypothesis import settings
 
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger import cluster as cluster_client
+from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
 from tests.cluster.nodes import cluster
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
 
 PARTITIONS = 4
+BUSY_S = 60.0  # within which a node of a cluster answers, on a busy machine too
 EXIT_S = 30  # within which what was killed is gone, on a busy machine too
 ALL = range(PARTITIONS)
 Connect = Callable[[], redis.Redis]
@@ -89,10 +91,14 @@ def connections_to(request: pytest.FixtureRequest) -> Iterator[Connect]:
         made.append(connect(url) if url else fakeredis.FakeRedis(server=server))
         return made[-1]
 
-    make().flushdb()
-    yield make
-    for client in made:
-        client.close()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("socket_timeout", "socket_connect_timeout"):
+            patch.setitem(CLUSTER_OPTIONS, name, BUSY_S)
+        patch.setattr(cluster_client, "NODE_TIMEOUT_S", BUSY_S)
+        make().flushdb()
+        yield make
+        for client in made:
+            client.close()
 
 
 @pytest.fixture

@@ -45,15 +45,22 @@ def lose_one_interruption() -> None:
     never_return()
 
 
-def never_give_way(released: Event) -> Callable[[], None]:
-    """The same until it is released, and it catches what interrupts it: C code lets nothing through either."""
+def never_give_way(reached: Event, released: Event) -> Callable[[], None]:
+    """The same until it is released, and it catches what interrupts it: C code lets nothing through either.
+    Nothing may interrupt it before it is reached."""
+
+    def wait() -> None:
+        while not released.is_set():
+            with suppress(BaseException):
+                released.wait(0.02)
 
     def catch_everything() -> None:
         give_up_at_s = time.monotonic() + SAFETY_S
+        reached.set()
         while not released.is_set():
             assert time.monotonic() < give_up_at_s, "nobody gave it up"
-            with suppress(BaseException):
-                released.wait(0.02)
+            with suppress(BaseException):  # of what comes between two waits
+                wait()
 
     return catch_everything
 

@@ -167,20 +167,22 @@ def test_P8_a_clock_whose_expiry_never_ends_is_given_up_the_third_time(ledger: R
 def test_P8_what_can_not_be_interrupted_is_given_up_and_a_dead_letter_the_third_time(
     ledger: RedisLedger, client: Any
 ) -> None:
-    referee, given_up, released = limited(ledger, "third"), Event(), Event()
+    referee, reached, given_up, released = limited(ledger, "third"), Event(), Event(), Event()
     deciding = Thread(target=referee.reclaim, args=(0,))
 
     def give_up() -> None:
         referee.processor.give_up_stuck()
         given_up.set()
 
-    with playable(endless(never_give_way(released))), referee.processor.decision_limit.watching(give_up):
+    with playable(endless(never_give_way(reached, released))):
         open_endless_game(ledger, referee)
         ledger.submit(LEAVES)
         ledger.take("first", ALL, 1, 0)
         ledger.reclaim("second", ALL, 0)
         deciding.start()
-        assert given_up.wait(60)
+        assert reached.wait(60)
+        with referee.processor.decision_limit.watching(give_up):
+            assert given_up.wait(60)
         assert dead_letter_reasons(client) == [REASON]
         released.set()
         deciding.join()
