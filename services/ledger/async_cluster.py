@@ -69,11 +69,16 @@ class AsyncCluster(RedisCluster):
         with ConnectionError when that node dies; the next one may be at another."""
         return super().pubsub(node=node or self._any_primary(), **kwargs)
 
-    async def aclose(self) -> None:
-        """Close the connections, and look for lost nodes no more."""
+    async def close_for_good(self) -> None:
+        """Close every connection, and look for lost nodes no more. `aclose`, which redis-py calls itself to begin anew,
+        leaves those that were opened since it took the map of the slots for unknown."""
         if self._repair is not None:
             self._repair.cancel()
-        await super().aclose()
+            await asyncio.wait({self._repair})  # else it may open one more
+        await self.aclose()
+        nodes: Client = self.nodes_manager
+        for known in ("nodes_cache", "startup_nodes"):
+            await nodes.aclose(known)
 
     def look_for_lost_nodes(self) -> None:
         """In the background, until none is lost: ask for the map of the slots, and silent nodes for an answer."""

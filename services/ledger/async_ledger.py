@@ -25,6 +25,7 @@ from services.ledger import (
 )
 from services.ledger.ack_confirmation import ConfirmationBatcher
 from services.ledger.ack_levels import AckLevel
+from services.ledger.async_cluster import AsyncCluster
 from services.ledger.backlog_queries import BacklogOrError
 from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
@@ -188,7 +189,10 @@ class AsyncLedger:
             await submit_batcher.close()
         for confirmation_batcher in self._confirmation_batchers.values():
             await confirmation_batcher.close()
-        await self._client.aclose()
+        if isinstance(self._client, AsyncCluster):
+            await self._client.close_for_good()
+        else:
+            await self._client.aclose()
 
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)
