@@ -196,7 +196,7 @@ REFEREE_MUTANTS: Final = (
     Mutant(
         "a bot isn't called again after its refusal", "P10", "services/referee/scheduling.py",
         "(task.seat not in previously_pending or task.seat == sender)", "task.seat not in previously_pending",
-        ("tests/bots", *SIMULATOR),
+        ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
         "every entry calls every bot", "P9", "services/referee/scheduling.py",

@@ -64,6 +64,14 @@ def test_P7_a_silent_bot_gets_its_task_again_and_again_until_its_time_is_over(
     assert len(ledger.read_entries(GAME)) == 3  # out of time
 
 
+def test_P10_a_bot_whose_command_was_refused_gets_another_task_and_no_other_bot_does(
+    ledger: RedisLedger, opened: Referee
+) -> None:
+    ledger.submit(CommandEnvelope("early", GAME, 0, DrawBlind()))
+    opened.step(0)
+    assert waiting_tasks(ledger) == [BotTask(GAME, 0, 3, "random")]
+
+
 def test_P7_another_referee_sends_the_task_too(ledger: RedisLedger, opened: Referee, clock: Clock) -> None:
     clock.now = NOON + BOT_SILENCE_MS
     referee_at(ledger, "heir", clock).process_due_games()
