@@ -48,6 +48,10 @@ class Token(NamedTuple):
         None  # seconds since 1970, by the wall clock; None: of the former form, without an end
     )
 
+    def has_ended(self, now_s: float) -> bool:
+        """Whether its end has come, at this time of the wall clock."""
+        return self.ends_at_s is not None and self.ends_at_s <= now_s
+
 
 class Invitation(NamedTuple):
     """What an invitation states: the seat that its bearer may take while it is free, and its end."""

@@ -79,7 +79,7 @@ def _require_token(ledger: RedisLedger, data: Path, game: str, seat: Seat, text:
     if (
         token is None
         or token.holder != (game, seat)
-        or (token.ends_at_s is not None and token.ends_at_s <= time.time())
+        or token.has_ended(time.time())
         or token.generation < ledger.read_token_generations(game).get(seat, 0)
     ):
         raise InvalidInputError("--token", f"isn't one that opens seat {seat} of game {game} now")

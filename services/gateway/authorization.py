@@ -69,7 +69,7 @@ class Authorization:
             raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
         if token.holder.game != game:
             raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
-        if token.ends_at_s is not None and token.ends_at_s <= self._wall_clock_s():
+        if token.has_ended(self._wall_clock_s()):
             raise HttpProblemError(
                 401, "TOKEN-1", "this token has ended; the id that you joined with gives another"
             )

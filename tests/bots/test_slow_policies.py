@@ -92,6 +92,19 @@ def thinking(processes: PolicyProcesses[Command]) -> tuple[str, int] | None:
     return next((each.key for each in processes._processes if each.key), None)
 
 
+def hanging_worker(
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: PolicyProcesses[Command],
+    clock: SteppedClock,
+) -> tuple[BotWorker, RecordedCommands]:
+    """A worker for whose first seat a process thinks, and never ends; and what it sends."""
+    make_slow(monkeypatch, faulty_policies.hangs)
+    bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
+    run_until(bots, lambda: thinking(processes) == (GAME, 0))
+    return bots, sink
+
+
 def choice_of(ledger: RedisLedger, policy: Policy, seat: int, game: str = GAME) -> Command:
     """What the policy chooses for the seat now."""
     projection = SeatProjection(game, seat)
@@ -145,9 +158,7 @@ def test_P8_while_a_slow_policy_thinks_other_bots_go_on(
     processes: PolicyProcesses[Command],
     clock: SteppedClock,
 ) -> None:
-    make_slow(monkeypatch, faulty_policies.hangs)
-    bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
-    run_until(bots, lambda: thinking(processes) == (GAME, 0))
+    bots, sink = hanging_worker(monkeypatch, ledger, processes, clock)
     _, start = opening_commands(OTHER_GAME)
     create = CreateGame((SeatPlan("bot", "greedy"),) * 2, seed="other")
     submit(ledger, [CommandEnvelope("create", OTHER_GAME, None, create), start])
@@ -164,9 +175,7 @@ def test_P8_where_a_worker_is_killed_while_it_thinks_another_goes_on_within_five
     clock: SteppedClock,
 ) -> None:
     """Tasks that nobody renews any more are taken over after RECLAIM_IDLE_MS, looked for every second."""
-    make_slow(monkeypatch, faulty_policies.hangs)
-    killed = BotWorker(ledger, RecordedCommands(), "killed", slow_tasks=SlowTasks(processes, clock))
-    run_until(killed, lambda: thinking(processes) == (GAME, 0))
+    hanging_worker(monkeypatch, ledger, processes, clock)
     processes.close()
     make_slow(monkeypatch, POLICIES["random"])
     successor = BotWorker(ledger, sink := RecordedCommands(), "next", slow_tasks=SlowTasks(processes, clock))
@@ -181,9 +190,7 @@ def test_a_process_that_is_killed_while_it_thinks_is_replaced(
     processes: PolicyProcesses[Command],
     clock: SteppedClock,
 ) -> None:
-    make_slow(monkeypatch, faulty_policies.hangs)
-    bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
-    run_until(bots, lambda: thinking(processes) == (GAME, 0))
+    bots, sink = hanging_worker(monkeypatch, ledger, processes, clock)
     (killed,) = [each.process.pid for each in processes._processes]
     assert killed is not None
     os.kill(killed, signal.SIGKILL)
@@ -198,9 +205,7 @@ def test_a_worker_renews_what_it_thinks_about_and_takes_it_once(
     processes: PolicyProcesses[Command],
     clock: SteppedClock,
 ) -> None:
-    make_slow(monkeypatch, faulty_policies.hangs)
-    bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
-    run_until(bots, lambda: thinking(processes) == (GAME, 0))
+    bots, sink = hanging_worker(monkeypatch, ledger, processes, clock)
     held = pending_consumers(ledger)
     bots.renew_slow_tasks()
     renewed = pending_consumers(ledger)

@@ -59,7 +59,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a token has no end", "security", "services/gateway/authorization.py",
-        "token.ends_at_s <= self._wall_clock_s()", "False", TOKEN_KEYS,
+        "token.has_ended(self._wall_clock_s())", "False", TOKEN_KEYS,
     ),
     Mutant(
         "a withdrawn token is taken", "security", "services/gateway/authorization.py",

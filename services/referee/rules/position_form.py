@@ -27,10 +27,7 @@ def state_as_position(state: GameState) -> Position:
         cars=tuple(seat.cars for seat in seats),
         tickets=tuple(_tickets(state, seat.tickets) for seat in seats),
         ticket_decks={deck: _tickets(state, reversed(ids)) for deck, ids in state.ticket_decks.items()},
-        stations={
-            city: StationGiven(seat, seats[seat].stations[city])
-            for city, seat in state.station_owners.items()
-        },
+        stations=stations_given(state),
         passengers=dict(state.passenger_owners),
         tokens=dict(state.tokens),
         merchandise=tuple(seat.merchandise for seat in seats),
@@ -50,6 +47,14 @@ def state_as_position(state: GameState) -> Position:
         if tunnel and choice == TUNNEL
         else None,
     )
+
+
+def stations_given(state: GameState) -> dict[str, StationGiven]:
+    """Every station by its city, with the seat that built it and the neighbour named for it."""
+    return {
+        city: StationGiven(seat, state.seats[seat].stations[city])
+        for city, seat in state.station_owners.items()
+    }
 
 
 def _seat_to_act(state: GameState) -> Seat:

@@ -28,7 +28,6 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
 from schemas.forks import FORK_SCHEMA, Fork
-from schemas.positions import StationGiven
 from schemas.refusals import CommandRefusedError, require
 from schemas.rows import event_to_row, row_to_event
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
@@ -36,6 +35,7 @@ from services.referee.rules import board as boards
 from services.referee.rules.determinization import ShuffleFunction, ViewerKnowledge, determinize
 from services.referee.rules.evolve import fold_events
 from services.referee.rules.moves.play_off import board_reference, seat_plan_of
+from services.referee.rules.position_form import stations_given
 from services.referee.rules.ruleset import EventStream
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.setup.position import FIRST_POSITION_EPOCH
@@ -194,10 +194,7 @@ def _position_event(state: GameState) -> PositionLaid:
         owners=dict(state.route_owners),
         cars=tuple(seat_state.cars for seat_state in seat_states),
         points=tuple(seat_state.points for seat_state in seat_states),
-        stations={
-            city: StationGiven(seat, seat_states[seat].stations[city])
-            for city, seat in state.station_owners.items()
-        },
+        stations=stations_given(state),
         passengers=dict(state.passenger_owners),
         tokens=dict(state.tokens),
         merchandise=tuple(seat_state.merchandise for seat_state in seat_states),
