@@ -57,6 +57,8 @@ export function createForm(form) {
       <span><b>${clock.title}</b> <span class="note">${clock.meaning}</span></span></label>`)}</fieldset>
     <fieldset><legend>Who may come</legend>${DOORS.map(([name, title, meaning]) => html`<label class="line"><input type="radio" name="door" .checked=${form.door === name} @change=${() => form.setDoor(name)}>
       <span><b>${title}</b> <span class="note">${meaning}</span></span></label>`)}</fieldset>
+    <fieldset><legend>Help</legend><label class="line"><input type="checkbox" .checked=${form.suggestions} @change=${(event) => form.setSuggestions(event.target.checked)}>
+      <span><b>Suggestions</b> <span class="note">Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.</span></span></label></fieldset>
     <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${ruleset.options.map((option) => html`<div><dt><label for="option-${option.name}">${upperFirst(option.name.replaceAll("_", " "))}</label></dt>
       <dd>${optionInput(form, option)}<p class="note">${option.meaning}</p></dd></div>`)}</dl></details>
     ${form.refusal ? html`<p class="refused"><b>Refused.</b> ${form.refusal}</p>` : nothing}

@@ -99,7 +99,7 @@ class CreateChoices {
   constructor(changed) {
     Object.assign(this, {
       changed, rulesets: null, boards: null, clocks: null, board: "usa", ruleset: "usa", seats: ["", "greedy"], clock: "evening",
-      door: "link", options: {}, refusal: null, busy: false, sits: true, name: localStorage.getItem("ledgerline.name") ?? "",
+      door: "link", suggestions: true, options: {}, refusal: null, busy: false, sits: true, name: localStorage.getItem("ledgerline.name") ?? "",
     });
   }
 
@@ -140,6 +140,10 @@ class CreateChoices {
     this.set({ door });
   }
 
+  setSuggestions(suggestions) {
+    this.set({ suggestions });
+  }
+
   setName(name) {
     this.name = name;
   }
@@ -163,6 +167,7 @@ class CreateChoices {
     return {
       board: this.board, ruleset: this.ruleset, seats, clock: this.clock,
       ...(this.door === "public" ? { visibility: "public" } : { visibility: "unlisted", by_invitation: people }),
+      ...(this.suggestions ? {} : { suggestions: false }),
       ...(Object.keys(this.options).length ? { options: this.options } : {}),
     };
   }
