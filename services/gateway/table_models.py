@@ -166,6 +166,10 @@ class TableState(ResponseModel):
     ended: str | None = Field(description="why")
     play_off: str | None = Field(description="the game that follows, for a shared first place")
     moves: list[Move] = Field(description="the entries after `since`, in words")
+    legal: list[LegalCommand] | None = Field(
+        default=None,
+        description="what the viewer may do now, asked for with `legal`; null for the public and where it isn't asked for",
+    )
 
 
 class Replay(ResponseModel):

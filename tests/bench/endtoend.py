@@ -37,6 +37,7 @@ from tests.many_clients import MANY_CLIENTS
 SEATS: Final = (SeatPlan(),) * 4
 START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt
 TABLES: Final = (32, 256)
+QUICK_TABLES: Final = 4
 SYNCING: Final = ("everysec", "always")
 WARM_S: Final = 1.5
 MOVES_MOST: Final = 7_500  # a second: so many games must be prepared
@@ -58,11 +59,12 @@ class Run:
 
 def measure(size: Size, report: Report) -> Figure:
     rounds, seconds = size.of(3, 1), size.of(6, 1)
+    all_tables = (QUICK_TABLES,) if size.quick else TABLES
     peer = None if size.quick else boardgame_io()
     scripts = [script("game", SEATS, f"endtoend-{number}") for number in range(size.of(64, 4))]
     runs: dict[str, list[Run]] = {}
     for number in range(rounds):
-        for tables in TABLES[: size.of(2, 1)]:
+        for tables in all_tables:
             for syncing in SYNCING:
                 report(f"round {number + 1} of {rounds}: {tables} games, AOF {syncing}")
                 run = ours(scripts, tables, syncing, seconds)

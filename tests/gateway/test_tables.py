@@ -60,6 +60,16 @@ def test_what_is_legal_is_what_the_rules_offer_and_leaving(http: httpx.Client) -
     assert [each["command"] for each in waiting["commands"]] == [{"type": "leave"}]
 
 
+def test_a_table_comes_with_what_is_legal_where_that_is_asked_for(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    listed = http.get(f"/v1/games/{ada.game}/legal", headers=bearer(ada.token)).json()
+    assert state(ada, legal=True)["legal"] == listed["commands"]
+    assert state(ada)["legal"] is None
+    assert state(watcher(ada), legal=True)["legal"] is None
+    past = http.get(f"/v1/games/{ada.game}/state?at=1&legal=true", headers=bearer(ada.token))
+    problem(past, 422, "SHAPE-1", "legal")
+
+
 def test_a_table_after_an_entry_is_what_it_was_then(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     before = state(ada)

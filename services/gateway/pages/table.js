@@ -40,7 +40,7 @@ class Table {
       return this.fail(error);
     }
     this.connection = new Connection(game, this.state.number, this.state.head, {
-      entry: () => this.refresh(),
+      entry: (number) => this.last < number && this.refresh(),
       anew: () => this.refresh(true),
       state: (link) => this.linked(link),
       sealed: (sealed) => this.update({ sealed }),
@@ -78,15 +78,12 @@ class Table {
     const since = anew || !this.seen.length ? 0 : this.last;
     const { token } = this.mine;
     this.token = token;
-    const legal = token ? ask(`/games/${game}/legal`, { token }).catch(() => null) : null;
-    const state = await readState(game, { since });
+    const state = await readState(game, { since, ...(token ? { legal: true } : {}) });
     this.seen = since ? [...this.seen, ...state.moves] : state.moves;
     if (!this.replay) this.latest = new Set(since ? state.moves.flatMap((move) => move.routes) : []);
     if (since) this.announce(state);
     this.last = state.number;
-    const offers = await legal;
-    if (offers && offers.number !== state.number) this.again = true;
-    this.legal = offers?.number === state.number ? offers.commands : [];
+    this.legal = state.legal ?? [];
     if (this.legal.every((offer) => offer.command.type !== "keep_tickets")) this.kept = new Set();
     this.now = state;
     this.readAt = performance.now();
@@ -132,8 +129,8 @@ class Table {
     const key = newKey(); // the same for a second try: it is executed once
     const post = () => ask(`/games/${game}/commands`, { method: "POST", body: command, token: this.mine.token, key });
     return this.attempt(async () => {
-      await post().catch((error) => (error instanceof Problem ? Promise.reject(error) : post()));
-      await this.refresh();
+      const { number } = await post().catch((error) => (error instanceof Problem ? Promise.reject(error) : post()));
+      if (this.last < number) await this.refresh();
     });
   }
 

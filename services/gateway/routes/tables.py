@@ -38,6 +38,9 @@ AsParam = Annotated[
 SinceParam = Annotated[
     int | None, Query(ge=0, le=1_000_000_000, description="with the moves after this entry in words")
 ]
+LegalParam = Annotated[
+    bool, Query(alias="legal", description="with what you may do now, where you have a seat")
+]
 
 router = APIRouter(tags=["tables"])
 
@@ -100,13 +103,19 @@ async def state(
     at: AtParam = None,
     since: SinceParam = None,
     as_: AsParam = None,
+    with_legal: LegalParam = False,
 ) -> TableState:
     if at is None and as_ is not None:
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
+    if at is not None and with_legal:
+        raise InvalidInputError("legal", "doesn't go with `at`: only now can a command be sent")
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
 
     def answer(fold: TableFold) -> TableState:
-        return fold.table(fold.number if since is None else since)
+        table = fold.table(fold.number if since is None else since)
+        if with_legal and viewer is not None:
+            table.legal = fold.legal().commands
+        return table
 
     if at is None:
         table = await folds.read(game, viewer, client, answer)
