@@ -1,4 +1,4 @@
-"""The queue of jobs, on RQ: enqueued, listed, retried and dropped. `jobs` has their types."""
+"""The queues of jobs, on RQ: enqueued, listed, retried and dropped. `jobs` has their types."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from schemas.errors import InvalidInputError
-from services.auditor.jobs import JOB_TYPES, JobArgument
+from services.auditor.jobs import JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobArgument
 from services.auditor.rq_job import RqJob
 from services.ledger.connection import EngineClient
 
-QUEUE_NAME: Final = "ledgerline"
 PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
-MAX_WAITING_JOBS: Final = 1_000  # a scanner asks again for what the queue doesn't take
-MAX_FAILED_JOBS: Final = 10_000  # the latest are kept
+MAX_WAITING_JOBS: Final = 1_000  # in a queue; a scanner asks again for what the queue doesn't take
+MAX_FAILED_JOBS: Final = 10_000  # of a queue; the latest are kept
 FAILED_TTL_S: Final = 365 * 86_400  # how long a failed job is kept
 
 
@@ -51,17 +50,21 @@ class Jobs:
     """The jobs of a server, on one engine. `client` isn't a cluster's: RQ can't run on one."""
 
     def __init__(self, client: EngineClient, max_waiting: int = MAX_WAITING_JOBS) -> None:
-        self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer, job_class=RqJob)
+        self.queues = {
+            name: Queue(name, connection=client, serializer=JSONSerializer, job_class=RqJob)
+            for name in (QUEUE_NAME, WEBHOOK_QUEUE_NAME)
+        }
         self.max_waiting = max_waiting
 
     def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
         """Enqueue a job about a subject, such as a game's id; at most one of this name for each subject.
         Returns True if it is enqueued now, False if there is one already (a failed one counts), None if the
         queue is full."""
-        if self.queue.count >= self.max_waiting:
+        queue = self.queues[JOB_TYPES[name].queue]
+        if queue.count >= self.max_waiting:
             return None
         try:
-            self.queue.enqueue(
+            queue.enqueue(
                 PERFORM_PATH,
                 args=(name, *arguments),
                 job_id=f"{name}-{subject}",
@@ -77,69 +80,76 @@ class Jobs:
         return True
 
     def list_jobs(self, limit: int = 1_000) -> list[JobInfo]:
-        """All jobs, at most `limit` of each state; the failed ones first."""
-        return [job for state in JobState for job in self._jobs_in(state, limit)]
+        """All jobs, at most `limit` of each queue and state; the failed ones first."""
+        return [
+            job
+            for state in JobState
+            for queue in self.queues.values()
+            for job in _jobs_in(queue, state, limit)
+        ]
 
     def count(self) -> dict[JobState, int]:
         """The number of jobs in each state."""
-        queue = self.queue
-        counts = (
-            queue.failed_job_registry.get_job_count(cleanup=False),
-            queue.started_job_registry.get_job_count(cleanup=False),
-            queue.count,
-            queue.scheduled_job_registry.get_job_count(cleanup=False),
-        )
-        return dict(zip(JobState, counts, strict=True))
+        counts = [
+            (
+                queue.failed_job_registry.get_job_count(cleanup=False),
+                queue.started_job_registry.get_job_count(cleanup=False),
+                queue.count,
+                queue.scheduled_job_registry.get_job_count(cleanup=False),
+            )
+            for queue in self.queues.values()
+        ]
+        return dict(zip(JobState, map(sum, zip(*counts, strict=True)), strict=True))
 
     def retry(self, id_: str) -> None:
         """Run a job now that failed, or waits for its next try. Raises InvalidInputError: there is none."""
-        job = self._fetch_idle(id_)
+        job, queue = self._fetch_idle(id_)
         job.retries_left = len(BACK_OFF_S)
         job.meta.pop("tries", None)
-        for registry in (self.queue.failed_job_registry, self.queue.scheduled_job_registry):
+        for registry in (queue.failed_job_registry, queue.scheduled_job_registry):
             registry.remove(job)
-        self.queue.enqueue_job(job)
+        queue.enqueue_job(job)
 
     def drop(self, id_: str) -> None:
         """Delete a job that failed, or waits for its next try. Raises InvalidInputError: there is none."""
-        self._fetch_idle(id_).delete()
+        job, _ = self._fetch_idle(id_)
+        job.delete()
 
-    def _fetch_idle(self, id_: str) -> Job:
-        """A job that neither runs nor waits for a worker."""
-        jobs = self._fetch([id_])
-        if not jobs or (
-            id_ not in self.queue.failed_job_registry and id_ not in self.queue.scheduled_job_registry
-        ):
-            raise InvalidInputError(
-                "job", f"there is no {id_} to try again; `ledgerline jobs` shows those there are"
-            )
-        return jobs[0]
+    def _fetch_idle(self, id_: str) -> tuple[Job, Queue]:
+        """A job that neither runs nor waits for a worker, and its queue."""
+        for queue in self.queues.values():
+            if id_ in queue.failed_job_registry or id_ in queue.scheduled_job_registry:
+                for job in _fetch(queue, [id_]):
+                    return job, queue
+        raise InvalidInputError(
+            "job", f"there is no {id_} to try again; `ledgerline jobs` shows those there are"
+        )
 
-    def _jobs_in(self, state: JobState, limit: int) -> Iterator[JobInfo]:
-        queue = self.queue
-        match state:
-            case JobState.FAILED:
-                ids = queue.failed_job_registry.get_job_ids(0, limit - 1, desc=True, cleanup=False)
-            case JobState.RUNNING:
-                ids = queue.started_job_registry.get_job_ids(0, limit - 1, cleanup=False)
-            case JobState.WAITING:
-                ids = queue.get_job_ids(0, limit)
-            case JobState.LATER:
-                ids = queue.scheduled_job_registry.get_job_ids(0, limit - 1, cleanup=False)
-        for job in self._fetch(ids):
-            retry_at = (
-                queue.scheduled_job_registry.get_scheduled_time(job) if state is JobState.LATER else None
-            )
-            name, arguments = _job_arguments(job)
-            tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
-            yield JobInfo(job.id, state, name, arguments, tries, why, job.created_at, retry_at)
 
-    def _fetch(self, ids: list[str]) -> list[Job]:
-        try:
-            jobs = RqJob.fetch_many(ids, self.queue.connection, JSONSerializer)
-        except ValueError:  # no job can have such an id
-            return []
-        return [job for job in jobs if job is not None]
+def _jobs_in(queue: Queue, state: JobState, limit: int) -> Iterator[JobInfo]:
+    match state:
+        case JobState.FAILED:
+            ids = queue.failed_job_registry.get_job_ids(0, limit - 1, desc=True, cleanup=False)
+        case JobState.RUNNING:
+            ids = queue.started_job_registry.get_job_ids(0, limit - 1, cleanup=False)
+        case JobState.WAITING:
+            ids = queue.get_job_ids(0, limit)
+        case JobState.LATER:
+            ids = queue.scheduled_job_registry.get_job_ids(0, limit - 1, cleanup=False)
+    for job in _fetch(queue, ids):
+        retry_at = queue.scheduled_job_registry.get_scheduled_time(job) if state is JobState.LATER else None
+        name, arguments = _job_arguments(job)
+        tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
+        yield JobInfo(job.id, state, name, arguments, tries, why, job.created_at, retry_at)
+
+
+def _fetch(queue: Queue, ids: list[str]) -> list[Job]:
+    """Those of these jobs that are there."""
+    try:
+        jobs = RqJob.fetch_many(ids, queue.connection, JSONSerializer)
+    except ValueError:  # no job can have such an id
+        return []
+    return [job for job in jobs if job is not None]
 
 
 def record_failure(job: Job, error_type: type[BaseException], error: BaseException, _: object) -> bool:

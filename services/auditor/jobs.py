@@ -25,6 +25,8 @@ from services.ledger.dispute_store import DisputeStore
 from services.runtime.settings import Settings
 
 JobArgument: TypeAlias = str | int
+QUEUE_NAME: Final = "ledgerline"
+WEBHOOK_QUEUE_NAME: Final = "ledgerline-webhooks"  # apart: what waits for strangers delays no other job
 
 
 class AuditorLedger(GameReader, Protocol):
@@ -53,6 +55,7 @@ class JobContext(NamedTuple):
 class JobType(NamedTuple):
     function: Callable[..., None]
     timeout_s: int
+    queue: str = QUEUE_NAME
 
 
 JOB_TYPES: Final[dict[str, JobType]] = {}
@@ -60,12 +63,12 @@ CURRENT_CONTEXT: Final[ContextVar[JobContext]] = ContextVar("tools")  # of the w
 JobFunction = Callable[..., None]
 
 
-def job_type(name: str, timeout_s: int = 60) -> Callable[[JobFunction], JobFunction]:
+def job_type(name: str, timeout_s: int = 60, queue: str = QUEUE_NAME) -> Callable[[JobFunction], JobFunction]:
     """Register the decorated function for jobs of this name; it may take so many seconds."""
 
     def register(function: JobFunction) -> JobFunction:
         assert name not in JOB_TYPES, f"a job type named {name} exists"
-        JOB_TYPES[name] = JobType(function, timeout_s)
+        JOB_TYPES[name] = JobType(function, timeout_s, queue)
         return function
 
     return register

@@ -41,12 +41,12 @@ ARCHIVE_MUTANTS: Final = (
         "for k = 2, 6 do", "for k = 2, 5 do", MARKS,
     ),
     Mutant(
-        "a killed auditor's job is never retried", "P7", "services/auditor/worker.py",
+        "a killed auditor's job is never retried", "P7", "services/auditor/job_workers.py",
         "clean_registries(queue, [_log_failure])", "pass", JOBS,
     ),
     Mutant(
         "the queue of jobs has no bound", "P9", "services/auditor/job_queue.py",
-        "if self.queue.count >= self.max_waiting:", "if False:", JOBS,
+        "if queue.count >= self.max_waiting:", "if False:", JOBS,
     ),
     Mutant(
         "a game in the archive is created again under its id", "P2", "services/gateway/service.py",
