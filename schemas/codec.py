@@ -135,7 +135,7 @@ def unpack_foreign_entry(data: bytes) -> Entry:
 def _unpack_entry(data: bytes, read_row: Callable[[Row], Event]) -> Entry:
     try:
         _, at, id_, seat, command, public, private, secret = _unpack_formatted(data)
-        events = _merge_rows(public, (*private.values(), secret), read_row)
+        events = tuple(read_row(row) for row in _merge_rows(public, (*private.values(), secret)))
         claim = _claim_from_events(events) if command == (ClaimRoute.code,) else None
         return Entry(at, id_, seat, claim or row_to_command(command), events)
     except InvalidInputError as error:
@@ -152,7 +152,8 @@ def unpack_for_fold(data: bytes) -> tuple[int, str, int | None, tuple[int, ...],
         _, at, id_, seat, _, public, private, secret = _unpack_formatted(data)
         if not private and not secret:  # most entries hide nothing; this is the hot path
             return at, id_, seat, (), [trusted_row_to_event(row) for row in public]
-        return at, id_, seat, tuple(private), list(_merge_rows(public, (*private.values(), secret)))
+        rows = _merge_rows(public, (*private.values(), secret))
+        return at, id_, seat, tuple(private), [row_to_event(row) for row in rows]
     except _FORM_ERRORS as error:
         raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
 
@@ -215,14 +216,24 @@ def build_view_entry(
 ) -> ViewEntry:
     """The entry that a viewer gets: the public rows, with those of its private part in their places.
     `head` is the chain head after the entry, where it is known. Raises CorruptDataError."""
+    at, answers, rows = read_view_rows(public, private_part)
+    try:
+        events = tuple(row_to_event(row) for row in rows)
+    except _FORM_ERRORS as error:
+        raise CorruptDataError(f"no view entry can be read from {public[:60]!r}: {error}") from None
+    return ViewEntry(sequence, at, answers, events, ShownBytes(public, private_part, head))
+
+
+def read_view_rows(public: bytes, private_part: bytes | None) -> tuple[int, str | None, list[Row]]:
+    """The entry that a viewer gets, as rows: its time, the viewer's command that it answers, its events.
+
+    Raises CorruptDataError."""
     try:
         _, at, rows, *_ = _unpack_formatted(public)
-        _, _, answers, private_rows, *_ = (
-            _unpack_formatted(private_part) if private_part else (ENTRY_FORMAT, 0, None, {})
-        )
-        return ViewEntry(
-            sequence, at, answers, _merge_rows(rows, (private_rows,)), ShownBytes(public, private_part, head)
-        )
+        if not private_part:
+            return at, None, _merge_rows(rows, ())
+        _, _, answers, private_rows, *_ = _unpack_formatted(private_part)
+        return at, answers, _merge_rows(rows, (private_rows,))
     except _FORM_ERRORS as error:
         raise CorruptDataError(f"no view entry can be read from {public[:60]!r}: {error}") from None
 
@@ -234,15 +245,13 @@ def _unpack_formatted(data: bytes) -> Any:  # a tuple; the caller takes its part
     return value
 
 
-def _merge_rows(
-    public: Row, private_rows: Iterable[dict[int, Row]], read_row: Callable[[Row], Event] = row_to_event
-) -> tuple[Event, ...]:
-    """The events of public rows, each replaced by a fuller row where there is one; null rows are left out."""
+def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> list[Row]:
+    """The public rows, each replaced by a fuller row where there is one; null rows are left out."""
     rows = list(public)
     for rows_by_index in private_rows:
         for index, row in rows_by_index.items():
             rows[index] = row
-    return tuple(read_row(row) for row in rows if row is not None)
+    return [row for row in rows if row is not None]
 
 
 @contract()

@@ -76,10 +76,9 @@ def write_view_entry(entry: ViewEntry) -> dict[str, object]:
     }
 
 
-def write_proof(entry: ViewEntry) -> dict[str, object]:
+def write_proof(shown: ShownBytes) -> dict[str, object]:
     """The bytes of a view entry in base64, for clients that compute the chain themselves."""
-    private_part = entry.shown.private_part
     return {
-        "public": b64encode(entry.shown.public).decode(),
-        "part": b64encode(private_part).decode() if private_part else None,
+        "public": b64encode(shown.public).decode(),
+        "part": b64encode(shown.private_part).decode() if shown.private_part else None,
     }

@@ -120,6 +120,23 @@ def trusted_row_to_event(row: Row) -> Event:
     return cls(*row[1:])
 
 
+_PLAIN_FIELDS: Final = {
+    cls.code: (cls.type, FIELDS[cls])
+    for cls in EVENTS
+    if cls not in _NESTED_EVENTS and "name_commitment" not in FIELDS[cls]
+}
+
+
+def row_to_json(row: Row) -> dict[str, object] | None:
+    """The event of a row as `write_event` writes it, where that takes nothing but the names of its fields; else None,
+    as where a name may stand in it."""
+    try:
+        type_, field_names = _PLAIN_FIELDS[row[0]]
+        return {"type": type_, **dict(zip(field_names, row[1:], strict=True))}
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
 # -- commands ------------------------------------------------------------------------
 
 

@@ -14,12 +14,13 @@ from typing import Final
 
 from pydantic_core import to_json
 
+from services.gateway.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.follow_endings import ENDING_ERRORS, OVER, describe_ending
 from services.gateway.legal_folds import LegalFolds, add_legal
 from services.gateway.open_games import is_over
 from services.gateway.service import GatewayService
 from services.gateway.spectator_delay import delay_entries
-from services.gateway.subscriptions import EncodedEntry, Subscription, encode_entry
+from services.gateway.subscriptions import Subscription
 from services.gateway.websocket_opening import KnownEntry, Opening, require_known_entry
 
 MEDIA_TYPE: Final = "application/x-ndjson"

@@ -22,14 +22,13 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.answer_watch import AnswerWatch
 from services.gateway.delivery_queue import DeliveryQueue
+from services.gateway.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.subscriptions import (
     DirectSend,
-    EncodedEntry,
     FollowedGame,
     Subscription,
     SubscriptionEnd,
     ViewDamagedError,
-    encode_entry,
 )
 from services.gateway.verdict_waiters import VerdictWaiters
 from services.ledger import MissingEntryError

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from services.gateway.subscriptions import EncodedEntry
+from services.gateway.entry_encoding import EncodedEntry
 from services.gateway.table_port import TableCatalog, TableFold
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError

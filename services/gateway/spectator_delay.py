@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator
 
-from services.gateway.subscriptions import EncodedEntry
+from services.gateway.entry_encoding import EncodedEntry
 
 
 async def delay_entries(entries: AsyncIterator[EncodedEntry], delay: int) -> AsyncIterator[EncodedEntry]:

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from pydantic_core import to_json
-
-from schemas.entries import ViewEntry, write_proof, write_view_entry
-from schemas.errors import CorruptDataError, LedgerlineError
-from schemas.events import GameEnded
+from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from services.ledger.named_views import holds_commitment
+from services.gateway.entry_encoding import EncodedEntry, encode_entry, encode_notified
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import ViewPage
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
-
-
-class EncodedEntry(NamedTuple):
-    """An entry as it is sent."""
-
-    number: int
-    answers: str | None  # the viewer's command that it decides
-    text: str  # JSON
-    head: bytes  # of the chain after it; empty where it isn't known
-    ends_game: bool = False
 
 
 DirectSend = Callable[
@@ -133,10 +119,10 @@ class FollowedGame:
         recipients = list(zip(self.subscriptions, viewers, strict=True))
         for subscription, viewer in recipients:
             if (viewer, subscription.proofs) not in encoded_by_variant:
-                entry = notification.entry_for(viewer)
-                if holds_commitment([entry]):
+                encoded = encode_notified(notification, viewer, subscription.proofs)
+                if encoded is None:
                     return None
-                encoded_by_variant[viewer, subscription.proofs] = [encode_entry(entry, subscription.proofs)]
+                encoded_by_variant[viewer, subscription.proofs] = [encoded]
         self._learn_head(notification.previous_head)
         self.last_sequence, self.head = notification.sequence, notification.head
         return [
@@ -154,17 +140,3 @@ class FollowedGame:
             for subscription in self.subscriptions:
                 if subscription.start == self.last_sequence:
                     subscription.add_start_head(head)
-
-
-def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
-    """An entry as it is sent; encoded once for all viewers who see the same. With `proofs`, it has the very bytes
-    that the chain is made of.
-
-    Raises CorruptDataError: a stored entry may be msgpack of our form and still hold what JSON can't express."""
-    try:
-        proof_field = {"proof": write_proof(entry)} if proofs else {}
-        text = to_json({"type": "entry", **write_view_entry(entry), **proof_field}).decode()
-    except (ValueError, TypeError, AttributeError) as error:
-        raise CorruptDataError(f"entry {entry.number} can't be written as JSON: {error}") from None
-    ends_game = any(isinstance(event, GameEnded) for event in entry.events)
-    return EncodedEntry(entry.number, entry.answers, text, entry.shown.head, ends_game)

@@ -20,6 +20,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId, Seat
 from services.gateway.command_tracking import RETRY_HINT, UNLOGGED_LEVEL, AckRequest, CommandProgress
 from services.gateway.dependencies import client_address
+from services.gateway.entry_encoding import encode_entry
 from services.gateway.problem_details import (
     EXCESS_PAUSE_S,
     HttpProblemError,
@@ -30,7 +31,6 @@ from services.gateway.problem_details import (
 )
 from services.gateway.request_parsing import parse_message
 from services.gateway.service import GatewayService
-from services.gateway.subscriptions import encode_entry
 from services.gateway.websocket_protocol import CloseCode
 from services.ledger.ack_levels import ACCEPTED
 from services.ledger.errors import ENGINE_ERRORS
@@ -187,7 +187,7 @@ class SocketCommands:
         elif result.sequence <= self.last_sequence:  # an id sent again: its verdict is sent again
             del self.pending[id_]
             for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
-                await self.websocket.send_text(encode_entry(entry, self.proofs)[2])
+                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
 
     async def _expire_if_late(self, id_: str) -> None:
         """Forget a command that is late, and report it; its verdict may still come."""

@@ -26,9 +26,8 @@ from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
 SEND_EXTENSION: Final = "ledgerline.wire"  # where an ASGI scope has it
-TEXT_FRAME: Final = 0x81  # a whole message in one frame
 
-SendNowait = Callable[[str], bool]
+SendFrame = Callable[[bytes], bool]
 
 
 class CloseCode(IntEnum):
@@ -43,7 +42,7 @@ class CloseCode(IntEnum):
 
 
 class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
-    """A connection whose ASGI scope has `send_nowait`; the class is all that uvicorn lets a server choose."""
+    """A connection whose ASGI scope has `send_frame`; the class is all that uvicorn lets a server choose."""
 
     def __init__(self, *arguments: Any, **named_arguments: Any) -> None:  # as LimitedConnection has them
         super().__init__(*arguments, **named_arguments)
@@ -59,14 +58,14 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
 
     # -- sending -----------------------------------------------------------------------------
 
-    def send_nowait(self, text: str) -> bool:
-        """Send a message without waiting; False, and it isn't sent, where too many bytes wait for a client
+    def send_frame(self, frame: bytes) -> bool:
+        """Send a whole message without waiting; False, and it isn't sent, where too many bytes wait for a client
         that reads slowly. Once the connection closes nothing is sent."""
         if self.close_sent or self.transport.is_closing():
             return True
         if self.transport.get_write_buffer_size() > self.limits.unsent_bytes:
             return False
-        self.transport.write(encode_text_frame(text.encode()))
+        self.transport.write(frame)
         return True
 
     async def send(self, message: ASGISendEvent) -> None:
@@ -91,10 +90,10 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
     # -- receiving ---------------------------------------------------------------------------
 
     def handle_connect(self, event: Request) -> None:
-        """Open the WebSocket, with `send_nowait` in its scope."""
+        """Open the WebSocket, with `send_frame` in its scope."""
         super().handle_connect(event)
         if not self.handshake_complete:  # else the handshake was refused
-            self.scope["extensions"][SEND_EXTENSION] = self.send_nowait  # type: ignore[assignment]
+            self.scope["extensions"][SEND_EXTENSION] = self.send_frame  # type: ignore[assignment]
 
     def handle_ping(self) -> None:
         """Answer, or keep the latest answer until the client reads on."""
@@ -144,17 +143,7 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
         return False
 
 
-def encode_text_frame(payload: bytes) -> bytes:
-    """A server's text frame (RFC 6455, 5.2): unmasked, so the same bytes for all viewers."""
-    size = len(payload)
-    if size < 126:
-        return bytes((TEXT_FRAME, size)) + payload
-    if size < 65_536:
-        return bytes((TEXT_FRAME, 126)) + size.to_bytes(2, "big") + payload
-    return bytes((TEXT_FRAME, 127)) + size.to_bytes(8, "big") + payload
-
-
-def find_send_nowait(scope: Mapping[str, object]) -> SendNowait | None:
-    """The `send_nowait` of a connection's scope; None under a server without it."""
-    extensions = cast("Mapping[str, SendNowait]", scope.get("extensions") or {})
+def find_send_frame(scope: Mapping[str, object]) -> SendFrame | None:
+    """The `send_frame` of a connection's scope; None under a server without it."""
+    extensions = cast("Mapping[str, SendFrame]", scope.get("extensions") or {})
     return extensions.get(SEND_EXTENSION)

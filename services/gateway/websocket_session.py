@@ -31,12 +31,12 @@ from pydantic_core import to_json
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from services.gateway.dependencies import client_address
+from services.gateway.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.follow_endings import ENDING_ERRORS, OVER, describe_ending
 from services.gateway.legal_folds import LegalFolds, add_legal
 from services.gateway.problem_details import HttpProblemError, invalid_input_problem
 from services.gateway.service import GatewayService
 from services.gateway.spectator_delay import delay_entries
-from services.gateway.subscriptions import EncodedEntry, encode_entry
 from services.gateway.websocket_commands import SocketCommands, send_problem
 from services.gateway.websocket_opening import (
     KnownEntry,
@@ -45,7 +45,7 @@ from services.gateway.websocket_opening import (
     read_token,
     require_known_entry,
 )
-from services.gateway.websocket_protocol import find_send_nowait
+from services.gateway.websocket_protocol import find_send_frame
 
 SUBPROTOCOL: Final = "ledgerline"
 MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
@@ -70,7 +70,7 @@ class WebSocketSession:
         self.after, self.head, self.proofs, self.legal_folds = after, head, proofs, legal_folds
         self.token_follows = token_follows  # in the first message
         self.commands: SocketCommands | None = None  # of a client that is attached
-        self.send_nowait = find_send_nowait(websocket.scope)
+        self.send_frame = find_send_frame(websocket.scope)
 
     async def run(self) -> None:
         """Serve the client until either side ends it."""
@@ -131,16 +131,16 @@ class WebSocketSession:
 
         def send_directly(encoded: EncodedEntry) -> bool:
             """Send an entry at once. False where a slow client has too many unsent bytes already."""
-            assert self.send_nowait is not None, "else it isn't passed to the hub"
+            assert self.send_frame is not None, "else it isn't passed to the hub"
             if encoded.number <= commands.last_sequence:
                 return True
-            if is_sent := self.send_nowait(encoded.text):
+            if is_sent := self.send_frame(encoded.frame):
                 commands.mark_answered(encoded.number, encoded.answers)
             return is_sent
 
         try:
             delay = await self.service.views.spectator_delay(self.game, commands.viewer)
-            is_direct = self.send_nowait and not delay and self.legal_folds is None
+            is_direct = self.send_frame and not delay and self.legal_folds is None
             direct_send = send_directly if is_direct else None
             followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
             async for entry in delay_entries(followed, delay) if delay else followed:

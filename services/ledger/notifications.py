@@ -40,8 +40,11 @@ class EntryNotification(NamedTuple):
     def entry_for(self, viewer: Seat | None) -> ViewEntry:
         """The entry as this viewer sees it. Raises CorruptDataError."""
         assert self.public is not None, "only a new entry is carried"
-        private_part = self.private_parts.get(viewer) if viewer is not None else None
-        return build_view_entry(self.sequence, self.public, private_part, self.head)
+        return build_view_entry(self.sequence, self.public, self.private_part(viewer), self.head)
+
+    def private_part(self, viewer: Seat | None) -> bytes | None:
+        """What this viewer alone sees of the entry; None where that is nothing."""
+        return None if viewer is None else self.private_parts.get(viewer)
 
 
 def parse_notification(data: bytes) -> EntryNotification | None:

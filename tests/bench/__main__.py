@@ -31,6 +31,7 @@ from tests.bench import (  # fmt: skip
     fold,
     followers,
     fresh_clone,
+    gateway_cpu,
     growth,
     hostile_boards,
     latency,
@@ -61,6 +62,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "crowds": crowds.measure,
     "followers": followers.measure,
     "endtoend": endtoend.measure,
+    "gateway": gateway_cpu.measure,
     "core": core.measure,
     "decoded": decoded.measure,
     "memory": memory.measure,
@@ -116,6 +118,7 @@ def bench(
     - latency: from one WebSocket to another, all services as processes
     - floods, crowds: 50 games of people while strangers flood the gateway; 4,000 who watch one game
     - endtoend: 32 and 256 games over WebSockets, against boardgame.io (node, npm; LEDGERLINE_PEERS: its run.sh)
+    - gateway: CPU of the gateway a move, 32 games over WebSockets
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
     - memory, bots: what a finished game takes in the engine; what 262 games add to a bots' worker

@@ -12,7 +12,8 @@ from typing import Any
 from redis.exceptions import ConnectionError as EngineAway
 
 from services.gateway.delivery_queue import CHUNK_SIZE, MAX_QUEUED_PAGES, DeliveryQueue
-from services.gateway.subscriptions import EncodedEntry, FollowedGame, Subscription
+from services.gateway.entry_encoding import EncodedEntry
+from services.gateway.subscriptions import FollowedGame, Subscription
 from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 
@@ -112,7 +113,7 @@ def test_P5_what_is_read_later_does_not_overtake_what_waits_for_a_crowd() -> Non
         subscriptions = [Subscription(None, 0) for _ in range(2 * CHUNK_SIZE)]
         for each in subscriptions:
             each.direct_send = partial(send, each)
-        one, two = (EncodedEntry(number, None, "{}", b"", False) for number in (1, 2))
+        one, two = (EncodedEntry(number, None, b"", b"", False) for number in (1, 2))
         queue.deliver("game", followed, [(each, [one]) for each in subscriptions])
         queue.deliver("game", followed, [(subscriptions[0], [two])])
         running = asyncio.create_task(queue.run())
@@ -129,7 +130,7 @@ def test_P9_a_game_whose_crowd_is_behind_is_read_on_once_everything_is_delivered
         drained: list[str] = []
         followed, queue = FollowedGame(0), DeliveryQueue(drained.append)
         crowd = [Subscription(None, 0) for _ in range(2 * CHUNK_SIZE)]
-        entry = EncodedEntry(1, None, "{}", b"", False)
+        entry = EncodedEntry(1, None, b"", b"", False)
         for _ in range(MAX_QUEUED_PAGES):
             assert not queue.is_full(followed)
             queue.deliver("game", followed, [(each, [entry]) for each in crowd])

@@ -19,10 +19,11 @@ from schemas.rows import pack
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
+from services.gateway.entry_encoding import encode_entry
 from services.gateway.hub import Hub
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.service import GatewayService
-from services.gateway.subscriptions import Subscription, ViewDamagedError, encode_entry
+from services.gateway.subscriptions import Subscription, ViewDamagedError
 from services.gateway.websocket_protocol import CloseCode
 from services.gateway.websocket_session import WebSocketSession
 from services.ledger import MissingEntryError, RedisLedger, keys

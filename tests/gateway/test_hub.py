@@ -13,12 +13,12 @@ from schemas.commands import CommandEnvelope, StartGame
 from schemas.tokens import TokenKeys
 from services.gateway import hub as hubs
 from services.gateway.command_tracking import CommandProgress
+from services.gateway.entry_encoding import EncodedEntry
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.service import GatewayService
 from services.gateway.subscriptions import (
     MAX_QUEUED_ENTRIES,
-    EncodedEntry,
     SlowConsumerError,
     Subscription,
     ViewDamagedError,
@@ -158,7 +158,7 @@ def test_P8_a_subscription_queues_no_more_than_its_limit() -> None:
     async def scenario() -> None:
         subscription = Subscription(None, 0)
         for number in range(1, 5 * MAX_QUEUED_ENTRIES):
-            subscription.deliver(EncodedEntry(number, None, "{}", b""))
+            subscription.deliver(EncodedEntry(number, None, b"", b""))
             assert subscription.queue.qsize() <= MAX_QUEUED_ENTRIES
 
     asyncio.run(scenario())

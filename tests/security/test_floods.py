@@ -16,6 +16,7 @@ from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections, network_of
 from services.gateway.http_protocol import MAX_HEADER_BYTES, MAX_PIPELINED
 from services.gateway.server import FRAMES_PER_MESSAGE, KERNEL_SEND_BYTES, open_listener
+from services.gateway.websocket_frames import encode_text_frame
 from services.gateway.websocket_protocol import CloseCode
 from services.runtime.settings import read_settings
 from tests.bench.light_players import TEXT, frame
@@ -23,6 +24,7 @@ from tests.gateway.clients import CreatedGame, Player, Socket, closed_why, probl
 from tests.security.unread import HIGH_WATER_BYTES, open_unread, ping
 
 BURST, READ_BURST, PER_ADDRESS, CONNECTIONS = 20, 10, 6, 12
+FRAME = encode_text_frame(b"x" * 1_000)
 HALF_A_HEADER = b"GET /games HTTP/1.1\r\nHost: x\r\nX-Endless: "
 HALF_A_BODY = b"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{"
 UNLIMITED = ConnectionLimits(frames_a_second=1e9, frames_at_once=1_000_000_000)
@@ -239,7 +241,7 @@ def test_pongs_wait_for_no_client_that_reads_nothing() -> None:
 def test_messages_wait_up_to_a_limit() -> None:
     async def scenario() -> None:
         protocol, transport = await open_unread(ConnectionLimits(unsent_bytes=100_000))
-        sent = [protocol.send_nowait("x" * 1_000) for _ in range(2_000)]
+        sent = [protocol.send_frame(FRAME) for _ in range(2_000)]
         assert sent.index(False) in range(98, 102)
         assert len(transport.unread) < 102_000
 
@@ -250,7 +252,7 @@ def test_a_closing_waits_for_no_reader_and_then_the_connection_is_cut() -> None:
     async def scenario() -> None:
         protocol, transport = await open_unread(UNLIMITED)
         while protocol.writable.is_set():
-            protocol.send_nowait("x" * 1_000)
+            protocol.send_frame(FRAME)
         protocol.close_timeout = 0
         async with asyncio.timeout(60):
             await protocol.send(

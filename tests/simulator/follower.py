@@ -11,9 +11,10 @@ from pydantic_core import from_json
 from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
+from services.gateway.entry_encoding import EncodedEntry
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.service import GatewayService
-from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError
+from services.gateway.subscriptions import SlowConsumerError, ViewDamagedError
 from services.ledger.view_merge import LogRewoundError
 from tests.simulator.agenda import NEVER
 from tests.simulator.gateways import DAMAGE, Server
@@ -93,7 +94,7 @@ class Follower:
 
     def record_head(self, item: EncodedEntry) -> None:
         """Record the head that the gateway sent with an entry."""
-        head = bytes.fromhex(from_json(item[2])["head"])
+        head = bytes.fromhex(from_json(item.text)["head"])
         self.world.recorder.record_head(self.name, self.game, item[0], head)
 
     async def _listen(self, gateway: GatewayService, after: int) -> None:

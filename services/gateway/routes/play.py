@@ -177,5 +177,5 @@ async def play(
 def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:
     body = write_view_entry(entry)
     if proofs:
-        body["proof"] = write_proof(entry)
+        body["proof"] = write_proof(entry.shown)
     return cast("EntryBody", body)  # the model that it goes into checks it
