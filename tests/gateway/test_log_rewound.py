@@ -179,7 +179,7 @@ def test_P3_a_new_subscriber_reads_nothing_that_the_hub_has_yet_to_deliver() -> 
         await grow(harness, 4, 5, branch=1)
         ledger.released.set()
         shown += [await fourth, await anext(late)]
-        assert [head(number, branch=1).hex() in text for number, _, text, *_ in shown] == [True] * 5
+        assert [head(entry.number, branch=1).hex() in entry.text for entry in shown] == [True] * 5
 
     run_with_hub(scenario, Slow)
 

@@ -94,7 +94,7 @@ def _followed(world: World, follower: Follower) -> Iterator[str]:
         seen = with_names(shown(follower.viewer, number, entry), names)
         expected = replace(seen, shown=ShownBytes(head=record.heads[number]))
         text = to_json({"type": "entry", **write_view_entry(expected)}).decode()
-        if item[:4] != (number, expected.answers, text, record.heads[number]):
+        if (*item[:2], item.text, item.head) != (number, expected.answers, text, record.heads[number]):
             yield f"P5 {follower.name}, entry {number}: shown {item}, not {text}"
 
 
