@@ -115,10 +115,9 @@ def bench(
     - growth: commands a second with 100, 10,000 and 100,000 live games, and their memory
     - poison: commands a second while one in a hundred breaks the referee
     - nodes: three primaries of a cluster against one engine, CPU a command
-    - latency: from one WebSocket to another, all services as processes
+    - latency, gateway: from one WebSocket to another, all services as processes; the gateway's CPU a move
     - floods, crowds: 50 games of people while strangers flood the gateway; 4,000 who watch one game
     - endtoend: 32 and 256 games over WebSockets, against boardgame.io (node, npm; LEDGERLINE_PEERS: its run.sh)
-    - gateway: CPU of the gateway a move, 32 games over WebSockets
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
     - memory, bots: what a finished game takes in the engine; what 262 games add to a bots' worker

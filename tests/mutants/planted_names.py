@@ -52,8 +52,8 @@ NAMES_MUTANTS: Final = (
         "        return names_in(entries) == fold.names\n", "        return True\n", ERASED,
     ),
     Mutant(
-        "a notified entry comes without names", "security", "services/gateway/subscriptions.py",
-        "                if holds_commitment([entry]):\n", "                if False:\n", ERASED,
+        "a notified entry comes without names", "security", "services/gateway/entry_encoding.py",
+        "return None if holds_commitment([entry]) else encode_entry", "return encode_entry", ERASED,
     ),
     Mutant(
         "a stored digest follows from a name", "security", "schemas/command_digest.py",
