@@ -137,6 +137,7 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
             PeriodicTask(0.5, referee.tend_forks),
             PeriodicTask(0.5, referee.reclaim),
             PeriodicTask(5.0, referee.evict),
+            PeriodicTask(5.0, referee.remove_streams),
             PeriodicTask(60.0, referee.prune_consumers),
         ]
 

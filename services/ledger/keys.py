@@ -63,6 +63,11 @@ def archived_lengths(partition: int) -> str:
     return f"{hash_tag(partition)}:archived"
 
 
+def stream_removals(partition: int) -> str:
+    """Sorted set: games whose file is in the engine beside their streams, by the wall time at which those may go."""
+    return f"{hash_tag(partition)}:filed"
+
+
 def confirmation_mark(partition: int) -> str:
     """Written behind what must be durable or replicated: see confirm_entry.lua."""
     return f"{hash_tag(partition)}:mark"
@@ -101,6 +106,11 @@ def private_view(partition: int, game: str, seat: int) -> str:
 def command_results(partition: int, game: str, sender: int | None) -> str:
     """Hash: the sender's command ids and the number of each one's entry."""
     return f"{hash_tag(partition)}:g:{game}:verdicts:{'house' if sender is None else sender}"
+
+
+def game_file(partition: int, game: str) -> str:
+    """String: the file of a finished game (docs/archive.md). Once it is there, the game needs no streams."""
+    return f"{hash_tag(partition)}:g:{game}:file"
 
 
 def token_generations(partition: int, game: str) -> str:

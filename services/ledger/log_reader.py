@@ -13,18 +13,22 @@ from services.ledger.replies import parse_log, parse_public_entries, require_gam
 
 def read_game_logs(client: Client, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
     """Each log and the head after its last entry, or what is wrong with it. Where there are entries
-    but no head (the view is damaged), the head is empty."""
+    but no head (the view is damaged), the head is empty. A game that is filed has no log here."""
     pipe = client.pipeline(transaction=False)
     for game in games:
         partition = keys.partition_of(game, partitions)
         pipe.xrevrange(keys.public_view(partition, game), count=1)
         pipe.xrange(keys.log(partition, game))
+        pipe.exists(keys.game_file(partition, game))  # last: a log that was removed before leaves no doubt
     replies = iter(pipe.execute(raise_on_error=False))
     logs: list[GameLog | Exception] = []
     for game in games:
-        head_reply, log_reply = next(replies), next(replies)
+        head_reply, log_reply, file_reply = next(replies), next(replies), next(replies)
         try:
             entries = parse_log(game, require_game_reply(game, log_reply))
+            if not entries and require_game_reply(game, file_reply):
+                logs.append(GameLog([], initial_head(game), is_filed=True))
+                continue
             stream = keys.public_view(keys.partition_of(game, partitions), game)
             logs.append(
                 GameLog(

@@ -34,7 +34,7 @@ def try_read_names(
     replies = yield [
         command("HGETALL", keys.player_names(keys.partition_of(game, partitions), game)) for game in games
     ]
-    return {game: _parse_reply(game, reply) for game, reply in zip(games, replies, strict=True)}
+    return {game: parse_names(game, reply) for game, reply in zip(games, replies, strict=True)}
 
 
 def read_names(partitions: int, game: str) -> Query[SaltedNames]:
@@ -54,7 +54,8 @@ def erase_names(partitions: int, game: str, commitments: Collection[str]) -> Que
     return int(require_reply(reply))
 
 
-def _parse_reply(game: str, reply: Reply) -> SaltedNames | CorruptDataError | RedisError:
+def parse_names(game: str, reply: Reply) -> SaltedNames | CorruptDataError | RedisError:
+    """The names in a reply with all fields of the hash, or what is wrong with it."""
     try:
         fields: Mapping[bytes, bytes] = require_game_reply(game, reply)
     except (CorruptDataError, RedisError) as error:

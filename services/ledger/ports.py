@@ -21,6 +21,7 @@ from services.ledger.records import (
     DeliveredBotTask,
     DeliveredCommand,
     DuplicateCommand,
+    FiledGame,
     GameLog,
 )
 
@@ -219,6 +220,30 @@ class EvictionIndex(Protocol):
 
     def evict(self, game: str, seats: int, length: int) -> bool:
         """Remove every key of a game whose log has this length; False if it has another."""
+        ...
+
+
+class FiledGameReader(Protocol):
+    """Reads finished games that the engine has as one value."""
+
+    def read_filed_game(self, game: str) -> FiledGame | None:
+        """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
+        ...
+
+
+class StreamRemovalIndex(FiledGameReader, Protocol):
+    """When the streams of each finished game may go, as the engine has its file, in milliseconds of the wall clock."""
+
+    def removable_streams(self, now_ms: int, partitions: Iterable[int]) -> list[str]:
+        """Games whose streams may go by now."""
+        ...
+
+    def schedule_removal(self, game: str, at_ms: int | None) -> None:
+        """Set when a game's streams may go; None keeps them until its file is stored anew."""
+        ...
+
+    def remove_streams(self, game: str, seats: int, game_log: GameLog, data: bytes) -> bool:
+        """Remove the streams of a game whose file is `data`, made of this log; False if either is another now."""
         ...
 
 

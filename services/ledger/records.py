@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
-from schemas.player_names import SaltedName
+from schemas.player_names import SaltedName, SaltedNames
 
 MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
 MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError
@@ -88,6 +88,14 @@ class GameLog(NamedTuple):
 
     entries: Sequence[bytes]
     head: bytes
+    is_filed: bool = False  # the game is over, and the engine has its file in place of its streams
+
+
+class FiledGame(NamedTuple):
+    """The file of a finished game, and the names of its players that weren't erased."""
+
+    data: bytes
+    names: SaltedNames
 
 
 class AppendStatus(StrEnum):

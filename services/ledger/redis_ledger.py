@@ -14,14 +14,14 @@ from services.ledger.command_queue import RedisCommandQueue
 from services.ledger.dead_letters import DeadLetterStore
 from services.ledger.dispute_store import DisputeStore
 from services.ledger.event_store import RedisEventStore
+from services.ledger.game_files import RedisGameFiles
 from services.ledger.membership import Membership
 from services.ledger.queries import run
-from services.ledger.schedule_index import RedisScheduleIndex
 from services.ledger.system_status import SystemStatus
 from services.ledger.token_generations import Generations
 
 
-class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisScheduleIndex):
+class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGameFiles):
     """Implements all of `ports`, and gives the stores beside them, on the same connection."""
 
     def membership(self) -> Membership:

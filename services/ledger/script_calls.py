@@ -9,7 +9,7 @@ from schemas.commands import CommandEnvelope
 from schemas.rows import pack
 from services.ledger import keys
 from services.ledger.player_names import name_fields
-from services.ledger.records import AppendRequest, DuplicateCommand, EvictAt
+from services.ledger.records import AppendRequest, DuplicateCommand, EvictAt, GameLog
 from services.ledger.scripts import ScriptCall
 
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.
@@ -49,6 +49,7 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         keys.games(partition) if request.is_listed else keys.unlisted_games(partition),
         keys.evictions(partition),
         keys.player_names(partition, game),
+        keys.game_file(partition, game),
         *(keys.private_view(partition, game, seat) for seat, _ in request.private_parts),
     ]
     arguments = [
@@ -103,10 +104,31 @@ def build_evict_call(game: str, partition: int, seats: int, length: int) -> Scri
         keys.evictions(partition),
         keys.unlisted_games(partition),
         keys.archived_lengths(partition),
+        keys.stream_removals(partition),
+        keys.player_names(partition, game),
+        keys.game_file(partition, game),
+        *_stream_keys(game, partition, seats),
+    ]
+    return script_keys, [game, length]
+
+
+def build_removal_call(game: str, partition: int, seats: int, game_log: GameLog, data: bytes) -> ScriptCall:
+    """The keys and arguments of remove_streams.lua: `data` is the game's file, made of this log."""
+    script_keys = [
+        keys.log(partition, game),
+        keys.public_view(partition, game),
+        keys.game_file(partition, game),
+        keys.stream_removals(partition),
+        *_stream_keys(game, partition, seats),
+    ]
+    return script_keys, [game, len(game_log.entries), game_log.head, data]
+
+
+def _stream_keys(game: str, partition: int, seats: int) -> list[str]:
+    """What a game of so many seats has besides its log while it has streams: views, and results of commands."""
+    return [
         keys.public_view(partition, game),
         keys.command_results(partition, game, None),
-        keys.player_names(partition, game),
         *(keys.private_view(partition, game, seat) for seat in range(seats)),
         *(keys.command_results(partition, game, seat) for seat in range(seats)),
     ]
-    return script_keys, [game, length]

@@ -14,7 +14,7 @@ from services.ledger import AppendRequest, DuplicateCommand
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.named_seeds import take_seed
-from services.referee.rules import decide_envelope
+from services.referee.rules import UnloggedRejectionError, decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.salted_names import salt_names
 from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
@@ -66,6 +66,8 @@ def build_decision(
 
     Raises UnloggedRejectionError: the log takes no entry for it."""
     delivery, envelope, state = command.delivery, command.envelope, cached_game.state
+    if cached_game.is_filed:  # a verdict that the command has is in the file, where gateways find it
+        raise UnloggedRejectionError("GAME-3", "the game is over")
     if cached_game.has_answered(envelope.seat, envelope.id):
         duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
         return Decision(command, duplicate, ())

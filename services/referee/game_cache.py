@@ -31,6 +31,7 @@ class CachedGame:
     __slots__ = (
         "answered_ids",
         "head",
+        "is_filed",
         "last_entry",
         "last_private_sequences",
         "length",
@@ -42,6 +43,7 @@ class CachedGame:
 
     def __init__(self) -> None:
         self.state = GameState()
+        self.is_filed = False  # it is over, and has no streams any more: the state is that of no game
         self.length = 0
         self.last_entry = b""
         self.head = b""  # after the last entry
@@ -55,6 +57,7 @@ class CachedGame:
     def from_snapshot(cls, snapshot: Snapshot) -> CachedGame:
         """The game that was packed, with the entries of the snapshot's tail."""
         cached_game = cls.__new__(cls)
+        cached_game.is_filed = False
         cached_game.state, extra = snapshot.restore()
         (
             cached_game.length,
@@ -76,7 +79,7 @@ class CachedGame:
         """The game folded from its whole log."""
         cached_game = cls()
         cached_game.apply_entries(game_log.entries)
-        cached_game.head = game_log.head
+        cached_game.head, cached_game.is_filed = game_log.head, game_log.is_filed
         return cached_game
 
     def apply_entries(self, entries: Iterable[bytes]) -> None:

@@ -18,6 +18,7 @@ from services.ledger import (
     DeliveredCommand,
     EvictionIndex,
     MissingEntryError,
+    StreamRemovalIndex,
 )
 from services.referee.command_processor import (
     MAX_INTERRUPTED_DELIVERIES,
@@ -26,6 +27,7 @@ from services.referee.command_processor import (
 )
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
+from services.referee.finished_streams import read_filed, remove_streams
 from services.referee.fork_expansion import ForkExpander
 from services.referee.game_cache import MAX_BYTES
 from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
@@ -44,7 +46,9 @@ FORK_POLL_MS: Final = 20  # how long a step waits for commands while a fork is b
 PLAY_OFF_POLL_MS: Final = 500  # between two looks for the next game of a play-off
 
 
-class RefereeLedger(ProcessorLedger, BotTaskDispatcher, DeadlineIndex, EvictionIndex, Protocol):
+class RefereeLedger(
+    ProcessorLedger, BotTaskDispatcher, DeadlineIndex, EvictionIndex, StreamRemovalIndex, Protocol
+):
     """What a referee needs of the ledger."""
 
 
@@ -140,6 +144,12 @@ class Referee:
             self.ledger.evictable(self.clocks.wall_time_ms(), self.owned_partitions()), self._evict_game
         )
 
+    def remove_streams(self) -> int:
+        """Remove the streams of games that are over, and that the engine has as one value; returns how many were looked
+        at."""
+        removable = self.ledger.removable_streams(self.clocks.wall_time_ms(), self.owned_partitions())
+        return self._for_each_game(removable, self._remove_streams)
+
     def prune_consumers(self) -> int:
         """Remove consumers of workers that ended long ago; returns how many."""
         return self.ledger.prune_consumers(self.owned_partitions(), CONSUMER_EXPIRY_MS)
@@ -207,22 +217,30 @@ class Referee:
                 game, min(recheck_ms, state.opened_at_ms + deadline[0]) if deadline else recheck_ms
             )
 
+    def _remove_streams(self, game: str) -> None:
+        self.ledger.schedule_removal(game, self.clocks.wall_time_ms() + RETRY_DELAY_MS)
+        remove_streams(self.ledger, game)
+        self.processor.game_cache.invalidate(game)
+
     def _evict_game(self, game: str) -> None:
         self.ledger.schedule_eviction(game, self.clocks.wall_time_ms() + RETRY_DELAY_MS)
         self.processor.game_cache.is_current(game)
         cached_game = self.processor.game_cache.get(game)
-        state = cached_game.state
+        state, length = cached_game.state, cached_game.length
+        filed = self.ledger.read_filed_game(game) if cached_game.is_filed else None
+        if filed is not None:
+            length = read_filed(filed, game).number
         if state.started and not state.result:
             self.ledger.schedule_eviction(game, None)
         elif self.ledger.has_deadline(game):
             pass  # its play-off is still to come
         elif (
-            state.result
+            (state.result or filed is not None)
             and self.read_archived_length is not None
-            and self.read_archived_length(game) != cached_game.length
+            and self.read_archived_length(game) != length
         ):
             # Once it is in the archive, the auditor schedules it anew.
             self.ledger.schedule_eviction(game, self.clocks.wall_time_ms() + ARCHIVE_RECHECK_MS)
         elif self.ledger.evict(game, len(state.seats), cached_game.length):
-            log.info("game evicted", game=game, sequence=cached_game.length)
+            log.info("game evicted", game=game, sequence=length)
         self.processor.game_cache.invalidate(game)

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger, keys
+from services.ledger import (
+    AppendRequest,
+    AppendResult,
+    AppendStatus,
+    GameLog,
+    MissingEntryError,
+    RedisLedger,
+    keys,
+)
 from services.ledger.log_reader import read_game_logs
 from services.ledger.notifications import EntryNotification, parse_notification
 from tests.ledger_contract.given import GAME, PARTITION, append_request, contents, public_entry
@@ -52,16 +60,16 @@ def test_P6_every_viewer_gets_the_head_after_each_entry(ledger: RedisLedger) -> 
             public_entry(at) for at in (1, 2, 3)
         ]
     assert ledger.head(GAME) == (3, known[3])
-    assert ledger.read_log(GAME) == ([b"entry of c1", b"entry of c2", b"entry of c3"], known[3])
+    assert ledger.read_log(GAME) == GameLog([b"entry of c1", b"entry of c2", b"entry of c3"], known[3])
     assert ledger.read_logs([GAME, "game-two"]) == {
         GAME: ledger.read_log(GAME),
-        "game-two": ([], initial_head("game-two")),
+        "game-two": GameLog([], initial_head("game-two")),
     }
 
 
 def test_an_unknown_game_has_the_initial_head(ledger: RedisLedger) -> None:
     assert ledger.head(GAME) == (0, b"")
-    assert ledger.read_log(GAME) == ([], initial_head(GAME))
+    assert ledger.read_log(GAME) == GameLog([], initial_head(GAME))
 
 
 def test_P3_branches_that_differ_further_back_are_distinguished(ledger: RedisLedger, client: Any) -> None:
@@ -132,13 +140,13 @@ def test_P3_a_log_that_grows_while_it_is_read_comes_with_the_head_of_its_own_end
     ledger.append(whole[:1])
     line = OneByOne(client, lambda: ledger.append(whole[1:]))
     [found] = read_game_logs(line, ledger.partitions, [GAME])
-    assert found == ([each.entry for each in whole], whole[1].head)
+    assert found == GameLog([each.entry for each in whole], whole[1].head)
 
 
 def test_P8_a_log_whose_view_lost_its_end_has_no_head(ledger: RedisLedger, client: Any) -> None:
     ledger.append(branch(1, 2))
     client.xdel(PUBLIC, "2-0")
-    assert ledger.read_log(GAME) == ([b"entry of c1", b"entry of c2"], b"")
+    assert ledger.read_log(GAME) == GameLog([b"entry of c1", b"entry of c2"], b"")
 
 
 def test_P3_a_log_whose_entry_is_missing_has_no_head_either(ledger: RedisLedger, client: Any) -> None:

@@ -10,6 +10,7 @@ ARCHIVING: Final = ("tests/auditor/test_archive_job.py",)
 MARKS: Final = ("tests/auditor/test_archive_index.py",)
 JOBS: Final = ("tests/auditor/test_jobs.py",)
 SERVER: Final = ("tests/auditor/test_whole_server.py",)
+FILES: Final = ("tests/ledger_contract/test_game_files.py",)
 
 ARCHIVE_MUTANTS: Final = (
     Mutant(
@@ -26,7 +27,7 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "a finished game is evicted before it is archived", "P9", "services/referee/worker.py",
-        "self.read_archived_length(game) != cached_game.length", "False", ARCHIVING,
+        "self.read_archived_length(game) != length", "False", ARCHIVING,
     ),
     Mutant(
         "a mark makes a game stay longer", "P9", "services/ledger/archive_index.py",
@@ -38,7 +39,23 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "the mark stays when the game is evicted", "P9", "services/ledger/lua/evict_game.lua",
-        "for k = 2, 6 do", "for k = 2, 5 do", MARKS,
+        "for k = 2, 7 do", "for k = 2, 5 do", MARKS,
+    ),
+    Mutant(
+        "streams go although the log went on", "P7", "services/ledger/lua/remove_streams.lua",
+        "if redis.call('XLEN', KEYS[1]) ~= tonumber(ARGV[2]) then", "if false then", FILES,
+    ),
+    Mutant(
+        "streams go although the head moved", "P7", "services/ledger/lua/remove_streams.lua",
+        "if head and head ~= ARGV[3] then", "if false then", FILES,
+    ),
+    Mutant(
+        "streams go although the file isn't the one that was checked", "P7", "services/ledger/lua/remove_streams.lua",
+        "if redis.call('GET', KEYS[3]) ~= ARGV[4] then", "if false then", FILES,
+    ),
+    Mutant(
+        "a game that has its file alone is created again", "P2", "services/ledger/lua/append_entry.lua",
+        "if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then", "if false then", FILES,
     ),
     Mutant(
         "a killed auditor's job is never retried", "P7", "services/auditor/job_workers.py",

@@ -53,6 +53,8 @@ TABLE: Final = {
     keys.deadlines(PARTITION): ("", "rad", "", ""),
     keys.evictions(PARTITION): ("", "rad", "", "ra"),
     keys.archived_lengths(PARTITION): ("", "rd", "", "ra"),
+    keys.game_file(PARTITION, GAME): ("r", "rd", "", "ra"),
+    keys.stream_removals(PARTITION): ("", "rad", "", "ra"),
     keys.games(PARTITION): ("r", "ad", "", ""),
     keys.unlisted_games(PARTITION): ("", "ad", "", ""),
     keys.confirmation_mark(PARTITION): ("a", "", "", ""),

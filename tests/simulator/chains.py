@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from services.ledger import GameLog
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def chained(world: World, record: Record) -> Iterator[str]:
             yield f"P6 {record.game}: {viewer} can't verify {why}"
         elif head != record.heads[-1]:
             yield f"P6 {record.game}: {viewer} computes the head {head.hex()}, not {record.heads[-1].hex()}"
-    if world.ledger.read_log(record.game) != (record.stored, record.heads[-1]):
+    if world.ledger.read_log(record.game) != GameLog(record.stored, record.heads[-1]):
         yield f"P6 {record.game}: reading its log gives another head"
 
 

@@ -1,7 +1,8 @@
 -- Append the entry of one command with all of its effects, or nothing.
 --
 -- KEYS  1 commands  2 log  3 public view  4 the sender's command results  5 bot tasks  6 deadlines
---       7 games, or unlisted games  8 evictions  9 names  10.. the streams of the seats that get a private part
+--       7 games, or unlisted games  8 evictions  9 names  10 the file of the game, once it is over
+--       11.. the streams of the seats that get a private part
 -- ARGV  1 consumer group  2 the command's id in the commands stream ('' for the server's own)
 --       3 entries that were folded  4 the head after them ('' where it isn't known)
 --       5 command id  6 time  7 log entry  8 public entry  9 the head after it
@@ -9,7 +10,7 @@
 --       11 eviction time ('' to remove it, '=' to keep it)  12 game  13 notification channel
 --       14 wake-up channel of the bots ('' for none)
 --       15 digest of the command ('' where it isn't known)
---       16 number of tasks  17.. the tasks, then one private part for each of KEYS 10.., then the fields
+--       16 number of tasks  17.. the tasks, then one private part for each of KEYS 11.., then the fields
 --       and values of the names that the entry commits to
 --
 -- The length alone isn't enough: a log that lost its end in a fail-over and grew again has the
@@ -40,6 +41,10 @@ local length = redis.call('XLEN', KEYS[2])
 if length ~= tonumber(ARGV[3]) then
   return {-1, length}
 end
+-- A game that is over may have its file alone: it is no new one.
+if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then
+  return {-1, length}
+end
 local function last(key)
   return redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
 end
@@ -57,7 +62,7 @@ before = before and before[2][4] or ''
 if before ~= '' and ARGV[4] ~= '' and before ~= ARGV[4] then
   return {-1, length}
 end
-for k = 10, #KEYS do
+for k = 11, #KEYS do
   if reaches(last(KEYS[k])) > length then
     return {-2, length}
   end
@@ -70,7 +75,7 @@ redis.call('XLEN', KEYS[5])
 redis.call('ZSCORE', KEYS[6], ARGV[12])
 redis.call('ZSCORE', KEYS[8], ARGV[12])
 local first = 17 + tonumber(ARGV[16])
-local names = first + #KEYS - 9
+local names = first + #KEYS - 10
 if #ARGV >= names then
   redis.call('HGET', KEYS[9], '')
 end
@@ -87,8 +92,8 @@ if type(written) == 'table' and written.err then
   return written
 end
 redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])
-for k = 10, #KEYS do
-  redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 10])
+for k = 11, #KEYS do
+  redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 11])
 end
 for a = names, #ARGV, 2 do
   redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
@@ -117,8 +122,8 @@ acknowledge()
 -- and after it: "game number size size size", then " seat:size" for each part, a line feed, and the
 -- bytes: the two heads, the public entry, the private parts.
 local line, bytes = { ARGV[12], number, #before, #ARGV[9], #ARGV[8] }, { before, ARGV[9], ARGV[8] }
-for k = 10, #KEYS do
-  local part = ARGV[first + k - 10]
+for k = 11, #KEYS do
+  local part = ARGV[first + k - 11]
   line[#line + 1] = string.match(KEYS[k], '%d+$') .. ':' .. #part
   bytes[#bytes + 1] = part
 end

@@ -1,0 +1,65 @@
+"""How a finished game becomes its file alone: its streams are removed, once what the engine has of it was checked again.
+
+An auditor made the file of the log, and a referee, which alone may remove a log, believes nobody: it decodes the
+file, compares it with the log entry by entry, and its head with that of the log (P7, P9).
+"""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from schemas.codec import unpack_for_fold
+from schemas.errors import CorruptDataError
+from schemas.events import GameEnded
+from services.archive import GameFile, GameFileError, decode_game_file
+from services.ledger import DeadlineIndex, EventReader, FiledGame, GameLog, StreamRemovalIndex
+from services.referee.rules import fold
+from services.runtime.logging_setup import get_logger
+
+log: Final = get_logger("referee")
+
+
+class RemovalLedger(EventReader, DeadlineIndex, StreamRemovalIndex, Protocol):
+    """What removing streams needs of the ledger."""
+
+
+def remove_streams(ledger: RemovalLedger, game: str) -> bool:
+    """Remove the streams of a finished game if the engine's file of it has all that they have; returns whether they
+    are removed. Where the file is another game's, or an earlier end's, they stay until it is stored anew.
+
+    Raises MissingEntryError or CorruptDataError: the log can't be read."""
+    if ledger.has_deadline(game):
+        return False  # its play-off is still to come
+    filed, game_log = ledger.read_filed_game(game), ledger.read_log(game)
+    if filed is None or not game_log.entries:
+        ledger.schedule_removal(game, None)
+    elif not _is_made_of(filed, game, game_log):
+        log.error(
+            "the file of a finished game isn't that of its log", game=game, sequence=len(game_log.entries)
+        )
+        ledger.schedule_removal(game, None)
+    elif ledger.remove_streams(game, len(fold(game_log.entries[:1]).seats), game_log, filed.data):
+        log.info("game held as one value", game=game, sequence=len(game_log.entries), bytes=len(filed.data))
+        return True
+    return False
+
+
+def read_filed(filed: FiledGame, game: str) -> GameFile:
+    """The file that the engine has of a game. Raises CorruptDataError."""
+    try:
+        return decode_game_file(filed.data)
+    except GameFileError as error:
+        raise CorruptDataError(f"the engine's file of {game}: {error}") from None
+
+
+def _is_made_of(filed: FiledGame, game: str, game_log: GameLog) -> bool:
+    try:
+        file = read_filed(filed, game)
+    except CorruptDataError:
+        return False
+    *_, events = unpack_for_fold(game_log.entries[-1])
+    return (
+        (file.game, file.number, file.head) == (game, len(game_log.entries), game_log.head)
+        and file.entries == [*game_log.entries]
+        and any(isinstance(event, GameEnded) for event in events)
+    )
