@@ -84,6 +84,7 @@ SLOW: Final = (
     "floods",
     "pages",
     "crowds",
+    "followers",
     "bots",
 )  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")

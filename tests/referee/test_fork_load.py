@@ -39,7 +39,7 @@ def take_all(referee: Referee) -> None:
 
 
 @pytest.mark.parametrize(
-    ("forks", "games"), [(3, 20), pytest.param(MAX_EXPANSIONS, 1_500, marks=pytest.mark.long)]
+    ("forks", "games"), [(3, 20), pytest.param(MAX_EXPANSIONS, 500, marks=pytest.mark.long)]
 )
 def test_P8_P9_as_many_forks_as_can_be_held_delay_no_other_game_and_one_more_is_rejected(
     ledger: RedisLedger,
