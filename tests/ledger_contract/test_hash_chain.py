@@ -129,6 +129,9 @@ class Line:
     def xrange(self, name: str) -> None:
         self._replies.append(self._client.xrange(name))
 
+    def exists(self, name: str) -> None:
+        self._replies.append(self._client.exists(name))
+
     def execute(self, raise_on_error: bool) -> list[Any]:
         return self._replies
 
