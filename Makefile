@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long check bench soak chaos mutants schemas contracts rule-tests lock clean licences browser screenshots
+.PHONY: help setup dev play serve test test-long fast slow fast-check check bench soak chaos mutants schemas contracts rule-tests lock clean licences browser screenshots
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -51,6 +51,20 @@ test: dev        ## the tests: every promise, rule and engine, in a few minutes
 test-long: dev   ## the rest of the tests: more seeds and positions, long runs of real faults
 	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long $(ARGS)
 
+$(VENV)/fast.stamp: $(VENV)/run.stamp requirements-fast.txt
+	@echo "adding what compiling the rules needs (once)"
+	@$(INSTALL) -r requirements-fast.txt
+	@touch $@
+
+fast: $(VENV)/fast.stamp   ## compile the rules with the C compiler: twice as many decisions a second
+	@$(BIN)/python deploy/compile_rules.py $(ARGS)
+
+slow: setup      ## go back to the rules in pure Python
+	@$(BIN)/python deploy/compile_rules.py --off
+
+fast-check: dev fast  ## the tests of rules and referees on the compiled rules, and 2,000 games played in both forms
+	@$(BIN)/python -m tests.compiled $(ARGS)
+
 check: dev       ## lint, format, types, imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -88,6 +102,7 @@ lock: dev        ## resolve pyproject.toml into the hash-locked requirements fil
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra s3 --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-s3.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
+	@$(BIN)/uv pip compile -q pyproject.toml --extra fast --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-fast.txt
 	@$(BIN)/uv pip compile -q --group pyproject.toml:browser --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-browser.txt
 
 clean:           ## remove what the targets made

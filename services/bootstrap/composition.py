@@ -36,6 +36,7 @@ from services.referee.leases import GameClock, Lease
 from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
+from services.runtime.compiled_rules import rules_form
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
@@ -151,10 +152,17 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
             referee.processor.give_up_stuck()
             end_process()
 
+        log_rules_form()
         with decision_limit.watching(on_stuck=give_up), heartbeat.beating():
             worker_loop.run_worker("referee", step, periodic_tasks, stop, on_start=lease.renew)
         with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
             lease.leave()
+
+
+def log_rules_form() -> None:
+    """Say in which form the rules decide; as a warning where a build is there that can't be used."""
+    log, form = get_logger("referee"), rules_form()
+    (log.warning if form.fault else log.info)("rules loaded", compiled=form.compiled, why=form.reason)
 
 
 def run_bots(settings: Settings, stop: Event) -> None:

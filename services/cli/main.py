@@ -10,12 +10,16 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated, Final
 
 import typer
 
 from schemas.errors import InvalidInputError
 from services.cli import ask
 from services.cli.exit import exit_with_error
+from services.runtime.compiled_rules import rules_form
+
+VERSION: Final = "0.1.0"  # that of pyproject.toml
 
 
 def run_process() -> None:
@@ -36,7 +40,7 @@ def run(arguments: Sequence[str]) -> None:
     app.callback()(_ledgerline)
     app.add_typer(ask.app)
     try:
-        if arguments[:1] == ["ask"]:
+        if arguments[:1] in (["ask"], ["--version"]):
             app(arguments)
         else:
             from services.cli.app import run_app  # noqa: PLC0415 - `ask` needs none of it: see the top
@@ -50,5 +54,21 @@ def run(arguments: Sequence[str]) -> None:
         exit_with_error("stopped", 130)
 
 
-def _ledgerline() -> None:
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ledgerline {VERSION}\nrules: {rules_form()}")
+        raise typer.Exit
+
+
+def _ledgerline(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version, and whether the rules are compiled.",
+        ),
+    ] = False,
+) -> None:
     """A multiplayer backend for train board games: play, serve, watch, replay, and ask the referee."""

@@ -21,17 +21,18 @@ from typing import Any, Final, NamedTuple
 from schemas.rule_options import RuleOptions
 from services.referee.hot_games import board_bytes
 from services.referee.rules import GameState
-from services.referee.rules.seat_state import SeatState
+from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
+from services.referee.rules.state import STATE_FIELDS
 from services.referee.slots import Values, attribute_reader, attribute_writer
 
 SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
 RARE_FIELDS: Final = ("access", "tunnel", "result", "play_off", "next_play_off")
 # The board's fares are the keys of `open_routes`.
 PLAIN_FIELDS: Final = tuple(
-    name for name in GameState.__slots__ if name not in {*SHARED_FIELDS, *RARE_FIELDS, "seats", "open_routes"}
+    name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, *RARE_FIELDS, "seats", "open_routes"}
 )
 # `blocked_parallels` is packed as a list: marshal would sort a set.
-SEAT_FIELDS: Final = tuple(name for name in SeatState.__slots__ if name != "blocked_parallels")
+PLAIN_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "blocked_parallels")
 SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a snapshot, besides its data: its key, its tuples
 ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry of the tail, besides its bytes
 Extra = Any  # plain values that marshal can pack; the caller knows of which types
@@ -39,7 +40,7 @@ Extra = Any  # plain values that marshal can pack; the caller knows of which typ
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
 _rare_fields_of, _set_rare_fields = attribute_reader(RARE_FIELDS), attribute_writer(RARE_FIELDS)
 _plain_fields_of, _set_plain_fields = attribute_reader(PLAIN_FIELDS), attribute_writer(PLAIN_FIELDS)
-_seat_fields_of, _set_seat_fields = attribute_reader(SEAT_FIELDS), attribute_writer(SEAT_FIELDS)
+_seat_fields_of, _set_seat_fields = attribute_reader(PLAIN_SEAT_FIELDS), attribute_writer(PLAIN_SEAT_FIELDS)
 _rule_option_values_of = attrgetter(*(field.name for field in fields(RuleOptions)))
 
 

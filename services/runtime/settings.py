@@ -97,6 +97,10 @@ class Settings(BaseSettings):
     decision_s: Annotated[float, Field(ge=0.1, le=60)] = Field(
         2.0, description="how long a decision may take before it is interrupted; a dead letter the third time"
     )
+    compiled_rules: bool = Field(
+        True,
+        description="the rules that `make fast` compiled decide, where there are any; off, always pure Python",
+    )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )

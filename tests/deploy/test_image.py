@@ -11,6 +11,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
+from services.runtime.compiled_rules import BUILDS
 from tests.deploy.compose import ROOT
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
@@ -43,9 +44,10 @@ def test_it_copies_only_what_exists_and_what_dockerignore_lets_through() -> None
 
 def test_it_installs_by_hash_and_names_no_index() -> None:
     installs = re.findall(r"pip install (.*)$", DOCKERFILE, re.MULTILINE)
-    assert installs == ["--require-hashes --only-binary :all: -r /build/$REQUIREMENTS"]
+    by_hash = "--require-hashes --only-binary :all: -r /build/"
+    assert installs == [f"{by_hash}$REQUIREMENTS", f"{by_hash}requirements-fast.txt"]
     assert not any(word in DOCKERFILE for word in INDEX_WORDS)
-    for name in ("requirements.txt", "requirements-s3.txt"):
+    for name in ("requirements.txt", "requirements-s3.txt", "requirements-fast.txt"):
         locked = (ROOT / name).read_text()
         assert not any(word in locked for word in INDEX_WORDS)
         pins = [line for line in locked.replace("\\\n", " ").splitlines() if re.match(r"[\w.-]+", line)]
@@ -53,13 +55,27 @@ def test_it_installs_by_hash_and_names_no_index() -> None:
         assert all("==" in pin and "--hash=sha256:" in pin for pin in pins)
 
 
-def test_it_is_built_in_two_stages_and_runs_as_an_unprivileged_user() -> None:
-    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
-    assert len(stages) == 2
-    (user,) = re.findall(r"^USER (\S+)$", stages[-1], re.MULTILINE)
+def stages() -> list[str]:
+    return re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+
+
+def test_nothing_of_what_it_is_built_with_is_in_it_and_it_runs_as_an_unprivileged_user() -> None:
+    last = stages()[-1]
+    (user,) = re.findall(r"^USER (\S+)$", last, re.MULTILINE)
     assert int(user) > 0, "a number, so that an operator sees that it isn't root"
-    assert 'ENTRYPOINT ["ledgerline"]' in stages[-1]
-    assert "pip install" not in stages[-1]
+    assert 'ENTRYPOINT ["ledgerline"]' in last
+    assert "pip install" not in last
+    assert "apt-get" not in last
+
+
+def test_the_rules_are_compiled_in_a_stage_of_its_own_unless_they_shall_be_python() -> None:
+    named = {line.split(" AS ")[1]: stage for stage in stages() if " AS " in (line := stage.splitlines()[0])}
+    assert "compile_rules.py" in named["rules-compiled"]
+    assert "compile_rules.py" not in named["rules-python"]
+    assert re.search(r"^ARG RULES=compiled$", DOCKERFILE, re.MULTILINE)
+    assert stages()[-2].startswith("rules-${RULES} AS rules")
+    copied_folder = f"/opt/venv/{BUILDS.name}"
+    assert f"COPY --from=rules {copied_folder} {copied_folder}" in stages()[-1]
 
 
 def test_what_it_copies_is_enough_for_the_command(tmp_path: Path) -> None:

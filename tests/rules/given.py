@@ -23,8 +23,8 @@ from schemas.refusals import ALL_RULES
 from services.referee.rules import GameState, decide_and_apply, decide_envelope, evolve, legal
 from services.referee.rules.appliers.playing import assign_route
 from services.referee.rules.board import points_for_route
-from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import MIX
+from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
+from services.referee.rules.state import MIX, STATE_FIELDS
 
 SEED = "5e" * 32
 SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)
@@ -247,7 +247,7 @@ def without_root(event: Event) -> Event:
 
 def full_state(state: GameState) -> dict[str, Any]:
     """Every field of a state in comparable values."""
-    fields = {name: getattr(state, name, None) for name in GameState.__slots__}
+    fields = {name: getattr(state, name, None) for name in STATE_FIELDS}
     fields["board"] = state.board.digest if state.game else None
     fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
     fields["open_routes"] = {fare: list(routes) for fare, routes in state.open_routes.items()}
@@ -255,7 +255,7 @@ def full_state(state: GameState) -> dict[str, Any]:
 
 
 def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
-    return {name: _copy_value(getattr(seat_state, name)) for name in SeatState.__slots__}
+    return {name: _copy_value(getattr(seat_state, name)) for name in SEAT_FIELDS}
 
 
 def _copy_value(value: Any) -> Any:

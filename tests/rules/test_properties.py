@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import RULESETS, GameState, fold, legal, score
 from services.referee.rules import board as boards
-from services.referee.rules.seat_state import SeatState
+from services.referee.rules.seat_state import SEAT_FIELDS
+from services.referee.rules.state import STATE_FIELDS
 from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_games import (
@@ -184,8 +185,8 @@ PRIVATE_SEAT_FIELDS = ("hand", "seat_secret", "requested_mix", "offer", "tickets
 
 
 def test_every_field_of_the_state_is_compared() -> None:
-    assert {*PUBLIC_FIELDS, *PARTLY_HIDDEN_FIELDS} == set(GameState.__slots__)
-    assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == set(SeatState.__slots__)
+    assert {*PUBLIC_FIELDS, *PARTLY_HIDDEN_FIELDS} == set(STATE_FIELDS)
+    assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == set(SEAT_FIELDS)
 
 
 def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) -> None:

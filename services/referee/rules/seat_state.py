@@ -8,41 +8,43 @@ and a larger one of HIDDEN: only the sum, its number of cards, means anything th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
+from typing import Final
 
 from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE
 from schemas.rule_options import ExitReason, RuleOptions
+
+SEAT_FIELDS: Final = (
+    "age",
+    "blocked_parallels",
+    "cars",
+    "clock_ms",
+    "contribution",
+    "deadline_ms",
+    "exit_reason",
+    "hand",
+    "is_seated",
+    "kind",
+    "merchandise",
+    "min_keep",
+    "name",
+    "name_commitment",
+    "offer",
+    "passengers_left",
+    "points",
+    "policy",
+    "requested_mix",
+    "routes",
+    "seat_secret",
+    "start_tickets_chosen",
+    "stations",
+    "tickets",
+)  # of a SeatState; compiled classes list none themselves
 
 
 class SeatState:
     """One seat of a game. Changed only by the appliers."""
 
-    __slots__ = (
-        "age",
-        "blocked_parallels",
-        "cars",
-        "clock_ms",
-        "contribution",
-        "deadline_ms",
-        "exit_reason",
-        "hand",
-        "is_seated",
-        "kind",
-        "merchandise",
-        "min_keep",
-        "name",
-        "name_commitment",
-        "offer",
-        "passengers_left",
-        "points",
-        "policy",
-        "requested_mix",
-        "routes",
-        "seat_secret",
-        "start_tickets_chosen",
-        "stations",
-        "tickets",
-    )  # fmt: skip
+    __slots__ = SEAT_FIELDS
 
     def __init__(self, kind: str, name: str, policy: str | None, rule_options: RuleOptions) -> None:
         self.kind, self.name, self.policy = kind, name, policy
@@ -81,8 +83,29 @@ class SeatState:
 
     def copy(self) -> SeatState:
         """A copy that shares no mutable part with this one."""
-        duplicate = copy(self)
+        duplicate = _new_seat_state(SeatState)
         duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
         duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
         duplicate.stations = self.stations.copy()
+        duplicate.age = self.age
+        duplicate.cars = self.cars
+        duplicate.clock_ms = self.clock_ms
+        duplicate.contribution = self.contribution
+        duplicate.deadline_ms = self.deadline_ms
+        duplicate.exit_reason = self.exit_reason
+        duplicate.is_seated = self.is_seated
+        duplicate.kind = self.kind
+        duplicate.merchandise = self.merchandise
+        duplicate.min_keep = self.min_keep
+        duplicate.name = self.name
+        duplicate.name_commitment = self.name_commitment
+        duplicate.passengers_left = self.passengers_left
+        duplicate.points = self.points
+        duplicate.policy = self.policy
+        duplicate.requested_mix = self.requested_mix
+        duplicate.seat_secret = self.seat_secret
+        duplicate.start_tickets_chosen = self.start_tickets_chosen
         return duplicate
+
+
+_new_seat_state: Final = SeatState.__new__  # without __init__: all fields are copied

@@ -8,7 +8,6 @@ state of each seat is in seat_state.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from schemas.access import PUBLIC_ACCESS, Access
@@ -42,52 +41,55 @@ class Tunnel(NamedTuple):
     extra: int
 
 
+STATE_FIELDS: Final = (
+    "access",
+    "at_ms",
+    "board",
+    "closes_parallels",
+    "commitment",
+    "created_at_ms",
+    "deck",
+    "discards",
+    "epoch",
+    "fork_origin",
+    "fork_turn_state",
+    "game",
+    "in_last_turns",
+    "market",
+    "names",
+    "next_play_off",
+    "open_routes",
+    "opened_at_ms",
+    "passenger_owners",
+    "pending_choices",
+    "play_off",
+    "position_starter",
+    "refusal_counts",
+    "result",
+    "route_owners",
+    "rule_options",
+    "ruleset",
+    "seats",
+    "seats_passed",
+    "seats_with_last_turn",
+    "seed",
+    "seed_was_named",
+    "setup_digest",
+    "shuffle_key",
+    "started",
+    "station_owners",
+    "ticket_decks",
+    "tokens",
+    "tunnel",
+    "turn",
+    "turn_order",
+)  # of a GameState; compiled classes list none themselves
+
+
 class GameState:
     """One game at one moment. Made by `fold`, changed only by `evolve`."""
 
-    __slots__ = (
-        "access",
-        "at_ms",
-        "board",
-        "closes_parallels",
-        "commitment",
-        "created_at_ms",
-        "deck",
-        "discards",
-        "epoch",
-        "fork_origin",
-        "fork_turn_state",
-        "game",
-        "in_last_turns",
-        "market",
-        "names",
-        "next_play_off",
-        "open_routes",
-        "opened_at_ms",
-        "passenger_owners",
-        "pending_choices",
-        "play_off",
-        "position_starter",
-        "refusal_counts",
-        "result",
-        "route_owners",
-        "rule_options",
-        "ruleset",
-        "seats",
-        "seats_passed",
-        "seats_with_last_turn",
-        "seed",
-        "seed_was_named",
-        "setup_digest",
-        "shuffle_key",
-        "started",
-        "station_owners",
-        "ticket_decks",
-        "tokens",
-        "tunnel",
-        "turn",
-        "turn_order",
-    )  # fmt: skip
+    __slots__ = STATE_FIELDS
 
     ruleset: Ruleset
     rule_options: RuleOptions
@@ -175,7 +177,14 @@ class GameState:
 
     def copy(self) -> GameState:
         """A copy that shares no mutable part with this one."""
-        duplicate = copy(self)
+        duplicate = _new_game_state(GameState)
+        if self.game:
+            duplicate.ruleset, duplicate.rule_options, duplicate.board = (
+                self.ruleset,
+                self.rule_options,
+                self.board,
+            )
+        self._copy_values_to(duplicate)
         duplicate.seats = [seat_state.copy() for seat_state in self.seats]
         duplicate.deck, duplicate.market = self.deck[:], self.market[:]
         duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
@@ -189,3 +198,33 @@ class GameState:
         duplicate.seats_passed = self.seats_passed.copy()
         duplicate.refusal_counts = self.refusal_counts.copy()
         return duplicate
+
+    def _copy_values_to(self, duplicate: GameState) -> None:
+        """All that never changes in place. Field by field: compiled classes have no generic way."""
+        duplicate.access = self.access
+        duplicate.at_ms = self.at_ms
+        duplicate.closes_parallels = self.closes_parallels
+        duplicate.commitment = self.commitment
+        duplicate.created_at_ms = self.created_at_ms
+        duplicate.epoch = self.epoch
+        duplicate.fork_origin = self.fork_origin
+        duplicate.fork_turn_state = self.fork_turn_state
+        duplicate.names = self.names
+        duplicate.game = self.game
+        duplicate.in_last_turns = self.in_last_turns
+        duplicate.next_play_off = self.next_play_off
+        duplicate.opened_at_ms = self.opened_at_ms
+        duplicate.play_off = self.play_off
+        duplicate.position_starter = self.position_starter
+        duplicate.result = self.result
+        duplicate.seed = self.seed
+        duplicate.seed_was_named = self.seed_was_named
+        duplicate.setup_digest = self.setup_digest
+        duplicate.shuffle_key = self.shuffle_key
+        duplicate.started = self.started
+        duplicate.tunnel = self.tunnel
+        duplicate.turn = self.turn
+        duplicate.turn_order = self.turn_order
+
+
+_new_game_state: Final = GameState.__new__  # without __init__: all fields are copied

@@ -59,7 +59,7 @@ class PileTracker:
     @classmethod
     def from_state(cls, state: PileState) -> PileTracker:
         """The tracker that `state` was taken from, by `to_state`."""
-        pile_tracker = cls.__new__(cls)
+        pile_tracker = cls()
         (
             pile_tracker.shuffle_count,
             pile_tracker.laid_count,

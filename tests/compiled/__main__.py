@@ -1,0 +1,50 @@
+"""`make fast-check`: the tests of the rules and of the referee on the compiled rules, then games played in both forms."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from typing import Final
+
+from services.runtime.compiled_rules import rules_form
+from tests.compiled.two_forms import ROOT, differences, play_in_process, read_games
+
+SUITES: Final = ("rules", "referee", "golden", "verification", "secrecy")
+
+
+def main() -> int:
+    """Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="make fast-check")
+    parser.add_argument("--games", type=int, default=2_000, help="how many are played in both forms (2,000)")
+    parser.add_argument("--no-tests", action="store_true", help="only these games")
+    arguments = parser.parse_args()
+    print(f"rules: {rules_form()}", flush=True)
+    if not rules_form().compiled:
+        return 1
+    if not arguments.no_tests and not tests_pass():
+        return 1
+    return play_both(arguments.games)
+
+
+def tests_pass() -> bool:
+    """Run the tests of the rules and of what decides by them, in the form that this process has."""
+    command = [sys.executable, "-m", "pytest", *(f"tests/{suite}" for suite in SUITES)]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+def play_both(games: int) -> int:
+    """Play so many games in both forms at once. Returns the exit code."""
+    with play_in_process(0, games, compiled=False) as slow, play_in_process(0, games, compiled=True) as fast:
+        assert slow.stdout is not None
+        assert fast.stdout is not None
+        pure = read_games(slow.stdout.read().splitlines(), compiled=False)
+        compiled = read_games(fast.stdout.read().splitlines(), compiled=True)
+    different = [*differences(pure, compiled)]
+    entries = sum(game.entries for game in pure)
+    print(f"{len(pure)} games, {entries} entries in both forms; different: {different or 'none'}")
+    return 1 if different or len(pure) < games else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

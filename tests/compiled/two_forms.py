@@ -1,0 +1,97 @@
+"""The same random games played by both forms of the rules, each in a process of its own: every byte has to be equal.
+
+A game's digest covers all that a referee writes of it (log entries, public entries, private parts, heads) and every list
+of legal commands that it went through, in order. `python -m tests.compiled.two_forms 0 100` prints those of games 0 to 99.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from schemas.commands import Command
+from services.referee.rules import RULESETS
+from services.runtime.compiled_rules import VARIABLE, rules_form
+from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
+from tests.rules.sealed_games import play_and_seal
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+class PlayedGame(NamedTuple):
+    """What one form made of one game."""
+
+    number: int
+    entries: int
+    digest: str
+
+
+@dataclass
+class RecordedGame(RandomGame):
+    """A random game that keeps a digest of every list of commands that it chose from."""
+
+    listed: str = ""
+
+    def choice(self, commands: list[Command]) -> Command:
+        self.listed = sha256(repr((self.listed, commands)).encode()).hexdigest()
+        return super().choice(commands)
+
+
+def play(number: int, steps_most: int = 3_000) -> PlayedGame:
+    """Play the game of this number, to its end or for so many steps. Its number decides everything about it: one of four is
+    of each ruleset, one of five goes on from a position, one of three is strict, one of two has illegal commands."""
+    rng = Random(f"two forms {number}")
+    rules = [*RULESETS][number % len(RULESETS)]
+    board = rng.choice(BOARDS_BY_RULESET[rules])
+    seats = rng.choice(seat_counts(board))
+    options: dict[str, Any] = {"strict": number % 3 == 0, "clock_ms": rng.choice([None, 20_000, 200_000])}
+    create_fields = {} if number % 5 else {"position": random_position(rng, board, seats)}
+    illegal_share, leave_share = (0.05, 0.005) if number % 2 else (0, 0)
+    game = RecordedGame(
+        rng, board, seats, rng.choice([*HABITS]), illegal_share, leave_share, options, create_fields
+    )
+    sealed = play_and_seal(game, steps_most).sealed
+    digest = sha256(game.listed.encode())
+    for one in sealed:
+        digest.update(repr((one.entry, one.public, one.head, sorted(one.private_parts))).encode())
+    return PlayedGame(number, len(sealed), digest.hexdigest())
+
+
+def play_in_process(first: int, end: int, *, compiled: bool) -> subprocess.Popen[str]:
+    """A process that plays these games in this form, and prints `form`, then a line for each."""
+    environment = {**os.environ, VARIABLE: str(compiled), "PYTHONHASHSEED": "0"}
+    command = [sys.executable, "-m", "tests.compiled.two_forms", str(first), str(end)]
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def read_games(lines: Sequence[str], *, compiled: bool) -> list[PlayedGame]:
+    """The games that such a process printed. Raises AssertionError: it had another form of the rules."""
+    assert lines, "nothing was played"
+    assert lines[0].startswith("compiled" if compiled else "pure Python"), f"the rules were {lines[0]}"
+    words = (line.split() for line in lines[1:])
+    return [PlayedGame(int(number), int(entries), digest) for number, entries, digest in words]
+
+
+def differences(one: Sequence[PlayedGame], other: Sequence[PlayedGame]) -> Iterator[int]:
+    """The numbers of the games that aren't the same in both."""
+    for mine, theirs in zip(one, other, strict=True):
+        if mine != theirs:
+            yield mine.number
+
+
+def main(first: int, end: int) -> None:
+    """Play games, and print each."""
+    print(rules_form())
+    for number in range(first, end):
+        print(*play(number), flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,206 @@
+"""docs/compiled.md: compiled rules decide only where they were compiled from these very sources, else Python's own do."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from services.bootstrap.composition import log_rules_form
+from services.cli.main import VERSION
+from services.runtime import compiled_rules
+from services.runtime.compiled_rules import (
+    GROUP,
+    LIBRARY,
+    SOURCE_FOLDERS,
+    SUFFIX,
+    VARIABLE,
+    BuildFinder,
+    RulesForm,
+    build_key,
+    choose_build,
+)
+from tests.captured_logs import captured_logs
+from tests.cli.command_line import ROOT, run_in_process
+
+MODULE = "services.referee.rules.decide"
+ON: Mapping[str, str] = {}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """The root of a small tree of sources."""
+    root = tmp_path / "root"
+    for folder in SOURCE_FOLDERS:
+        (root / folder).mkdir(parents=True)
+        (root / folder / "one.py").write_text("A = 1\n")
+    return root
+
+
+@pytest.fixture
+def builds(tmp_path: Path) -> Path:
+    """A folder for builds, which is empty."""
+    folder = tmp_path / "builds"
+    folder.mkdir()
+    return folder
+
+
+def build(builds: Path, root: Path, *, library: bytes = b"no library") -> Path:
+    """A build of these sources, as far as its names go."""
+    folder = builds / build_key(root)
+    folder.mkdir()
+    (folder / f"{LIBRARY}{SUFFIX}").write_bytes(library)
+    (folder / f"{MODULE}{SUFFIX}").write_bytes(library)
+    return folder
+
+
+def test_where_nothing_is_compiled_the_rules_are_pure_python(builds: Path, sources: Path) -> None:
+    for folder in (builds, builds / "missing"):
+        chosen = choose_build(folder, sources, ON)
+        assert isinstance(chosen, RulesForm)
+        assert (chosen.compiled, chosen.fault) == (False, False)
+        assert "make fast" in chosen.reason
+
+
+def test_a_build_of_these_sources_is_chosen(builds: Path, sources: Path) -> None:
+    folder = build(builds, sources)
+    assert choose_build(builds, sources, ON) == folder
+
+
+@pytest.mark.parametrize("word", ["off", "false", "0", "No", "FALSE"])
+def test_it_is_switched_off_by_a_variable(builds: Path, sources: Path, word: str) -> None:
+    build(builds, sources)
+    chosen = choose_build(builds, sources, {VARIABLE: word})
+    assert chosen == RulesForm(compiled=False, reason="LEDGERLINE_COMPILED_RULES is off")
+
+
+def test_a_changed_source_makes_a_build_stale(builds: Path, sources: Path) -> None:
+    build(builds, sources)
+    changed = sources / SOURCE_FOLDERS[0] / "one.py"
+    text = changed.read_text()
+    changed.write_text("A = 2\n")
+    chosen = choose_build(builds, sources, ON)
+    assert isinstance(chosen, RulesForm)
+    assert (chosen.compiled, chosen.fault) == (False, True)
+    assert "of other sources" in chosen.reason
+    changed.write_text(text)
+    assert isinstance(choose_build(builds, sources, ON), Path), "back at the sources that it was made from"
+
+
+@pytest.mark.parametrize("folder", SOURCE_FOLDERS)
+def test_a_source_that_comes_goes_or_moves_makes_a_build_stale(sources: Path, folder: str) -> None:
+    keys = {build_key(sources)}
+    source = sources / folder / "one.py"
+    (sources / folder / "two.py").write_text(source.read_text())
+    keys.add(build_key(sources))
+    source.unlink()
+    keys.add(build_key(sources))
+    (sources / folder / "inner").mkdir()
+    (sources / folder / "two.py").rename(sources / folder / "inner" / "two.py")
+    keys.add(build_key(sources))
+    assert len(keys) == 4
+
+
+def test_a_build_for_another_python_is_stale(
+    sources: Path, builds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(builds, sources)
+    monkeypatch.setattr(compiled_rules, "EXTENSION_SUFFIXES", [".cpython-399-x86_64-linux-gnu.so"])
+    assert isinstance(choose_build(builds, sources, ON), RulesForm)
+
+
+def test_a_build_that_is_not_complete_is_never_found(builds: Path, sources: Path) -> None:
+    build(builds, sources).rename(builds / f"{build_key(sources)}.4711")
+    chosen = choose_build(builds, sources, ON)
+    assert isinstance(chosen, RulesForm)
+    assert not chosen.compiled
+
+
+def test_the_finder_answers_for_its_own_modules_only(builds: Path, sources: Path) -> None:
+    finder = BuildFinder(build(builds, sources))
+    spec = finder.find_spec(MODULE)
+    assert spec is not None
+    assert spec.origin == str(builds / build_key(sources) / f"{MODULE}{SUFFIX}")
+    assert finder.find_spec("services.referee.rules.search.longest_path") is None
+    assert finder.find_spec("json") is None
+
+
+def test_what_may_take_long_stays_interruptible() -> None:
+    modules = runpy.run_path(str(ROOT / "deploy" / "compile_rules.py"))["modules_to_compile"]()
+    assert "services/referee/rules/decide.py" in modules
+    assert "services/referee/rules/moves/cards.py" in modules
+    left_out = ("/search/", "/setup/", "__init__.py")
+    assert not [module for module in modules if any(part in module for part in left_out)]
+
+
+LOADS = """
+from pathlib import Path
+import services
+from services.runtime.compiled_rules import prefer_compiled_rules
+form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
+import services.referee.rules.seat_state as module
+print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
+"""
+
+
+def loaded(builds: Path) -> Sequence[str]:
+    """What a new process says of the rules that it loaded: compiled, fault, reason, the file of a module."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS.format(builds=str(builds), root=str(ROOT))],
+        cwd=ROOT, capture_output=True, text=True, check=True, env={VARIABLE: "on"},
+    )  # fmt: skip
+    return done.stdout.strip().split("|")
+
+
+def test_a_build_that_cannot_be_loaded_leaves_the_rules_to_python(builds: Path) -> None:
+    build(builds, ROOT)
+    compiled, fault, reason, file = loaded(builds)
+    assert (compiled, fault) == ("False", "True")
+    assert "can't be loaded" in reason
+    assert LIBRARY in reason
+    assert file.endswith("seat_state.py")
+
+
+def test_a_build_is_not_mixed_with_modules_that_are_there_already(
+    builds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled modules call each other without asking which module is loaded."""
+    build(builds, ROOT)
+    form = compiled_rules.load_build(builds / build_key(ROOT))
+    assert (form.compiled, form.fault) == (False, True)
+    assert form.reason == f"{MODULE} was imported before"
+
+
+@pytest.mark.parametrize(
+    ("form", "level"),
+    [
+        (RulesForm(compiled=True, reason="build 12"), "info"),
+        (RulesForm(compiled=False, reason="nothing"), "info"),
+        (RulesForm(compiled=False, reason="other sources", fault=True), "warning"),
+    ],
+)
+def test_a_referee_logs_in_which_form_the_rules_decide(
+    form: RulesForm, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_rules, "_loaded", form)
+    with captured_logs() as lines:
+        log_rules_form()
+    (line,) = [line for line in lines if line["event"] == "rules loaded"]
+    assert (line["log_level"], line["compiled"], line["why"]) == (level, form.compiled, form.reason)
+
+
+def test_the_version_names_the_form_of_the_rules() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["version"] == VERSION
+    done = run_in_process("--version")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [f"ledgerline {VERSION}", f"rules: {compiled_rules.rules_form()}"]
+
+
+def test_the_group_is_named_as_its_library() -> None:
+    assert LIBRARY.removesuffix("__mypyc") == GROUP
