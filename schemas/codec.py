@@ -182,22 +182,31 @@ def pack_private_part(
     )
 
 
-def read_proofs(public: bytes) -> tuple[Sequence[Row | None], Proofs] | None:
-    """The rows of a public entry and what it proves of them; None for format 1. Raises CorruptDataError."""
+class PrivatePart(NamedTuple):
+    """One seat's private part of an entry, read."""
+
+    previous: int  # the sequence number of the seat's previous part, or 0
+    answers: CommandId | None  # the seat's command that the entry decides
+    rows: Mapping[int, Row]
+    openings: bytes
+
+
+def read_public_rows(public: bytes) -> tuple[Sequence[Row | None], Proofs | None]:
+    """The rows of a public entry and what it proves of them: None for format 1. Raises CorruptDataError."""
     try:
         entry_format, _, rows, *proofs = _unpack_formatted(public)
         if entry_format == UNSEALED_FORMAT:
-            return None
+            return rows, None
         return rows, Proofs(*(bytes(memoryview(proof)) for proof in proofs))
     except (TypeError, ValueError) as error:
         raise CorruptDataError(f"no proofs can be read from {public[:60]!r}: {error}") from None
 
 
-def read_private_rows(private_part: bytes) -> tuple[Mapping[int, Row], bytes]:
-    """The rows of a private part by index, and the salts in it. Raises CorruptDataError."""
+def read_private_part(private_part: bytes) -> PrivatePart:
+    """A seat's private part, with its rows by index, and the salts in it. Raises CorruptDataError."""
     try:
-        _, _, _, rows, *openings = _unpack_formatted(private_part)
-        return rows, bytes(memoryview(openings[0])) if openings else b""
+        _, previous, answers, rows, *openings = _unpack_formatted(private_part)
+        return PrivatePart(int(previous), answers, rows, bytes(memoryview(openings[0])) if openings else b"")
     except (TypeError, ValueError) as error:
         raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
 

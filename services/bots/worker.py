@@ -13,45 +13,37 @@ All tasks wait only where the engine can't be reached.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from heapq import nsmallest
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from services.bots.held_projections import HeldProjections
 from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.policy_processes import Thought
-from services.bots.seat_projection import SeatProjection, ViewPageReader
+from services.bots.seat_projection import LOST_END_ERRORS, VIEW_ERRORS, SeatProjection, ViewPageReader
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import (
     BotTask,
     BotTaskQueue,
     CommandBatchSubmitter,
     DeliveredBotTask,
-    MissingEntryError,
 )
 from services.ledger.errors import NodeAwayError
-from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_queries import PAGE_SIZE, ViewPage, ViewPageOrError
 from services.referee.rules import legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import CONNECTION_ERRORS, ENGINE_COMMAND_ERROR, PROGRAMMING_ERRORS
 
 log = get_logger("bots")
-MAX_PROJECTIONS: Final = 4_096
-IDLE_S: Final = 10.0  # without a task, before a projection's game is looked at: it may be over
-MAX_LOOKS: Final = 64  # at idle projections, at once
 RECLAIM_IDLE_MS: Final = 2_000
 MAX_RECLAIM_S: Final = 0.5  # how long new tasks wait for reclaimed ones, of either kind
 THINKING_BLOCK_MS: Final = 10  # how long an answer waits for the worker, which waits for tasks
 MAX_CHOOSING_S: Final = 0.01  # how long a command that was chosen waits for others to be sent with it
 MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to crash its workers
-LOST_END_ERRORS: Final = (MissingEntryError, LogRewoundError)  # a fail-over lost the end of the log
-VIEW_ERRORS: Final = (*LOST_END_ERRORS, VerificationFailedError, CorruptDataError, *PROGRAMMING_ERRORS)
 # A task's command, its error where the task must wait, or None where there is nothing to do.
 Choice = CommandEnvelope | Exception | None
 
@@ -76,8 +68,7 @@ class BotWorker:
         self.ledger, self.commands, self.name, self.batch = ledger, commands, name, batch
         self.clock, self.slow_tasks = clock, slow_tasks
         self._slow_choices: dict[tuple[str, Seat], Command | None] = {}  # of the tasks in process
-        self.projections: OrderedDict[tuple[str, Seat], SeatProjection] = OrderedDict()
-        self._pages: dict[SeatProjection, ViewPageOrError] = {}  # that were read and aren't applied yet
+        self.projections = HeldProjections(clock)
 
     def step(self, block_ms: int = 500) -> int:
         """Process the next tasks; returns how many were delivered. Waits for one at most `block_ms`."""
@@ -122,21 +113,8 @@ class BotWorker:
         return count
 
     def forget_finished(self) -> int:
-        """Drop the projections of games that are over or gone: nobody sends a task for those. Looks at some of those
-        that had no task for a while, the longest one first; returns how many were dropped."""
-        idle = [
-            (projection.looked_at_s, key)
-            for key, projection in self.projections.items()
-            if self.clock() - projection.looked_at_s >= IDLE_S
-        ]
-        before, longest = len(self.projections), [key for _, key in nsmallest(MAX_LOOKS, idle)]
-        self._read_pages([self.projections[key] for key in longest])
-        for game, seat in longest:
-            try:
-                self._refresh(self.projections[game, seat])
-            except VIEW_ERRORS:
-                self.projections.pop((game, seat), None)  # its next task says what is wrong
-        return before - len(self.projections)
+        """Drop the projections of games that are over or gone: nobody sends a task for those."""
+        return self.projections.forget_finished(self.ledger)
 
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
         """Returns how many of these tasks are finished; those of slow policies are held."""
@@ -175,8 +153,8 @@ class BotWorker:
         requeued: list[DeliveredBotTask] = []
         remaining, errors = deque(deliveries), list[Exception]()
         try:
-            seats = dict.fromkeys((delivery.task.game, delivery.task.seat) for delivery in deliveries)
-            self._read_pages([self._projection(game, seat) for game, seat in seats])
+            seats = [(delivery.task.game, delivery.task.seat) for delivery in deliveries]
+            self.projections.read_pages(self.ledger, seats)
             while remaining:
                 for error in self._choose_and_send(remaining):
                     (finished if error is None else requeued).append(remaining.popleft())
@@ -185,7 +163,7 @@ class BotWorker:
             requeued.extend(remaining)
             raise
         finally:  # what was sent before the engine went away isn't sent again
-            self._pages.clear()
+            self.projections.forget_pages()
             if finished:
                 self.ledger.acknowledge_tasks(finished)
             if requeued:
@@ -195,12 +173,6 @@ class BotWorker:
         if errors:
             log.warning("bot tasks wait", count=len(errors), why=str(errors[-1]) or "not now")
         return len(finished)
-
-    def _read_pages(self, projections: Sequence[SeatProjection]) -> None:
-        """The next page of each, in one round trip."""
-        if projections:
-            pages = self.ledger.read_views([projection.next_page() for projection in projections])
-            self._pages = dict(zip(projections, pages, strict=True))
 
     def _choose_and_send(self, deliveries: Iterable[DeliveredBotTask]) -> list[Exception | None]:
         """Choose for the first of these tasks, for about MAX_CHOOSING_S, and send the commands together.
@@ -241,7 +213,7 @@ class BotWorker:
                 log.error("bot can't choose", **log_fields, error=str(error))
             except PROGRAMMING_ERRORS:  # a bug of the policy; an unreachable engine raises others
                 log.exception("bot can't choose", **log_fields)
-            self.projections.pop((task.game, task.seat), None)
+            self.projections.drop(task.game)
         log.error("bot task dropped", **log_fields)
         return None
 
@@ -266,30 +238,8 @@ class BotWorker:
 
     def _legal_commands(self, task: BotTask) -> tuple[SeatProjection, list[Command]]:
         """The seat's projection as of now, and its legal commands."""
-        projection = self._projection(task.game, task.seat)
-        self._refresh(projection)
+        projection = self.projections.refreshed(self.ledger, task.game, task.seat)
         return projection, legal(projection.state, task.seat)
-
-    def _refresh(self, projection: SeatProjection) -> None:
-        """Read on, and keep the projection no longer once its game is over. Raises what reading does."""
-        projection.looked_at_s = self.clock()
-        page = self._pages.pop(projection, None)
-        if page is None or (projection.apply(page) and _is_full(page)):
-            projection.refresh(self.ledger)
-        if projection.state.result:
-            self.projections.pop((projection.view_verifier.game, projection.seat), None)
-
-    def _projection(self, game: str, seat: Seat) -> SeatProjection:
-        projection = self.projections.pop((game, seat), None) or SeatProjection(game, seat)
-        self.projections[game, seat] = projection
-        if len(self.projections) > MAX_PROJECTIONS:
-            self.projections.popitem(last=False)
-        return projection
-
-
-def _is_full(page: ViewPageOrError) -> bool:
-    """Whether there may be another page."""
-    return isinstance(page, ViewPage) and any(len(entries) >= PAGE_SIZE for entries in page.views.values())
 
 
 def _is_connection_lost(error: Exception) -> bool:

@@ -13,7 +13,7 @@ from schemas.boards.form import BoardForm
 from schemas.commands import PlayerCommand, write_command
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from services.bots.seat_projection import SeatProjection, ViewPageReader
+from services.bots.seat_projection import GameProjections, ViewPageReader
 from services.cli.exit import CommandLineError
 from services.cli.game_requests import post_until_answered
 from services.cli.stall_watch import StallWatch
@@ -33,7 +33,7 @@ class LoggedTable:
     ) -> None:
         self.game = game
         self._http, self._views, self._tokens, self._stalls = http, views, tokens, stalls
-        self._projections = [SeatProjection(game, seat) for seat in range(len(tokens))]
+        self._projections = GameProjections(game, range(len(tokens)))
         self._latest: Seat = 0  # whose view was read last
 
     async def next_turn(self) -> Turn | None:
@@ -46,7 +46,7 @@ class LoggedTable:
 
     async def final_state(self) -> GameState:
         """See `Table`."""
-        return self._projections[self._latest].state
+        return self._projections.current(self._latest).state
 
     def _next_turn(self) -> Turn | None:
         state = self._read(self._latest)
@@ -57,7 +57,7 @@ class LoggedTable:
 
     def _send(self, seat: Seat, command: PlayerCommand) -> GameState:
         """What the rules refuse is answered as a problem, and its entry removes the seat."""
-        before = self._projections[seat].view_verifier.sequence
+        before = self._projections.current(seat).sequence
         headers = {
             "Authorization": f"Bearer {self._tokens[seat]}",
             "Idempotency-Key": f"trains-{secrets.token_hex(8)}",
@@ -69,14 +69,13 @@ class LoggedTable:
         except InvalidInputError as error:
             refusal = error
         state = self._read(seat)
-        if self._projections[seat].view_verifier.sequence == before:
+        if self._projections.current(seat).sequence == before:
             raise CommandLineError(f"game {self.game} doesn't go on: {refusal}")
         return state
 
     def _read(self, seat: Seat) -> GameState:
         self._latest = seat
-        self._projections[seat].refresh(self._views)
-        return self._projections[seat].state
+        return self._projections.refresh(self._views, seat).state
 
 
 class LoggedTables:

@@ -33,10 +33,17 @@ def merge_view(
 ) -> list[ViewEntry]:
     """The view after a number. Private parts that are ahead of `public` are left for later.
 
-    Public numbers must be contiguous. Each private part names the number of the one before it, so a
-    lost one shows as soon as a later one is read. Raises MissingEntryError."""
+    Public numbers must be contiguous. Raises MissingEntryError."""
     require_contiguous("public view", after, ((number, data) for number, data, _ in public))
-    last = after + len(public)
+    parts_by_sequence = index_parts(after, after + len(public), private_parts)
+    return [
+        build_view_entry(number, data, parts_by_sequence.get(number), head) for number, data, head in public
+    ]
+
+
+def index_parts(after: int, last: int, private_parts: Iterable[NumberedEntry]) -> dict[int, bytes]:
+    """A seat's parts after a number, up to the last public entry, by their numbers. Each names the number of the one
+    before it, so a lost one shows as soon as a later one is read. Raises MissingEntryError."""
     parts_by_sequence: dict[int, bytes] = {}
     previous_sequence = None
     for number, private_part in private_parts:
@@ -48,9 +55,7 @@ def merge_view(
                 f"view: the seat's part {named_sequence} is missing before its part {number}"
             )
         parts_by_sequence[number], previous_sequence = private_part, number
-    return [
-        build_view_entry(number, data, parts_by_sequence.get(number), head) for number, data, head in public
-    ]
+    return parts_by_sequence
 
 
 def require_contiguous(label: str, after: int, entries: Iterable[NumberedEntry]) -> None:

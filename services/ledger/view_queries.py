@@ -17,19 +17,27 @@ from services.ledger import keys
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Query, RedisCommand, Reply, command
 from services.ledger.replies import parse_entries, parse_public_entries, require_game_reply
-from services.ledger.view_merge import LogRewoundError, PublicEntry, merge_view, require_same_head
+from services.ledger.view_merge import (
+    LogRewoundError,
+    PublicEntry,
+    index_parts,
+    merge_view,
+    require_same_head,
+)
 
 PAGE_SIZE: Final = 500
 
 
 class ViewRequest(NamedTuple):
     """Which viewers want a game's entries after a number. With `head`, the entry of that number is
-    read again and must have that head; where it is empty, the entry must be there."""
+    read again and must have that head; where it is empty, the entry must be there. `parts` asks for private parts
+    alone, of each of these seats after a number of its own."""
 
     game: str
     after: int
     viewers: Sequence[Seat | None]
     head: bytes | None = None
+    parts: Sequence[tuple[Seat, int]] = ()
 
     @property
     def first_sequence(self) -> int:
@@ -39,13 +47,16 @@ class ViewRequest(NamedTuple):
 
 class ViewPage(NamedTuple):
     """The entries of each viewer, the head after the last entry, and the head before the first; empty
-    where it isn't known."""
+    where it isn't known. Private parts that were asked for alone are by seat and number."""
 
     views: Mapping[Seat | None, list[ViewEntry]]
     head: bytes
     previous_head: bytes
+    parts: Mapping[Seat, PartsOrError] = {}
 
 
+# The private parts of one seat by number, or what is wrong with them: the damage of one seat's is no other's.
+PartsOrError = Mapping[int, bytes] | MissingEntryError | CorruptDataError | RedisError
 # A page of one game, its damage, or the error of its node.
 ViewPageOrError = ViewPage | MissingEntryError | CorruptDataError | LogRewoundError | RedisError
 
@@ -67,7 +78,11 @@ def read_views(
         # All of a game's replies are taken before one of them can be found damaged.
         public_reply = next(replies)
         private_replies = {viewer: next(replies) if viewer is not None else () for viewer in request.viewers}
-        pages.append(_page_or_error(request, public_reply, private_replies))
+        part_replies = [next(replies) for _ in request.parts]
+        page = _page_or_error(request, public_reply, private_replies)
+        if part_replies and isinstance(page, ViewPage):
+            page = page._replace(parts=_index_parts(request, page, part_replies))
+        pages.append(page)
     return pages
 
 
@@ -103,6 +118,10 @@ def _commands(partitions: int, request: ViewRequest, limit: int) -> list[RedisCo
             for seat in request.viewers
             if seat is not None
         ),
+        *(
+            command("XRANGE", keys.private_view(partition, game, seat), f"{after + 1}-0", last)
+            for seat, after in request.parts
+        ),
     ]
 
 
@@ -134,6 +153,21 @@ def _build_page(
         for viewer, private_reply in private_replies.items()
     }
     return ViewPage(views, entries[-1][2] if entries else b"", previous_head)
+
+
+def _index_parts(
+    request: ViewRequest, page: ViewPage, part_replies: Sequence[Reply]
+) -> dict[Seat, PartsOrError]:
+    """The private parts of each seat, up to the page's last entry."""
+    last = max([request.after, *(entries[-1].number for entries in page.views.values() if entries)])
+    parts = dict[Seat, PartsOrError]()
+    for (seat, after), reply in zip(request.parts, part_replies, strict=True):
+        try:
+            entries = parse_entries(require_game_reply(request.game, reply))
+            parts[seat] = index_parts(after, last, entries)
+        except (MissingEntryError, CorruptDataError, RedisError) as error:
+            parts[seat] = error
+    return parts
 
 
 def _parse_head(game: str, reply: Reply) -> LogHead | CorruptDataError | RedisError:

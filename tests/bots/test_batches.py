@@ -45,7 +45,7 @@ def test_the_views_of_a_batch_are_read_in_one_round_trip_and_its_commands_sent_i
 
     counting: Any = CountingLedger()
     BotWorker(counting, Counting(), "one", clock=lambda: 0.0).step(0)
-    assert (reads, writes) == ([2], [2])
+    assert (reads, writes) == ([1], [2]), "one game, two seats"
 
 
 def test_a_slow_policy_delays_what_was_chosen_before_it_by_hundredths_of_a_second(

@@ -16,7 +16,7 @@ from services.bots import slow_tasks, worker
 from services.bots.policies import POLICIES, SLOW_POLICIES, Policy, SlowPolicy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.policy_processes import PolicyProcesses
-from services.bots.seat_projection import SeatProjection
+from services.bots.seat_projection import GameProjections
 from services.bots.slow_tasks import MAX_WAIT_S, SlowTasks
 from services.bots.worker import RECLAIM_IDLE_MS, BotWorker
 from services.ledger import RedisLedger, keys
@@ -107,8 +107,7 @@ def hanging_worker(
 
 def choice_of(ledger: RedisLedger, policy: Policy, seat: int, game: str = GAME) -> Command:
     """What the policy chooses for the seat now."""
-    projection = SeatProjection(game, seat)
-    projection.refresh(ledger)
+    projection = GameProjections(game, [seat]).refresh(ledger, seat)
     seat_random = SeatRandom(*projection.random_source)
     return policy(projection.state, seat, legal(projection.state, seat), seat_random)
 

@@ -16,6 +16,7 @@ from schemas.field_types import Seat
 from schemas.hash_chain import next_head
 from schemas.rows import pack, unpack
 from services.bots import worker
+from services.bots.held_projections import IDLE_S
 from services.bots.policies import POLICIES, Policy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import BotWorker
@@ -183,10 +184,9 @@ def test_P7_a_bot_notices_that_its_last_entry_has_another_head_on_another_branch
     sink = RecordedCommands()
     bots = BotWorker(ledger, sink, "one")
     bots.step(0)
-    projection = bots.projections[GAME, 0]
     replace_last_head(client)
     with pytest.raises(LogRewoundError, match="isn't the one that was read"):
-        projection.refresh(ledger)
+        bots.projections.refreshed(ledger, GAME, 0)
 
 
 def test_P6_a_bot_does_not_act_on_what_the_server_can_not_have_committed_to(
@@ -263,10 +263,10 @@ def test_P9_what_is_held_of_games_that_are_over_or_gone_is_dropped(
     submit(ledger, [CommandEnvelope(f"leave-{seat}", over, seat, Leave()) for seat in (0, 1)])
     opened.step(0)
     client.delete(keys.public_view(keys.partition_of(gone, ledger.partitions), gone))
-    now_s = worker.IDLE_S - 1
+    now_s = IDLE_S - 1
     assert bots.forget_finished() == 0, "each had a task a moment ago"
-    now_s = worker.IDLE_S
+    now_s = IDLE_S
     assert bots.forget_finished() == 4
     assert {game for game, _ in bots.projections} == {still_played}
-    now_s += worker.IDLE_S - 1
+    now_s += IDLE_S - 1
     assert bots.forget_finished() == 0

@@ -240,12 +240,12 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot keeps a state that a fail-over took back", "P7", "services/bots/seat_projection.py",
-        "(verifier.viewer,), verifier.head)", "(verifier.viewer,))", ("tests/bots", *SIMULATOR),
+        "(None,), verifier.head, parts)", "(None,), None, parts)", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
         "a bot doesn't verify what it is shown", "P6", "services/bots/seat_projection.py",
-        "            self.view_verifier.verify(entry)\n",
-        "            self.view_verifier.sequence, self.view_verifier.head = entry.number, entry.shown.head\n", ("tests/bots",),
+        "            answers, events = self.part_verifier.verify(entry, parts.get(entry.number))\n",
+        "            answers, events = None, entry.events\n", ("tests/bots",),
     ),
     Mutant(
         "a verdict names its own head as the previous one", "P3", "services/referee/decision_building.py",

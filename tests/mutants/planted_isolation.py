@@ -58,12 +58,20 @@ ISOLATION_MUTANTS: Final = (
         "#ARGV > 8 and redis.call('XLEN', KEYS[3])", "#ARGV > 8 and 0", MISTYPED,
     ),
     Mutant(
-        "a bots' worker keeps what it knows of games that are over", "P9", "services/bots/worker.py",
-        "        if projection.state.result:\n", "        if False:\n", ("tests/bots/test_worker.py",),
+        "a bots' worker keeps what it knows of games that are over", "P9", "services/bots/held_projections.py",
+        "        if projection.state.result:", "        if False:", ("tests/bots/test_worker.py",),
     ),
     Mutant(
-        "a bots' worker never looks at games that send no task", "P9", "services/bots/worker.py",
-        "if self.clock() - projection.looked_at_s >= IDLE_S", "if False", ("tests/bots/test_worker.py",),
+        "a bots' worker never looks at games that send no task", "P9", "services/bots/held_projections.py",
+        "if self.clock() - projections.looked_at_s >= IDLE_S", "if False", ("tests/bots/test_worker.py",),
+    ),
+    Mutant(
+        "an entry that a seat of the worker needs isn't held", "P5", "services/bots/seat_projection.py",
+        "first_needed = 1 + min(", "first_needed = 1 + max(", ("tests/bots/test_shared_projections.py",),
+    ),
+    Mutant(
+        "a part that can't be believed stops the game's other bots", "P6", "services/bots/seat_projection.py",
+        "            self._errors[projection.seat] = error\n", "            raise\n", ("tests/bots/test_shared_projections.py",),
     ),
     Mutant(
         "a service that is stopped while it starts is killed", "P7", "services/cli/__init__.py",

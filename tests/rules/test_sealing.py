@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import ENTRY_FORMAT, UNSEALED_FORMAT, read_private_rows, read_proofs
+from schemas.codec import ENTRY_FORMAT, UNSEALED_FORMAT, read_private_part, read_public_rows
 from schemas.commands import PlayOff
 from schemas.entries import Entry
 from schemas.events import SeedRevealed
@@ -63,12 +63,12 @@ def test_P5_there_is_a_commitment_to_the_secret_and_one_to_each_part_with_rows_a
 ) -> None:
     for game in fixed_games(rules):
         for entry, sealed in zip(game.entries, game.sealed, strict=True):
-            proofs = read_proofs(sealed.public)
+            _, proofs = read_public_rows(sealed.public)
             assert proofs is not None
             owners = split_by_visibility(entry.events).private.keys()
-            assert len(proofs[1].commitments) == 16 * (1 + len(owners))
-            assert {seat for seat, part in sealed.private_parts if read_private_rows(part)[0]} == owners
-            assert len(proofs[1].leaves) % 16 == len(proofs[1].openings) % 16 == 0
+            assert len(proofs.commitments) == 16 * (1 + len(owners))
+            assert {seat for seat, part in sealed.private_parts if read_private_part(part).rows} == owners
+            assert len(proofs.leaves) % 16 == len(proofs.openings) % 16 == 0
 
 
 @EVERY_RULESET
@@ -103,9 +103,9 @@ def test_P5_another_seed_changes_every_commitment(number: int) -> None:
 def sealed_by(state: GameState, number: int, entry: Entry) -> bytes:
     piles = PileTracker()
     piles.runs = {name: [(0, 0, 999)] for name in ("", *state.ticket_decks)}
-    proofs = read_proofs(seal_entry(state, ChainState(number, b"", {}), piles, entry).public)
+    _, proofs = read_public_rows(seal_entry(state, ChainState(number, b"", {}), piles, entry).public)
     assert proofs is not None
-    return proofs[1].commitments
+    return proofs.commitments
 
 
 def test_P4_a_game_of_an_earlier_version_is_encoded_as_it_was() -> None:
@@ -113,4 +113,4 @@ def test_P4_a_game_of_an_earlier_version_is_encoded_as_it_was() -> None:
     game.state.ruleset = RULESET_VERSIONS["usa", 2]
     sealed = seal_entry(game.state, ChainState(0, initial_head(GAME), {}), PileTracker(), game.entries[-1])
     assert {unpack(data)[0] for data in (sealed.entry, sealed.public)} == {UNSEALED_FORMAT} != {ENTRY_FORMAT}
-    assert read_proofs(sealed.public) is None
+    assert read_public_rows(sealed.public)[1] is None

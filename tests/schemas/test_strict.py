@@ -21,8 +21,8 @@ from schemas.codec import (  # fmt: skip
     pack_private_part,
     pack_public,
     read_previous_part,
-    read_private_rows,
-    read_proofs,
+    read_private_part,
+    read_public_rows,
     unpack_entry,
     unpack_envelope,
     unpack_for_fold,
@@ -203,8 +203,8 @@ def no_other_error(data: bytes) -> None:
         lambda: build_view_entry(1, PUBLIC, data),
         lambda: build_view_entry(1, data, PART),
         lambda: read_previous_part(data),
-        lambda: read_proofs(data),
-        lambda: read_private_rows(data),
+        lambda: read_public_rows(data),
+        lambda: read_private_part(data),
     )
     for place, read in enumerate(readings):
         try:

@@ -6,8 +6,9 @@ determines the randomness was repeated after the contributions were known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any, Final
 
 from schemas.events import (
     AccessSet,
@@ -52,28 +53,28 @@ class EventOrder:
         return ""
 
     def _find_violation(self, sequence: int, index: int, event: Event) -> str:
-        if isinstance(event, GameCreated | SeedSealed):
-            return (
-                self._check_creation(event)
-                if sequence == 1 and index < 2
-                else f"It has the event {_event_name(event)} again."
-            )
-        if isinstance(event, (AccessSet, GameForked, *SETUP_EVENTS)):
-            return (
-                ""
-                if sequence == 1
-                else f"It has the event {_event_name(event)}, which only a game's first entry has."
-            )
-        if isinstance(event, SeatTaken):
-            return self._check_seat_taken(event)
-        if isinstance(event, GameStarted):
-            return self._check_start()
-        if isinstance(event, SeedRevealed):
-            return self._check_seed_revealed(event)
-        self.game_ended = self.game_ended or isinstance(event, GameEnded)
-        if self.started or isinstance(event, CommandRefused):
-            return ""
-        return f"It has the event {_event_name(event)} before the game has started."
+        if (check := _CHECKS.get(event.__class__)) is not None:
+            return check(self, sequence, index, event)
+        return "" if self.started else f"It has the event {_event_name(event)} before the game has started."
+
+    def _check_opening(self, sequence: int, index: int, event: GameCreated | SeedSealed) -> str:
+        if sequence != 1 or index > 1:
+            return f"It has the event {_event_name(event)} again."
+        return self._check_creation(event)
+
+    def _check_first_entry(self, sequence: int, _: int, event: Event) -> str:
+        return (
+            ""
+            if sequence == 1
+            else f"It has the event {_event_name(event)}, which only a game's first entry has."
+        )
+
+    def _check_refusal(self, *_: object) -> str:
+        return ""
+
+    def _check_end(self, sequence: int, index: int, event: GameEnded) -> str:
+        self.game_ended = True
+        return "" if self.started else f"It has the event {_event_name(event)} before the game has started."
 
     def _check_creation(self, event: GameCreated | SeedSealed) -> str:
         if isinstance(event, SeedSealed):
@@ -84,19 +85,19 @@ class EventOrder:
         self.free_seats = set(range(len(event.seats)))
         return ""
 
-    def _check_seat_taken(self, event: SeatTaken) -> str:
+    def _check_seat_taken(self, _: int, __: int, event: SeatTaken) -> str:
         if self.started or event.seat not in self.free_seats:
             return f"It takes seat {event.seat}, which isn't free any more."
         self.free_seats.remove(event.seat)
         return ""
 
-    def _check_start(self) -> str:
+    def _check_start(self, *_: object) -> str:
         if self.started or self.free_seats:
             return "The game starts again, or before every seat is taken."
         self.started = True
         return ""
 
-    def _check_seed_revealed(self, event: SeedRevealed) -> str:
+    def _check_seed_revealed(self, _: int, __: int, event: SeedRevealed) -> str:
         self.seed_revealed = True
         with suppress(ValueError, TypeError):
             if commit_to_seed(event.seed) == self.seed_commitment:
@@ -106,3 +107,16 @@ class EventOrder:
 
 def _event_name(event: Event) -> str:
     return event.type.replace("_", " ")
+
+
+# Any: each takes the type of event that is its key. All other events come after the start.
+_CHECKS: Final[Mapping[type[Event], Callable[[EventOrder, int, int, Any], str]]] = {
+    GameCreated: EventOrder._check_opening,
+    SeedSealed: EventOrder._check_opening,
+    **dict.fromkeys((AccessSet, GameForked, *SETUP_EVENTS), EventOrder._check_first_entry),
+    SeatTaken: EventOrder._check_seat_taken,
+    GameStarted: EventOrder._check_start,
+    SeedRevealed: EventOrder._check_seed_revealed,
+    GameEnded: EventOrder._check_end,
+    CommandRefused: EventOrder._check_refusal,
+}

@@ -8,6 +8,7 @@ events, since it is public how many cards move. docs/proof.md numbers the epochs
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.events import (
@@ -114,6 +115,12 @@ class PileTracker:
         return FIRST_RETURNED_EPOCH + self.returned_count - 1
 
 
+def names_of(event: Event) -> CardNames:
+    """The cards or tickets that an event moves between a pile and one seat, as that seat sees them. Raises
+    LookupError for any other event."""
+    return NAMES_OF_MOVED[event.__class__](event)
+
+
 def _deck_shuffled(pile_tracker: PileTracker, event: DeckShuffled) -> PileChange:
     added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
     return PileChange(added, (), event.order, None, is_hidden=True)
@@ -198,4 +205,13 @@ PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChang
     TicketsOffered: _tickets_offered,
     TicketsReturned: _tickets_returned,
     HandReturned: _hand_returned,
+}
+# Any: the same
+NAMES_OF_MOVED: Final[Mapping[type[Event], Callable[[Any], CardNames]]] = {
+    HandDealt: attrgetter("cards"),
+    CardsGiven: attrgetter("cards"),
+    CardDrawn: lambda event: (event.card,),
+    TicketsOffered: attrgetter("tickets"),
+    TicketsReturned: attrgetter("tickets"),
+    HandReturned: attrgetter("cards"),
 }
