@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """Check the file of a game: `python verify_game.py FILE [--key HEX] [--json]`.
 
-As docs/proof.md has it: nothing was changed since the server signed it, every seat was sent its own and nothing else, every
-shuffle follows from the seed, and every card came from where it lay. It knows neither the rules of play (`ledgerline audit
-FILE`) nor the boards. It ends with 0 (good), 1 (the first bad entry is named) or 2 (no game can be read)."""
+All of docs/proof.md but the rules of play (`ledgerline audit FILE`). It ends with 0 (good), 1 (bad) or 2 (no game can be read)."""
 
 from __future__ import annotations
 
@@ -146,13 +144,12 @@ def decode_point(data: bytes) -> tuple[int, int]:
 
 def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
     """Whether this is a signature of the message by this key's owner."""
-    try:
+    with suppress(ValueError, IndexError):
         a, r, base = decode_point(key), decode_point(signature[:32]), decode_point(b"\x58" + b"\x66" * 31)
-    except (ValueError, IndexError):
-        return False
-    s = int.from_bytes(signature[32:], "little")
-    k = int.from_bytes(sha512(signature[:32] + key + message).digest(), "little") % ORDER
-    return len(signature) == 64 and s < ORDER and multiply(s, base) == add_points(r, multiply(k, a))
+        s = int.from_bytes(signature[32:], "little")
+        k = int.from_bytes(sha512(signature[:32] + key + message).digest(), "little") % ORDER
+        return len(signature) == 64 and s < ORDER and multiply(s, base) == add_points(r, multiply(k, a))
+    return False
 
 
 def shuffled(row: list[str], key: bytes, epoch: int) -> list[str]:
@@ -177,9 +174,9 @@ def root(leaves: list[bytes]) -> bytes:
 
 
 # -- who may see what
-ROW_LENGTHS = dict(zip((*range(1, 48), *range(50, 56), 60, 61), (  # of the rows of events, by code
+ROW_LENGTHS = dict(zip((*range(1, 49), *range(50, 56), 60, 61), (  # of the rows of events, by code
     11, 6, 2, 2, 3, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 3, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12, 2, 3, 4, 4,
-    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 5, 13, 6, 4, 1, 9, 4, 5,
+    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 2, 5, 13, 6, 4, 1, 9, 4, 5,
 ), strict=True))  # fmt: skip
 HIDDEN = {  # by code: which fields are face down, for all but the event's seat if it has one
     2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (), 47: (2,),
@@ -224,7 +221,7 @@ class Game:
 
     def __init__(self, name: str) -> None:
         self.name, self.error, self.seed, self.key, self.vault = name, "", b"", b"", b""
-        self.created, self.turned_up = list[Any](), list[str]()
+        self.created, self.turned_up, self.again = list[Any](), list[str](), defaultdict[int, bytes](bytes)
         self.sealed = self.given = self.over = self.revealed = False
         self.piles: dict[str | None, Pile] = defaultdict(list)
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
@@ -323,10 +320,10 @@ class Game:
                 own = h("contribution", self.seed, bytes((seat,))).hex()
                 made = {"seed": own, "house": own, "seat": command[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "house" if policy else "seat" if command[4] else "nobody"
-                fits = share == ([made[by], by] if self.sealed else [None] * len(share))
-                scope = b"" if policy else self.name.encode()
+                fits = (called is None) == (row[0] == 55)  # a player's name isn't in the log
+                fits &= share == ([made[by], by] if self.sealed else [None] * len(share))
+                scope = (b"" if policy else self.name.encode()) + self.again[seat]
                 self.secrets[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
-                fits &= (called is None) == (row[0] == 55)  # a player's name isn't in the log
                 fits &= secret == (due.hex() if self.sealed or policy else None) and seat not in self.shares
                 self.expect(fits, f"has another secret or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
@@ -356,8 +353,11 @@ class Game:
                 self.move_cards(row)
 
     def move_cards(self, row: list[Any]) -> None:  # noqa: C901, PLR0912 -- a case each
-        """What an event of play does to the piles and what lies open, and who sees which card."""
+        """What other events do to seats, piles and what lies open, and who sees which card."""
         match row:
+            case [48, seat]:
+                self.expect(not self.key and self.shares.pop(seat, ""), f"frees seat {seat}, which is free")
+                self.again[seat] = b"\0" + u64(int.from_bytes(self.again[seat], "big") + 1)
             case [4 | 41 | 46, order, *roots]:
                 rest = Counter(name for name, _ in (self.piles.pop(None, []) if row[0] == 46 else ()))
                 self.expect(Counter(order) == self.discards + rest, "shuffles other cards than it may")

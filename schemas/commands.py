@@ -10,13 +10,13 @@ them fails, naming the command.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from schemas.access import GameVisibility, SpectatorDelay
+from schemas.board_choice import BoardChoice
 from schemas.contract import COMMAND_REGISTRY, CommandContract, Schema, command, contract, field_names
 from schemas.errors import InvalidInputError
 from schemas.field_types import (  # fmt: skip
@@ -35,7 +35,6 @@ from schemas.field_types import (  # fmt: skip
     Seat,
     Slug,
     Text,
-    require_json_object,
 )
 from schemas.forks import Fork, SequenceNumber
 from schemas.positions import Position
@@ -66,23 +65,6 @@ class PlayOff:
     number: Annotated[Int, Field(ge=1, le=9)]
     seats: Annotated[tuple[Seat, ...], Field(min_length=2, max_length=8)]  # who they were there
     wins: Annotated[tuple[Int, ...], Field(min_length=2, max_length=8)]  # of each, in the play-off so far
-
-
-def _validate_board_choice(board: object) -> str | Mapping[str, object]:
-    if isinstance(board, dict):
-        return require_json_object(board)
-    if isinstance(board, str) and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
-        return board
-    raise ValueError("must be the name of a board, or a board")
-
-
-BoardChoice = Annotated[
-    Any,
-    AfterValidator(_validate_board_choice),
-    WithJsonSchema(
-        {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
-    ),
-]  # a board's name, or a board in place in the form of schemas/boards/form.py; pydantic checks no more
 
 
 @command(type="create_game", code=1, sender="system")
@@ -233,11 +215,28 @@ class EndGame(CommandContract):
     """End a started game in which nobody has acted for long (GAME-8): its host asks for it."""
 
 
+@command(type="free_seat", code=19, sender="system")
+class FreeSeat(CommandContract):
+    """Free a seat before the start (GAME-9): the host asks for it, where nobody comes."""
+
+    seat: Seat
+
+
+@command(type="seat_bot", code=20, sender="system")
+class SeatBot(CommandContract):
+    """Let a bot of this policy take a free seat before the start: the host asks for it."""
+
+    seat: Seat
+    policy: Policy
+
+
 PlayerCommand: TypeAlias = (
     DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | PayTunnel | DeclineTunnel | BuildStation
     | MovePassenger | RequestCards | Pass | Leave
 )  # fmt: skip
-SystemCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame | EndGame
+SystemCommand: TypeAlias = (
+    CreateGame | TakeSeat | StartGame | CallTime | ForkGame | EndGame | FreeSeat | SeatBot
+)
 Command: TypeAlias = PlayerCommand | SystemCommand
 
 COMMANDS: Final[tuple[type[Command], ...]] = union_members(Command, COMMAND_REGISTRY.classes)

@@ -62,6 +62,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "GAME-6": "The game can't be created like this.",
     "GAME-7": "The game goes on: what it hides is shown when it is over.",
     "GAME-8": "A host ends a game only after nobody has acted in it for long: ten minutes, or half the time for a move.",
+    "GAME-9": "A host frees a seat before the start only, and where nobody has seen its hand.",
     "DISPUTE-1": "There is no such dispute.",
     "DISPUTE-2": "A seat disputes only so many moves of a game, and has only so many wait for an answer.",
 }

@@ -43,6 +43,7 @@ from schemas.events.opening import (
     MomentLaid,
     PlayResumed,
     PositionLaid,
+    SeatFreed,
     SeatTaken,
     SeedSealed,
     TicketsLaid,
@@ -113,6 +114,7 @@ __all__ = [
     "RouteClaimed",
     "SCHEMAS",
     "SeatCleared",
+    "SeatFreed",
     "SeatGone",
     "SeatScore",
     "SeatTaken",
@@ -140,7 +142,7 @@ Event: TypeAlias = (
     | PassengerPlaced | PassengerMoved | CardsGiven | RequestUnmet | PositionLaid | DeckLaid | TicketsLaid
     | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked | SeedRevealed
     | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed | DeckRecreated | HandReturned
-    | AccessSet
+    | AccessSet | SeatFreed
 )  # fmt: skip
 
 EVENTS: Final[tuple[type[Event], ...]] = union_members(Event, EVENT_REGISTRY.classes)

@@ -94,6 +94,13 @@ class SeatTaken(EventContract):
     name_commitment: Hex32 | None = None  # to the player's name: see schemas/player_names.py
 
 
+@event(type="seat_freed", code=48, visibility=PUBLIC)
+class SeatFreed(EventContract):
+    """Who sat there doesn't any more; whoever takes the seat next has another secret."""
+
+    seat: Seat
+
+
 @event(type="game_started", code=3, visibility=PUBLIC)
 class GameStarted(EventContract):
     """Every seat is taken; the cards and tickets are about to be shuffled."""

@@ -63,7 +63,7 @@ def without_names(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> Com
 
 def _salt_plan(plan: SeatPlan, commit: Callable[[str], str]) -> SeatPlan:
     """The name that the server gives a bot is no person's and stays."""
-    own_names = [default_bot_name(plan, seat) for seat in range(MAX_SEATS)] if plan.policy else []
+    own_names = [default_bot_name(plan.policy, seat) for seat in range(MAX_SEATS)] if plan.policy else []
     if plan.name is None or plan.name in own_names:
         return plan
     return replace(plan, name=None, name_commitment=commit(plan.name))

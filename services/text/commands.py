@@ -201,6 +201,16 @@ def _end_game(state: GameState, seat: Seat | None, command: commands.EndGame) ->
     return "end the game, in which nobody has acted for long"
 
 
+@describes(commands.FreeSeat)
+def _free_seat(state: GameState, seat: Seat | None, command: commands.FreeSeat) -> str:
+    return f"free seat {command.seat}"
+
+
+@describes(commands.SeatBot)
+def _seat_bot(state: GameState, seat: Seat | None, command: commands.SeatBot) -> str:
+    return f"let a bot take seat {command.seat}: {command.policy}"
+
+
 @describes(commands.ForkGame)
 def _fork_game(state: GameState, seat: Seat | None, command: commands.ForkGame) -> str:
     return "fork game"

@@ -55,6 +55,11 @@ def _seat_taken(state: GameState, event: events.SeatTaken) -> str:
     return f"{state.seats[event.seat].name or 'Somebody'} sits down at seat {event.seat}."
 
 
+@sentence(events.SeatFreed)
+def _seat_freed(state: GameState, event: events.SeatFreed) -> str:
+    return f"The host frees seat {event.seat}."
+
+
 @sentence(events.GameStarted)
 def _game_started(state: GameState, event: events.GameStarted) -> str:
     if state.position_starter is not None:

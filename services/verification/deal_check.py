@@ -53,7 +53,8 @@ def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:
 
 def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
     seed, randomness = state.seed or "", state.ruleset.randomness
-    if event.luck != randomness.seat_secret(seed, state.game, event.seat, event.policy):
+    times_freed = state.seats[event.seat].times_freed
+    if event.luck != randomness.seat_secret(seed, state.game, event.seat, event.policy, times_freed):
         return f"Seat {event.seat}'s secret doesn't follow from the seed."
     offered = getattr(entry.command, "contribution", None)
     if (event.contribution, event.by) != randomness.contribution(

@@ -65,5 +65,6 @@ RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that dec
     commands.Pass: ("TURN-4",),
     commands.Leave: ("CONDUCT-3",),
     commands.EndGame: ("END-4",),
+    commands.FreeSeat: ("GAME-9",),
     commands.CallTime: ("CLOCK-1", "CLOCK-2"),
 }

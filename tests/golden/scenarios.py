@@ -108,6 +108,30 @@ ENDS: Final[dict[str, Scenario]] = {
     "usa-ended-by-its-host": Scenario(
         "usa", "random greedy random", "host", before=(sends(None, "end_game"),), script=(sends(None, "end_game"),)
     ),
+    "usa-seats-freed": Scenario(
+        "usa",
+        "person person greedy",
+        "chair",
+        drawn=True,
+        before=(
+            sends(None, "take_seat", name="one"),
+            sends(None, "take_seat", name="two", contribution="2c" * 32),
+            sends(1, "draw_blind"),
+            sends(None, "free_seat", seat=1),
+            sends(None, "take_seat", name="three"),  # too soon
+            sends(1, "draw_blind"),  # leaves no entry
+            sends(None, "free_seat", seat=2),
+            sends(None, "free_seat", seat=2),
+            sends(None, "start_game"),
+            sends(1, "draw_blind"),
+            sends(1, "draw_blind"),
+            sends(None, "take_seat", name="three", contribution="3c" * 32),
+            sends(None, "seat_bot", seat=1, policy="random"),
+            sends(1, "draw_blind"),
+            sends(None, "seat_bot", seat=2, policy="random"),
+        ),
+        script=(sends(None, "free_seat", seat=1),),
+    ),
     "europe-out-of-time": Scenario("europe", "random random", "brest"),
     "europe-clock-tunnel": hurried(
         "europe",

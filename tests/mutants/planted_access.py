@@ -11,8 +11,39 @@ PRIVATE: Final = ("tests/security/test_private_tables.py", "tests/security/test_
 LISTED: Final = ("tests/referee/test_eviction.py", *PRIVATE)
 QUOTAS: Final = ("tests/security/test_quotas.py",)
 TABLES: Final = ("tests/gateway/test_tables.py",)
+FREED: Final = ("tests/rules/test_freed_seats.py",)
+FREED_PROOF: Final = ("tests/verification/audit/test_freed_seats.py",)
 
 ACCESS_MUTANTS: Final = (
+    Mutant(
+        "who takes a freed seat has the secret of who sat there before", "P6", "services/referee/rules/shuffle.py",
+        'again = b"\\0" + times_freed.to_bytes(8, "big") if times_freed else b""', 'again = b""', FREED,
+    ),
+    Mutant(
+        "a bot in a freed seat has the secret of the bot before", "P6", "services/referee/rules/fair_randomness.py",
+        'derive_seat_secret(seed, seat, "" if policy else game, times_freed)',
+        'derive_seat_secret(seed, seat, "" if policy else game, 0 if policy else times_freed)', FREED,
+    ),
+    Mutant(
+        "the next holder believes any secret", "P6", "services/referee/rules/proof/part_verifier.py",
+        "if self.seat_secret and self.seat_secret in self.former_secrets:", "if False:", FREED_PROOF,
+    ),
+    Mutant(
+        "a freed seat is taken at once", "security", "services/referee/rules/setup/seat_changes.py",
+        "not seat_state.times_freed or state.at_ms >= seat_state.freed_at_ms + FREED_SEAT_RESTS_MS", "True", FREED,
+    ),
+    Mutant(
+        "the contribution of who sat there stays", "P6", "services/referee/rules/appliers/opening.py",
+        "seat_state.seat_secret = seat_state.contribution = None", "seat_state.seat_secret = None", FREED,
+    ),
+    Mutant(
+        "who sat there sends on", "security", "services/referee/rules/decide.py",
+        "if seat is not None and not creates and state.seats[seat].times_freed:", "if False:", FREED,
+    ),
+    Mutant(
+        "a seat is freed that has seen its hand", "security", "services/referee/rules/setup/seat_changes.py",
+        "return bool(state.ticket_decks) or state.fork_origin is not None", "return False", FREED,
+    ),
     Mutant(
         "a game for its players alone is shown to everybody", "security", "services/gateway/authorization.py",
         '        if (await self._creations.find(game)).access.visibility == "players":\n', "        if False:\n", PRIVATE,

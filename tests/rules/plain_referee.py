@@ -85,8 +85,10 @@ def _lay_table(by_type: Mapping[str, Sequence[Event]]) -> Table:
     created, sealed = by_type["game_created"][0], by_type["seed_sealed"][0]
     options, page = created["parameters"], PAGES[created["ruleset"]]
     seed = bytes.fromhex(by_type["seed_revealed"][0]["seed"])
-    taken = sorted(by_type["seat_taken"], key=lambda event: int(event["seat"]))
-    contributions = [bytes.fromhex(event["contribution"]) for event in taken]
+    taken = {
+        event["seat"]: event for event in by_type["seat_taken"]
+    }  # a seat that was freed has its next holder
+    contributions = [bytes.fromhex(event["contribution"]) for _, event in sorted(taken.items())]
     shown = {event["seat"]: event["tickets"] for event in by_type.get("tickets_shown", ())}
     return Table(
         created,

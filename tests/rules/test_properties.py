@@ -179,7 +179,7 @@ PUBLIC_FIELDS = (
 PARTLY_HIDDEN_FIELDS = {"deck", "names", "shuffle_key", "seats", "refusal_counts", "seed", "ticket_decks"}
 PUBLIC_SEAT_FIELDS = (
     "age", "blocked_parallels", "cars", "start_tickets_chosen", "clock_ms", "contribution", "exit_reason", "kind", "min_keep", "merchandise", "name", "name_commitment",
-    "passengers_left", "points", "policy", "routes", "stations", "is_seated", "deadline_ms",
+    "passengers_left", "points", "policy", "routes", "stations", "is_seated", "deadline_ms", "freed_at_ms", "times_freed",
 )  # fmt: skip
 PRIVATE_SEAT_FIELDS = ("hand", "seat_secret", "requested_mix", "offer", "tickets")
 

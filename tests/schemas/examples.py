@@ -17,6 +17,7 @@ from schemas.commands import (
     DrawTickets,
     EndGame,
     ForkGame,
+    FreeSeat,
     KeepTickets,
     Leave,
     MovePassenger,
@@ -24,6 +25,7 @@ from schemas.commands import (
     PayTunnel,
     PlayOff,
     RequestCards,
+    SeatBot,
     SeatPlan,
     StartGame,
     TakeSeat,
@@ -63,6 +65,7 @@ from schemas.events import (
     RevealedDiscarded,
     RouteClaimed,
     SeatCleared,
+    SeatFreed,
     SeatGone,
     SeatScore,
     SeatTaken,
@@ -156,6 +159,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Leave(),
     CallTime(3),
     EndGame(),
+    FreeSeat(1),
+    SeatBot(1, "greedy"),
 )
 
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
@@ -165,6 +170,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     AccessSet("players", 5, True, None),
     AccessSet("public", 0, False, False),
     SeatTaken(0, None, None, 33, None, "0e" * 32, "seat", "0a" * 32),
+    SeatFreed(1),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
     MarketFlushed(),

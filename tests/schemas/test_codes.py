@@ -29,6 +29,8 @@ COMMAND_CODES = {
     ("request_cards", 1): 16,
     ("fork_game", 1): 17,
     ("end_game", 1): 18,
+    ("free_seat", 1): 19,
+    ("seat_bot", 1): 20,
 }
 EVENT_CODES = {
     ("game_created", 1): 1,
@@ -37,6 +39,7 @@ EVENT_CODES = {
     ("seat_taken", 1): 2,
     ("seat_taken", 2): 42,
     ("seat_taken", 3): 55,
+    ("seat_freed", 1): 48,
     ("game_started", 1): 3,
     ("deck_shuffled", 1): 4,
     ("deck_shuffled", 2): 41,
@@ -113,6 +116,8 @@ COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
     "leave": (),
     "call_time": ("seat",),
     "end_game": (),
+    "free_seat": ("seat",),
+    "seat_bot": ("seat", "policy"),
     "pay_tunnel": ("cards",),
     "decline_tunnel": (),
     "build_station": ("city", "cards", "neighbour"),
@@ -136,6 +141,7 @@ EVENT_FIELDS = {
         "opened",
     ),
     "seat_taken": ("seat", "name", "policy", "age", "luck", "contribution", "by", "name_commitment"),
+    "seat_freed": ("seat",),
     "game_started": ("order",),
     "deck_shuffled": ("order", "root"),
     "tickets_shuffled": ("deck", "order", "root"),

@@ -17,7 +17,9 @@ from schemas.commands import (
     CreateGame,
     EndGame,
     ForkGame,
+    FreeSeat,
     Leave,
+    SeatBot,
     StartGame,
     TakeSeat,
 )
@@ -34,7 +36,8 @@ from services.referee.rules.moves.withdrawal import (
 )
 from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESETS
-from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game, take_seat
+from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game
+from services.referee.rules.setup.seat_changes import free_seat, seat_bot, take_seat
 from services.referee.rules.state import ACTION, GameState
 
 
@@ -99,6 +102,8 @@ def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
         require(state.game or creates, "GAME-1", f"there is no game {envelope.game}")
         require(not state.result, "GAME-3", "the game is over")
         require(seat is None or seat < len(state.seats), "TOKEN-1", f"the game has no seat {seat}")
+        if seat is not None and not creates and state.seats[seat].times_freed:
+            require(state.seats[seat].is_seated, "TOKEN-1", f"the host has freed seat {seat}")
     except CommandRefusedError as error:
         raise UnloggedRejectionError(error.rule, error.reason) from None
 
@@ -189,6 +194,8 @@ SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, 
     StartGame: start_game,
     CallTime: call_time,
     EndGame: end_abandoned,
+    FreeSeat: free_seat,
+    SeatBot: seat_bot,
 }
 
 

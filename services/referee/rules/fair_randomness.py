@@ -108,10 +108,11 @@ def compute_order_root(state: GameState, order: Sequence[str]) -> str:
     return merkle_root(card_leaves(derive_salt_key(state.seed, state.game), state.epoch, tuple(order))).hex()
 
 
-def derive_any_seat_secret(seed: str, game: str, seat: Seat, policy: str | None) -> str:
+def derive_any_seat_secret(seed: str, game: str, seat: Seat, policy: str | None, times_freed: int) -> str:
     """The seat's secret. A bot's is the same in every game of a named seed, so that it plays alike; a
-    person's depends on the game, so that knowing it helps in no other game."""
-    return derive_seat_secret(seed, seat) if policy else derive_seat_secret(seed, seat, game)
+    person's depends on the game, so that knowing it helps in no other game. Both depend on how often the seat
+    was freed, so that who sat there before doesn't know it."""
+    return derive_seat_secret(seed, seat, "" if policy else game, times_freed)
 
 
 def contribution_origin(
@@ -154,9 +155,11 @@ def no_order_root(state: GameState, order: Sequence[str]) -> None:
     return
 
 
-def derive_bot_seat_secret(seed: str, game: str, seat: Seat, policy: str | None) -> str | None:
+def derive_bot_seat_secret(
+    seed: str, game: str, seat: Seat, policy: str | None, times_freed: int
+) -> str | None:
     """A bot's secret; people had none in these versions."""
-    return derive_seat_secret(seed, seat) if policy else None
+    return derive_seat_secret(seed, seat, times_freed=times_freed) if policy else None
 
 
 def no_contribution(

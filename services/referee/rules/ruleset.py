@@ -38,7 +38,8 @@ class RandomnessPolicy(NamedTuple):
 
     shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # cards or tickets, shuffled
     order_root: Callable[[GameState, Sequence[str]], str | None]  # the commitment to that order
-    seat_secret: Callable[[str, str, Seat, str | None], str | None]  # from seed, game, seat, policy
+    # from seed, game, seat, policy, and how often the seat was freed
+    seat_secret: Callable[[str, str, Seat, str | None, int], str | None]
     contribution: Callable[[str, bool, Seat, str | None, str | None], tuple[str | None, Contributor | None]]
     reveal_seed: Callable[[GameState], EventStream]  # when the game ends
     sealed: bool  # whether entries commit to what they hide

@@ -21,6 +21,7 @@ SEAT_FIELDS: Final = (
     "contribution",
     "deadline_ms",
     "exit_reason",
+    "freed_at_ms",
     "hand",
     "is_seated",
     "kind",
@@ -38,6 +39,7 @@ SEAT_FIELDS: Final = (
     "start_tickets_chosen",
     "stations",
     "tickets",
+    "times_freed",
 )  # of a SeatState; compiled classes list none themselves
 
 
@@ -50,6 +52,8 @@ class SeatState:
         self.kind, self.name, self.policy = kind, name, policy
         self.name_commitment: str | None = None  # to the name, which is empty where it isn't known
         self.is_seated = False
+        self.times_freed = 0  # before the start, by the host
+        self.freed_at_ms = 0  # like `at_ms`: when it was freed last
         self.age: int | None = None
         self.seat_secret: str | None = None
         self.contribution: str | None = None  # to the game's shuffle key
@@ -93,6 +97,7 @@ class SeatState:
         duplicate.contribution = self.contribution
         duplicate.deadline_ms = self.deadline_ms
         duplicate.exit_reason = self.exit_reason
+        duplicate.freed_at_ms, duplicate.times_freed = self.freed_at_ms, self.times_freed
         duplicate.is_seated = self.is_seated
         duplicate.kind = self.kind
         duplicate.merchandise = self.merchandise

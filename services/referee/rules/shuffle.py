@@ -74,9 +74,12 @@ def commit_to_seed(seed: str) -> str:
     return sha256(b"ledgerline/commitment/1" + bytes.fromhex(seed)).hexdigest()
 
 
-def derive_seat_secret(seed: str, seat: int, game: str = "") -> str:
+def derive_seat_secret(seed: str, seat: int, game: str = "", times_freed: int = 0) -> str:
     """The secret of one seat: where a bot's random source starts, and what salts its commitments.
 
     Without `game` it is a bot's, the same in every game of the seed; with it a person's. It reveals
-    nothing of the seed, nor of another seat's secret."""
-    return sha256(b"ledgerline/luck/1" + bytes.fromhex(seed) + bytes([seat]) + game.encode()).hexdigest()
+    nothing of the seed, nor of another seat's secret. Whoever takes a seat that was freed has another one than
+    those who sat there before: `times_freed` says how often it was."""
+    again = b"\0" + times_freed.to_bytes(8, "big") if times_freed else b""  # no game's id has a zero byte
+    holder = bytes([seat]) + game.encode() + again
+    return sha256(b"ledgerline/luck/1" + bytes.fromhex(seed) + holder).hexdigest()

@@ -39,6 +39,7 @@ class SmallServer:
         self.game, self.seed, self.cheat, self.shuffle = GAME, seed, cheat, shuffle
         self.state, self.piles, self.head = GameState(), PileTracker(), initial_head(GAME)
         self.last_parts: dict[Seat, int] = {}
+        self.waited_ms = 0  # besides a second for each entry
         self.log: list[SealedEntry] = []
         self.verifiers: dict[Seat | None, ViewVerifier] = {}
         self.detected: list[tuple[Seat | None, VerificationFailedError]] = []
@@ -48,7 +49,7 @@ class SmallServer:
         number = len(self.log)
         before = self.state.copy() if self.state.game else GameState()
         envelope = CommandEnvelope(f"c{number}", self.game, seat, command)
-        honest = decide_envelope(self.state, envelope, 1_000 * number, self.seed)
+        honest = decide_envelope(self.state, envelope, 1_000 * number + self.waited_ms, self.seed)
         entry = Entry(self.state.at_ms, envelope.id, seat, command, honest)
         events = self.cheat(self, entry) if self.cheat else None
         if events is not None:
@@ -86,13 +87,17 @@ class SmallServer:
         if self.shuffle is not None:
             rules = self.state.ruleset
             self.state.ruleset = replace(rules, randomness=rules.randomness._replace(shuffle=self.shuffle))
-        for seat in range(seats):
-            self.process(None, TakeSeat(f"player {seat}", contribution=f"{seat + 1:064x}"))
+        self.seat_players(seats)
         self.process(None, StartGame())
         while not self.state.result:
             seat = min(self.state.pending_choices)
             self.process(seat, rng.choice(list(legal(self.state, seat))))
         return self
+
+    def seat_players(self, seats: int) -> None:
+        """All that happens between the creation and the start."""
+        for seat in range(seats):
+            self.process(None, TakeSeat(f"player {seat}", contribution=f"{seat + 1:064x}"))
 
     def file(self) -> GameFile:
         """The file that the server would export."""

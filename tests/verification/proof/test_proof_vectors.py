@@ -60,8 +60,12 @@ def test_the_seed_and_what_follows_from_it() -> None:
         "vault": hash_chain.derive_salt_key(SEED, "demo").hex(),
         "luck of seat 0": derive_seat_secret(SEED, 0, "demo"),  # a person
         "luck of seat 1": derive_seat_secret(SEED, 1),  # a bot
+        "luck of seat 0 freed once": derive_seat_secret(SEED, 0, "demo", 1),
+        "luck of seat 1 freed twice": derive_seat_secret(SEED, 1, "", 2),
         "contribution of seat 1": derive_contribution(SEED, 1),
     } == SEED_BLOCK
+    of_freed = h("luck", bytes.fromhex(SEED), b"\0", b"demo", b"\0", u64(1))
+    assert of_freed.hex() == SEED_BLOCK["luck of seat 0 freed once"]
     assert h("vault", bytes.fromhex(SEED), b"demo") == VAULT
     assert h("contribution", bytes.fromhex(SEED), b"\1").hex() == SEED_BLOCK["contribution of seat 1"]
 

@@ -43,7 +43,7 @@ _RULES_BY_CODE: Final[Mapping[int, str]] = {
     TTRCons.UNKNOWN_COMMAND: "TURN-2",
     TTRCons.NOT_SENT: "RATE-1 BUSY-1 LEVEL-1 GAME-1",
     TTRCons.NO_ANSWER: "WAIT-1",
-    TTRCons.UNEXPECTED_ANSWER: "ID-1 POISON-1 OPERATOR-1 GAME-4 GAME-6 GAME-7 GAME-8 DISPUTE-1 DISPUTE-2 SUGGEST-1",
+    TTRCons.UNEXPECTED_ANSWER: "ID-1 POISON-1 OPERATOR-1 GAME-4 GAME-6 GAME-7 GAME-8 GAME-9 DISPUTE-1 DISPUTE-2 SUGGEST-1",
 }
 CODE_BY_RULE: Final[Mapping[str, int]] = MappingProxyType(
     {rule: code for code, rules in _RULES_BY_CODE.items() for rule in rules.split()}

@@ -22,6 +22,7 @@ from schemas.events import (
     MomentLaid,
     PlayResumed,
     PositionLaid,
+    SeatFreed,
     SeatTaken,
     SeedSealed,
     TicketsLaid,
@@ -97,8 +98,21 @@ def seat_taken(state: GameState, event: SeatTaken) -> None:
         event.luck,
         True,
     )
+    seat_state.kind = "human" if event.policy is None else "bot"
     seat_state.name_commitment = event.name_commitment
     seat_state.age, seat_state.contribution = event.age, event.contribution
+
+
+@applies(SeatFreed)
+def seat_freed(state: GameState, event: SeatFreed) -> None:
+    """Nothing of who sat there stays: neither name nor secret nor contribution, nor how often it was refused."""
+    seat_state = state.seats[event.seat]
+    seat_state.is_seated, seat_state.kind, seat_state.name = False, "human", ""
+    seat_state.policy = seat_state.name_commitment = seat_state.age = None
+    seat_state.seat_secret = seat_state.contribution = None
+    seat_state.times_freed += 1
+    seat_state.freed_at_ms = state.at_ms
+    state.refusal_counts.pop(event.seat, None)
 
 
 @applies(GameStarted)

@@ -18,6 +18,7 @@ from schemas.events import (
     GameEnded,
     GameForked,
     GameStarted,
+    SeatFreed,
     SeatTaken,
     SeedRevealed,
     SeedSealed,
@@ -91,6 +92,12 @@ class EventOrder:
         self.free_seats.remove(event.seat)
         return ""
 
+    def _check_seat_freed(self, _: int, __: int, event: SeatFreed) -> str:
+        if self.started or event.seat in self.free_seats:
+            return f"It frees seat {event.seat}, which is free already, or whose cards are dealt."
+        self.free_seats.add(event.seat)
+        return ""
+
     def _check_start(self, *_: object) -> str:
         if self.started or self.free_seats:
             return "The game starts again, or before every seat is taken."
@@ -115,6 +122,7 @@ _CHECKS: Final[Mapping[type[Event], Callable[[EventOrder, int, int, Any], str]]]
     SeedSealed: EventOrder._check_opening,
     **dict.fromkeys((AccessSet, GameForked, *SETUP_EVENTS), EventOrder._check_first_entry),
     SeatTaken: EventOrder._check_seat_taken,
+    SeatFreed: EventOrder._check_seat_freed,
     GameStarted: EventOrder._check_start,
     SeedRevealed: EventOrder._check_seed_revealed,
     GameEnded: EventOrder._check_end,

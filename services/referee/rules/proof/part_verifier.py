@@ -40,12 +40,13 @@ class SeatEntry(NamedTuple):
 class PartVerifier:
     """Checks the private parts of one seat of a game, from the first entry on."""
 
-    __slots__ = ("game", "last_part", "seat", "seat_secret", "unchecked_parts")
+    __slots__ = ("former_secrets", "game", "last_part", "seat", "seat_secret", "unchecked_parts")
 
     def __init__(self, game: str, seat: Seat) -> None:
         self.game, self.seat = game, seat
         self.last_part = 0  # the sequence number of the seat's last private part
         self.seat_secret = b""
+        self.former_secrets: set[bytes] = set()  # of those who sat there before
         # (sequence, private part, commitments of its entry) of parts shown before the seat secret was known
         self.unchecked_parts: list[tuple[int, bytes, bytes]] = []
 
@@ -73,14 +74,22 @@ class PartVerifier:
         return SeatEntry(part.answers, _merge_events(entry, own_events))
 
     def _require_seat_secret(self, entry: VerifiedEntry, own_events: Iterable[Event]) -> None:
-        """Once the seat is taken, all its parts can be checked."""
+        """Once the seat is taken, all its parts can be checked. Whoever takes it when it was freed has a secret that
+        nobody knows who sat there before."""
+        if not any(isinstance(event, SeatTaken) and event.seat == self.seat for event in entry.events):
+            return
+        self.former_secrets.add(self.seat_secret)
+        self.seat_secret = b""
         for event in own_events:
             if isinstance(event, SeatTaken) and event.seat == self.seat and event.luck:
                 self.seat_secret = bytes.fromhex(event.luck)
-        seated = any(isinstance(event, SeatTaken) and event.seat == self.seat for event in entry.events)
-        if entry.is_sealed and seated and len(self.seat_secret) != SEAT_SECRET_BYTES:
+        if entry.is_sealed and len(self.seat_secret) != SEAT_SECRET_BYTES:
             raise VerificationFailedError(
                 entry.number, "the viewer isn't shown its seat secret, so its private parts can't be checked"
+            )
+        if self.seat_secret and self.seat_secret in self.former_secrets:
+            raise VerificationFailedError(
+                entry.number, "the viewer's seat secret is known to who sat there before"
             )
 
     def _require_whole_part(self, entry: VerifiedEntry, part: PrivatePart, *, is_shown: bool) -> None:

@@ -116,7 +116,7 @@ def _compute_commitments(
     for seat, private_part in sorted(private_parts) if len(private_parts) > 1 else private_parts:
         if split.private.get(seat):
             seat_secret = state.seats[seat].seat_secret or derive_seat_secret(
-                state.seed or "", seat, state.game
+                state.seed or "", seat, state.game, state.seats[seat].times_freed
             )
             commitments += hash_chain.private_part_commitment(
                 hash_chain.derive_salt(bytes.fromhex(seat_secret), sequence, state.game), private_part

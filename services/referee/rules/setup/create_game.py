@@ -1,4 +1,4 @@
-"""Before the play: a game is created, its seats are taken, it is started (SETUP-1)."""
+"""Before the play: a game is created, with the seats of its bots, and started (SETUP-1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from schemas.access import PUBLIC_ACCESS, Access
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
+from schemas.commands import CreateGame, SeatPlan, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import (
     AccessSet,
@@ -105,8 +105,8 @@ def seats_at_creation(ruleset: Ruleset, game: str, seed: str, command: CreateGam
     """The seats that are taken at once: of bots, and of people who come from an earlier game."""
     for seat, plan in enumerate(command.seats):
         if plan.kind == "bot" or is_seat_reserved(command, plan):
-            name = None if plan.name_commitment else plan.name or default_bot_name(plan, seat)
-            secret = ruleset.randomness.seat_secret(seed, game, seat, plan.policy)
+            name = None if plan.name_commitment else plan.name or default_bot_name(plan.policy, seat)
+            secret = ruleset.randomness.seat_secret(seed, game, seat, plan.policy, 0)
             share = ruleset.randomness.contribution(seed, command.seed is not None, seat, plan.policy, None)
             yield SeatTaken(seat, name, plan.policy, plan.age, secret, *share, plan.name_commitment)
 
@@ -131,9 +131,9 @@ def is_named(plan: SeatPlan) -> bool:
     return plan.name is not None or plan.name_commitment is not None
 
 
-def default_bot_name(plan: SeatPlan, seat: Seat) -> str:
+def default_bot_name(policy: str | None, seat: Seat) -> str:
     """The name of a bot that its creator gave none."""
-    return f"{plan.policy} {seat + 1}"
+    return f"{policy} {seat + 1}"
 
 
 def choose_rules_and_board(rulesets: Mapping[str, Ruleset], command: CreateGame) -> tuple[Ruleset, Board]:
@@ -227,35 +227,6 @@ def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
 def has_matching_policy(plan: SeatPlan) -> bool:
     """Whether a bot has a policy, and a person none."""
     return (plan.kind == "bot") == (plan.policy is not None)
-
-
-def take_seat(state: GameState, seat: Seat | None, command: TakeSeat) -> EventStream:
-    """A person takes a free seat: the one that is named, or the first. Refuses with GAME-4."""
-    free_seats = [s for s, seat_state in enumerate(state.seats) if not seat_state.is_seated]
-    require(free_seats, "GAME-4", "every seat is taken")
-    wanted_seat = free_seats[0] if command.seat is None else command.seat
-    require(wanted_seat in free_seats, "GAME-4", f"seat {wanted_seat} isn't free; free are {free_seats}")
-    require_free_name(state, command)
-    assert state.seed is not None, "only the referee seats"
-    randomness = state.ruleset.randomness
-    contribution_fields = randomness.contribution(
-        state.seed, state.seed_was_named, wanted_seat, None, command.contribution
-    )
-    seat_secret = randomness.seat_secret(state.seed, state.game, wanted_seat, None)
-    named = wanted_seat, command.name, None, command.age
-    yield SeatTaken(*named, seat_secret, *contribution_fields, command.name_commitment)
-
-
-def require_free_name(state: GameState, command: TakeSeat) -> None:
-    """Refuses with GAME-4 a name that somebody at the table has. One name at one table has one commitment: see
-    services/referee/salted_names.py."""
-    seated = [seat_state for seat_state in state.seats if seat_state.is_seated]
-    if command.name_commitment is not None:
-        is_committed = any(seat_state.name_commitment == command.name_commitment for seat_state in seated)
-        require(not is_committed, "GAME-4", "somebody at this table has that name already")
-        return
-    is_name_in_use = any(seat_state.name == command.name for seat_state in seated)
-    require(not is_name_in_use, "GAME-4", f"somebody at this table is called {command.name} already")
 
 
 def start_game(state: GameState, seat: Seat | None, command: StartGame) -> EventStream:
