@@ -22,15 +22,13 @@ from schemas.commands import (
 )
 from schemas.events import DeckShuffled, Event
 from schemas.field_types import LOCOMOTIVE
-from services.bots.searching.compact_game import (
+from services.bots.searching.compact_game import NO_CARD, CompactGame, public_part
+from services.bots.searching.compact_rules import (
     KINDS,
-    NO_CARD,
     WILD,
-    CompactGame,
     TicketEnds,
     compact_rules,
     knows_rules,
-    public_part,
 )
 from services.bots.searching.first_moves import payment_of
 from services.bots.searching.rollout_policy import Rollout
@@ -44,15 +42,16 @@ HABITS: Final = ((), (ClaimRoute,), (DrawBlind, DrawMarket), (DrawTickets, KeepT
 FEW_CARDS: Final = dict.fromkeys(KINDS, 3) | {
     "locomotive": 8
 }  # so that decks are rebuilt and markets flushed
+COMPARED: Final = sorted({*CompactGame.__slots__} - {"rules", "luck", "drawn"})
 
 
 def compact(state: GameState) -> CompactGame:
     """The same game, with everything that is hidden."""
-    game = public_part(state, compact_rules(state), lambda cards: None)
+    game = public_part(state, compact_rules(state))
     for seat, seat_state in enumerate(state.seats):
         game.hands[seat] = [seat_state.hand.get(kind, 0) for kind in KINDS]
         game.tickets[seat] = [ends_of(state, str(name)) for name in seat_state.tickets]
-    game.deck = [KINDS.index(str(card)) for card in state.deck]
+    game.deck = [list(state.deck).count(kind) for kind in KINDS]
     game.ticket_deck = [ends_of(state, str(name)) for row in state.ticket_decks.values() for name in row]
     return game
 
@@ -74,27 +73,45 @@ def random_opening(rng: Random, number: int) -> GameState:
     return state
 
 
+class FollowingGame(CompactGame):
+    """A compact game whose deck has the order of the referee's."""
+
+    def __init__(self, state: GameState) -> None:
+        start = compact(state)
+        super().__init__(start.rules, 0)
+        for name in COMPARED:
+            setattr(self, name, getattr(start, name))
+        self.deck_order = [KINDS.index(str(card)) for card in state.deck]
+        self.orders: list[list[int]] = []  # of the referee's shuffles, the next first
+
+    def take_card(self, drawer: int) -> int:
+        card = self.deck_order.pop()
+        self.deck[card] -= 1
+        return card
+
+    def rebuild_deck(self) -> None:
+        order = self.orders.pop(0)
+        assert [order.count(kind) for kind in range(len(KINDS))] == self.discards, (
+            "the same cards are shuffled"
+        )
+        self.deck_order[:0] = reversed(order)
+        super().rebuild_deck()
+
+
 class BothGames:
     """A game that the referee and the compact game play at once."""
 
     def __init__(self, state: GameState) -> None:
-        self.state, self.game = state, compact(state)
-        self.game.shuffle = self.follow_shuffle
-        self.orders: list[list[int]] = []  # of the referee's shuffles, the next first
+        self.state, self.game = state, FollowingGame(state)
         self.offer: list[TicketEnds] = []
         self.is_second_card = False
-
-    def follow_shuffle(self, cards: list[int]) -> None:
-        order = self.orders.pop(0)
-        assert sorted(order) == sorted(cards), "the same cards are shuffled"
-        cards[:] = reversed(order)
 
     def play(self, command: Command) -> None:
         seat = min(self.state.pending_choices)
         events = decide_and_apply(self.state, seat, command)
-        self.orders = [orders_of(event) for event in events if isinstance(event, DeckShuffled)]
+        self.game.orders = [orders_of(event) for event in events if isinstance(event, DeckShuffled)]
         self.carry_out(command)
-        assert not self.orders
+        assert not self.game.orders
 
     def carry_out(self, command: Command) -> None:
         game, was_second, self.is_second_card = self.game, self.is_second_card, False
@@ -126,7 +143,7 @@ class BothGames:
             assert self.game.final_points() == [score.total for score in self.state.result.scores]
         elif self.state.pending_choices.get(self.game.turn) != TICKETS:
             expected = compact(self.state)
-            for name in set(CompactGame.__slots__) - {"rules", "shuffle"}:
+            for name in COMPARED:
                 assert getattr(self.game, name) == getattr(expected, name), name
 
 
@@ -155,22 +172,16 @@ def test_a_compact_game_follows_the_referee_through_random_games(games: int) -> 
     assert rebuilt > games, "decks were rebuilt"
 
 
-class RefereedGame(CompactGame):
+class RefereedGame(FollowingGame):
     """A compact game whose every command is first decided by the referee."""
 
     def __init__(self, state: GameState) -> None:
-        self.state, start = state, compact(state)
-        super().__init__(start.rules, self.follow_shuffle)
-        for name in set(CompactGame.__slots__) - {"rules", "shuffle"}:
-            setattr(self, name, getattr(start, name))
-        self.orders: list[list[int]] = []
+        super().__init__(state)
+        self.state = state
 
     def decide(self, command: Command) -> None:
         events = decide_and_apply(self.state, self.turn, command)
         self.orders += [orders_of(event) for event in events if isinstance(event, DeckShuffled)]
-
-    def follow_shuffle(self, cards: list[int]) -> None:
-        cards[:] = reversed(self.orders.pop(0))
 
     def draw_blind(self) -> None:
         self.decide(DrawBlind())

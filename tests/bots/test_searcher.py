@@ -12,8 +12,9 @@ from schemas.commands import ClaimRoute, Command, KeepTickets, StartGame
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.searching.candidate_values import CandidateValue, SearchBudget, evaluate_candidates
-from services.bots.searching.compact_game import KINDS, NO_CARD, CompactGame, compact_rules
-from services.bots.searching.world_sampler import sample_world
+from services.bots.searching.compact_game import NO_CARD, CompactGame
+from services.bots.searching.compact_rules import KINDS, compact_rules
+from services.bots.searching.world_sampler import WorldSampler
 from services.referee.rules import GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge, determinize
 from services.referee.rules.state import SECOND_CARD
@@ -49,7 +50,7 @@ def permuted(state: GameState, seat: int, rng: Random) -> GameState:
 
 
 def everything(game: CompactGame) -> dict[str, Any]:
-    return {name: getattr(game, name) for name in CompactGame.__slots__ if name not in {"rules", "shuffle"}}
+    return {name: getattr(game, name) for name in CompactGame.__slots__ if name != "rules"}
 
 
 @pytest.mark.parametrize("moves", [0, 1, 30, 90])
@@ -59,7 +60,7 @@ def test_P5_a_sampled_world_does_not_depend_on_what_is_hidden(moves: int) -> Non
     other = permuted(state, seat, rng)
     assert other.deck != state.deck and other.seats[1 - seat].hand != state.seats[1 - seat].hand
     for world in range(5):
-        one, same = (sample_world(each, seat, rules, Random(world)) for each in (state, other))
+        one, same = (WorldSampler(each, seat, rules).sample(Random(world)) for each in (state, other))
         assert everything(one) == everything(same)
 
 
@@ -68,13 +69,13 @@ def test_a_sampled_world_has_every_card_and_ticket_once_and_what_the_seat_knows_
     moves: int,
 ) -> None:
     state, view, seat = position("whole", moves)
-    rules = compact_rules(view)
+    sampler = WorldSampler(view, seat, compact_rules(view))
     for number in range(5):
-        world = sample_world(view, seat, rules, Random(number))
+        world = sampler.sample(Random(number))
         cards = [0] * len(KINDS)
-        for kinds in (*world.hands, world.discards):
+        for kinds in (*world.hands, world.discards, world.deck):
             cards = [one + more for one, more in zip(cards, kinds, strict=True)]
-        for kind in (*world.deck, *world.market):
+        for kind in world.market:
             cards[kind] += kind != NO_CARD
         assert cards == [state.rule_options.cards[kind] for kind in KINDS]
         assert world.hands[seat] == [state.seats[seat].hand[kind] for kind in KINDS]
@@ -90,7 +91,7 @@ def test_cards_that_another_seat_took_face_up_are_in_its_hand_in_every_world() -
     scene.state.shuffle_key = ""  # a view
     scene.seat_state(1).hand |= {None: 3, "red": 5, "blue": -1}  # it paid with a blue card that nobody saw
     for number in range(20):
-        world = sample_world(scene.state, 0, compact_rules(scene.state), Random(number))
+        world = WorldSampler(scene.state, 0, compact_rules(scene.state)).sample(Random(number))
         assert sum(world.hands[1]) == 7 and world.hands[1][KINDS.index("red")] >= 5
 
 

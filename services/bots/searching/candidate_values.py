@@ -19,10 +19,11 @@ from schemas.field_types import Seat
 from services.bots.planning.command_choice import plan_command
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.candidates import list_candidates
-from services.bots.searching.compact_game import CompactRules, compact_rules, knows_rules
+from services.bots.searching.compact_game import CompactGame
+from services.bots.searching.compact_rules import compact_rules, knows_rules
 from services.bots.searching.first_moves import play_first
 from services.bots.searching.rollout_policy import Rollout
-from services.bots.searching.world_sampler import sample_world
+from services.bots.searching.world_sampler import WorldSampler
 from services.referee.rules import GameState
 
 if TYPE_CHECKING:
@@ -76,9 +77,8 @@ def evaluate_candidates(
     found = list_candidates(view, seat, commands, planned) if knows_rules(view) else [planned]
     candidates = [_Candidate(command, command is planned) for command in found]
     if len(candidates) > 1:
-        search = _Search(
-            view, seat, compact_rules(view), seat_random.choice(WORLD_SEEDS), _stop_after(budget.seconds)
-        )
+        sampler = WorldSampler(view, seat, compact_rules(view))
+        search = _Search(view, seat, sampler, seat_random.choice(WORLD_SEEDS), _stop_after(budget.seconds))
         search.run(candidates, budget.rollouts)
     best = _choose(candidates)
     others = sorted((each for each in candidates if each is not best), key=lambda each: -_mean_lead(each))
@@ -98,9 +98,10 @@ class _Search:
 
     view: GameState
     seat: Seat
-    rules: CompactRules
+    sampler: WorldSampler
     seed: int
     is_over_time: Callable[[], bool]
+    worlds: list[CompactGame] = field(default_factory=list)
 
     def run(self, candidates: Sequence[_Candidate], rollouts: int) -> None:
         """Successive halving: every round has an equal share, half of the candidates go on to the next."""
@@ -116,8 +117,11 @@ class _Search:
 
     def play_out(self, candidate: _Candidate) -> None:
         """One more rollout of the candidate."""
-        chance = Random(self.seed + len(candidate.points))  # noqa: S311  it decides nothing that is secret
-        rollout = Rollout(sample_world(self.view, self.seat, self.rules, chance))
+        number = len(candidate.points)
+        if number == len(self.worlds):
+            chance = Random(self.seed + number)  # noqa: S311  it decides nothing that is secret
+            self.worlds.append(self.sampler.sample(chance))
+        rollout = Rollout(self.worlds[number].copy())
         play_first(rollout, self.view, self.seat, candidate.command)
         points = rollout.play()
         own = points.pop(self.seat)

@@ -1,75 +1,48 @@
 """A whole game as lists of numbers, for rollouts: the rules of `usa`, about a hundred times as fast.
 
 The referee stays the judge: tests/bots/test_compact_game.py plays random games on both and compares every
-state. A ruleset with any other part isn't known here (`knows_rules`). No command is checked.
+state. No command is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
-from schemas.field_types import COLORS, LOCOMOTIVE
-from services.bots.planning.board_graph import BoardGraph, graph_of
+from services.bots.searching.compact_rules import KINDS, WILD, CompactRules, TicketEnds
 from services.referee.rules import GameState
-from services.referee.rules.board import GRAY
-from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.search.longest_trail import longest_trail
 
-KINDS: Final = (*COLORS, LOCOMOTIVE)  # of cards, by number
-WILD: Final = len(COLORS)  # the number of the locomotive
-ANY_COLOUR: Final = len(COLORS)  # of a gray route
+MARKET: Final = 10  # slots at most
 NO_CARD: Final = -1  # a gap in the market
 FREE: Final = -1  # the owner of a route that can be claimed
 CLOSED: Final = -2  # of one whose parallel is taken (DOUBLE-2)
 NOT_YET: Final = -1  # of last turns
-
-
-class TicketEnds(NamedTuple):
-    """A ticket by the numbers of its cities."""
-
-    a: int
-    b: int
-    points: int
-
-
-class CompactRules(NamedTuple):
-    """What stays the same in a game; routes and cities by number."""
-
-    graph: BoardGraph
-    colours: tuple[int, ...]  # by route
-    parallels: tuple[tuple[int, ...], ...]  # by route
-    order: tuple[int, ...]  # of the turns
-    closes_parallels: bool
-    flush_count: int  # of locomotives; 0 for never
-    flush_most: int
-    last_cars: int
-    longest_bonus: int
-    most_tickets_bonus: int
-    tickets_drawn: int
-    least_kept: int
+WORD: Final = (1 << 64) - 1
 
 
 class CompactGame:
-    """One game in play, that the caller owns: turns are played by its methods. Tickets are by number.
+    """One game in play, that the caller owns: turns are played by its methods. Cards are counted by kind.
 
-    `shuffle` puts a list of cards into another order."""
+    Nobody knows the order of the deck, so each of its cards may be the next one; which one it is follows from
+    `luck`, from who draws (a slot of the market, or a seat), and from how many cards that one had before. So games
+    with the same luck stay as alike as they can, though they are played differently (common random numbers)."""
 
     __slots__ = (
-        "cars", "deck", "discards", "hands", "is_over", "last_turns", "market", "owners", "passes", "points",
-        "routes", "rules", "shuffle", "ticket_deck", "tickets", "turn",
+        "cars", "deck", "discards", "drawn", "hands", "is_over", "last_turns", "luck", "market", "owners", "passes",
+        "points", "routes", "rules", "ticket_deck", "tickets", "turn",
     )  # fmt: skip
 
-    def __init__(self, rules: CompactRules, shuffle: Callable[[list[int]], None]) -> None:
+    def __init__(self, rules: CompactRules, luck: int) -> None:
         seats = len(rules.order)
-        self.rules, self.shuffle = rules, shuffle
+        self.rules, self.luck = rules, luck
         self.owners = [FREE] * len(rules.colours)
         self.hands = [[0] * len(KINDS) for _ in range(seats)]
         self.cars, self.points = [0] * seats, [0] * seats
         self.tickets: list[list[TicketEnds]] = [[] for _ in range(seats)]
         self.routes: list[list[int]] = [[] for _ in range(seats)]
         self.market: list[int] = []
-        self.deck: list[int] = []  # the top is the last
+        self.deck, self.drawn = [0] * len(KINDS), [0] * (MARKET + seats)  # `drawn` is by drawer
         self.discards = [0] * len(KINDS)
         self.ticket_deck: list[TicketEnds] = []  # the top is the last
         self.turn = 0
@@ -77,17 +50,41 @@ class CompactGame:
         self.passes = 0  # in a row
         self.is_over = False
 
+    def copy(self) -> CompactGame:
+        """The same game, with the same luck."""
+        copy = CompactGame(self.rules, self.luck)
+        copy.owners, copy.cars, copy.points = self.owners[:], self.cars[:], self.points[:]
+        copy.hands = [hand[:] for hand in self.hands]
+        copy.tickets = [tickets[:] for tickets in self.tickets]
+        copy.routes = [routes[:] for routes in self.routes]
+        copy.market, copy.deck, copy.drawn = self.market[:], self.deck[:], self.drawn[:]
+        copy.discards, copy.ticket_deck = self.discards[:], self.ticket_deck[:]
+        copy.turn, copy.last_turns, copy.passes = self.turn, self.last_turns, self.passes
+        copy.is_over = self.is_over
+        return copy
+
     # -- cards -------------------------------------------------------------------------
 
     def has_cards(self) -> bool:
         """Whether a card can be drawn from the deck."""
-        return bool(self.deck) or any(self.discards)
+        return any(self.deck) or any(self.discards)
+
+    def take_card(self, drawer: int) -> int:
+        """A card off the deck, which isn't empty."""
+        deck, index = self.deck, self.drawn[drawer]
+        self.drawn[drawer] = index + 1
+        rest, kind = int(_random_number(self.luck, drawer, index) * sum(deck)), 0
+        while rest >= deck[kind]:
+            rest -= deck[kind]
+            kind += 1
+        deck[kind] -= 1
+        return kind
 
     def draw_blind(self) -> None:
         """A card from the deck, which must not be empty for good."""
-        if not self.deck:
-            self._rebuild_deck()
-        self.hands[self.turn][self.deck.pop()] += 1
+        if not any(self.deck):
+            self.rebuild_deck()
+        self.hands[self.turn][self.take_card(MARKET + self.turn)] += 1
         self.passes = 0
 
     def draw_market(self, slot: int) -> int:
@@ -103,10 +100,9 @@ class CompactGame:
         """Whether a second card can be had (CARD-1)."""
         return self.has_cards() or any(card not in (NO_CARD, WILD) for card in self.market)
 
-    def _rebuild_deck(self) -> None:
-        cards = [kind for kind, count in enumerate(self.discards) for _ in range(count)]
-        self.shuffle(cards)
-        self.deck[:0] = cards
+    def rebuild_deck(self) -> None:
+        """The discards go into the deck. What was left of it should be drawn first, but is at most a few cards."""
+        self.deck = [one + more for one, more in zip(self.deck, self.discards, strict=True)]
         self.discards = [0] * len(KINDS)
 
     def _fill_market(self) -> None:
@@ -124,12 +120,13 @@ class CompactGame:
     def _fill_gaps(self) -> tuple[int, bool]:
         """Returns how often the deck was rebuilt, and whether a card was turned up."""
         gaps, rebuilt = [slot for slot, card in enumerate(self.market) if card == NO_CARD], 0
-        if len(self.deck) < len(gaps) and any(self.discards):
-            self._rebuild_deck()
-            rebuilt = 1
-        filled = gaps[: len(self.deck)]
+        size = sum(self.deck)
+        if size < len(gaps) and any(self.discards):
+            self.rebuild_deck()
+            size, rebuilt = sum(self.deck), 1
+        filled = gaps[:size]
         for slot in filled:
-            self.market[slot] = self.deck.pop()
+            self.market[slot] = self.take_card(slot)
         return rebuilt, bool(filled)
 
     # -- routes and tickets --------------------------------------------------------------
@@ -227,60 +224,23 @@ class CompactGame:
         )
 
 
+def _random_number(luck: int, drawer: int, index: int) -> float:
+    """From 0 to below 1, the same for the same arguments (a 64-bit mix as in SplitMix)."""
+    number = (luck + (drawer << 32 | index) * 0x9E3779B97F4A7C15) & WORD
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB & WORD
+    return ((number ^ (number >> 31)) >> 11) / (1 << 53)
+
+
 def _add_bonus(totals: list[int], bonus: int, counts: Sequence[int]) -> None:
     """Every seat with the highest count gets the bonus; nobody for none (SCORE-3, SCORE-4)."""
     for seat, count in enumerate(counts):
         totals[seat] += bonus if count == max(counts) > 0 else 0
 
 
-def knows_rules(state: GameState) -> bool:
-    """Whether this game's rules are those of rollouts: the parts of `usa`, with options that change no rule."""
-    ruleset, options = state.ruleset, state.rule_options
-    is_known = (
-        {move for moves in ruleset.moves.values() for move in moves}
-        <= {move for moves in USA.moves.values() for move in moves}
-        and ruleset.rebuild_deck is USA.rebuild_deck
-        and ruleset.may_flush is USA.may_flush
-        and ruleset.measure_longest is USA.measure_longest
-        and ruleset.find_payable_routes is USA.find_payable_routes
-    )
-    return (
-        is_known
-        and options.points_at_once
-        and options.last_turns == "all"
-        and not options.parallel_owned
-        and len(options.draw_tickets) == 1
-        and not options.pair_tickets
-        and set(options.flush) <= {LOCOMOTIVE}
-        and set(options.cards) <= set(KINDS)
-        and not state.board.countries
-        and not any(fare.locomotives for fare in state.board.fares)
-        and all(seat_state.exit_reason is None for seat_state in state.seats)
-    )
-
-
-def compact_rules(state: GameState) -> CompactRules:
-    """The rules of this game, which `knows_rules` accepts."""
-    graph, options = graph_of(state.board, state.rule_options), state.rule_options
-    return CompactRules(
-        graph,
-        tuple(ANY_COLOUR if route.color == GRAY else COLORS.index(route.color) for route in graph.routes),
-        tuple(tuple(graph.route_index[name] for name in route.parallels) for route in graph.routes),
-        state.turn_order,
-        state.closes_parallels,
-        options.flush.get(LOCOMOTIVE, 0),
-        options.flush_most,
-        options.last_cars,
-        options.longest_bonus,
-        options.most_tickets_bonus,
-        next(iter(options.draw_tickets.values())),
-        options.draw_keep,
-    )
-
-
-def public_part(state: GameState, rules: CompactRules, shuffle: Callable[[list[int]], None]) -> CompactGame:
+def public_part(state: GameState, rules: CompactRules, luck: int = 0) -> CompactGame:
     """The game with everything that all see: no hands, no tickets, no decks. `state` is a seat's view or more."""
-    game, index = CompactGame(rules, shuffle), rules.graph.route_index
+    game, index = CompactGame(rules, luck), rules.graph.route_index
     for name, seat in state.route_owners.items():
         game.owners[index[name]] = seat
     open_routes = {index[name] for names in state.open_routes.values() for name in names}

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket, DrawTickets, KeepTickets
 from schemas.field_types import LOCOMOTIVE, Seat
-from services.bots.planning.board_graph import shortest_path
-from services.bots.searching.compact_game import KINDS, WILD, TicketEnds
+from services.bots.searching.compact_rules import KINDS, WILD, TicketEnds
 from services.bots.searching.rollout_policy import Rollout
 from services.referee.rules import GameState
 
@@ -23,9 +20,7 @@ def play_first(rollout: Rollout, state: GameState, seat: Seat, command: Command)
         colour, wilds = payment_of(command)
         game.claim(game.rules.graph.route_index[command.route], colour, wilds)
     elif isinstance(command, DrawTickets):
-        offer = game.draw_tickets()
-        game.keep_tickets(offer, worth_keeping(rollout, offer))
-        rollout.targets[seat] = None
+        rollout.draw_tickets()
     elif isinstance(command, DrawBlind | DrawMarket):
         _draw(rollout, command)
     game.end_turn()
@@ -56,16 +51,3 @@ def _draw(rollout: Rollout, command: DrawBlind | DrawMarket) -> None:
         return
     if game.has_second_card():
         rollout.draw_second_card()
-
-
-def worth_keeping(rollout: Rollout, offer: Sequence[TicketEnds]) -> list[int]:
-    """Which tickets of an offer the policy keeps: those that bring more than they cost, and at least as many as it
-    must."""
-    game = rollout.game
-    costs = rollout.route_costs(game.turn)
-    for route in rollout.plan(game.turn):
-        costs[route] = 0.0
-    gains = [0.9 * t.points - shortest_path(game.rules.graph, costs, t.a, t.b)[0] for t in offer]
-    ranked = sorted(range(len(offer)), key=lambda index: -gains[index])
-    least = game.rules.least_kept
-    return [index for rank, index in enumerate(ranked) if rank < least or gains[index] > 0]

@@ -1,34 +1,30 @@
-"""How the seats of a rollout play: a fast form of `planner`. A seat's network is planned once, and anew only when
-a route on it is taken or it gets tickets; cards and claims follow from what the network misses."""
+"""How the seats of a rollout play: as `planner` does, on a compact game. A seat's network is planned once, and anew
+only when a route on it is taken, its turns grow short or it gets tickets; cards and claims follow from what it misses."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from services.bots.planning.board_graph import UNREACHABLE, shortest_path
-from services.bots.searching.compact_game import ANY_COLOUR, FREE, NO_CARD, NOT_YET, WILD, CompactGame
+from services.bots.planning.draw_choice import LEAST_TURNS
+from services.bots.planning.plan_weights import WEIGHTS
+from services.bots.searching.compact_game import FREE, NO_CARD, CompactGame
+from services.bots.searching.compact_rules import ANY_COLOUR, WILD, TicketEnds
+from services.bots.searching.rollout_needs import RolloutNeeds
+from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
 
-CAR_PRICE: Final = 1.0  # as a share of the best that a car can bring
-LEAST_COST: Final = 0.3
-FILLER_PRICE: Final = 0.9  # of each car, likewise
-FILLER_PACE: Final = 3.0  # cars a turn
-CARS_A_TURN: Final = 2.0
-WILDS_KEPT: Final = 4  # a claim takes fewer locomotives than this while the network misses more routes
-FILLERS_WANTED: Final = 3  # routes outside of the network that cards are collected for
+CARS_TO_DRAW: Final = 20  # with fewer left no more tickets are drawn
 MAX_TURNS: Final = 1_000  # of a rollout; no game takes as many
 
 
 class Rollout:
-    """One game played to its end. `targets` is by seat: the routes that its network misses, None if not planned."""
+    """One game played to its end. `plans` is by seat, None if not planned."""
 
     def __init__(self, game: CompactGame) -> None:
         self.game = game
-        self.targets: list[list[int] | None] = [None] * len(game.cars)
-        graph = game.rules.graph
-        self.prices = [
-            max(LEAST_COST, length * CAR_PRICE * graph.car_value + 1 - points)
-            for length, points in zip(graph.lengths, graph.points, strict=True)
-        ]
+        self.plans: list[RolloutPlan | None] = [None] * len(game.cars)
+        self.claimed = -1  # routes, when `by_points` was made
+        self.by_points: list[int] = []  # the free routes
 
     def play(self) -> list[int]:
         """Every seat's points at the end."""
@@ -41,146 +37,174 @@ class Rollout:
     def play_turn(self) -> None:
         """The turn of the seat whose turn it is, as the policy plays it."""
         game = self.game
-        targets = self.plan(game.turn)
-        turns = self._turns_left(game.turn)
-        claim = self._claim(targets, turns)
+        needs, turns = self.find_needs(), turns_left(game, game.turn)
+        claim = self._last_claim() if turns <= 1 else self._best_claim(needs, turns)
         if claim is not None:
             game.claim(*claim)
+        elif self._wants_tickets(turns):
+            self.draw_tickets()
         elif game.has_second_card() or WILD in game.market:
-            self.draw_cards(targets)
-        elif (last := self._best_filler(-UNREACHABLE)) is not None:
+            self.draw_cards(needs)
+        elif (last := self._last_claim()) is not None:
             game.claim(*last)
         elif game.ticket_deck:
             game.keep_tickets(game.draw_tickets(), range(game.rules.least_kept))
-            self.targets[game.turn] = None
+            self.plans[game.turn] = None
         else:
             game.pass_turn()
             return
         game.end_turn()
 
-    # -- the network ---------------------------------------------------------------------
+    def plan(self, seat: int) -> RolloutPlan:
+        """The seat's plan; anew where it can't be carried out any more."""
+        game, plan = self.game, self.plans[seat]
+        if plan is not None:
+            owners, lengths = game.owners, game.rules.graph.lengths
+            if any(owners[route] == seat for route in plan.routes):
+                left = [i for i, route in enumerate(plan.routes) if owners[route] != seat]
+                plan = RolloutPlan([plan.routes[i] for i in left], [plan.weights[i] for i in left])
+                self.plans[seat] = plan
+            turns = turns_left(game, seat)
+            if (
+                all(game.can_claim(seat, route) for route in plan.routes)
+                and sum([lengths[route] for route in plan.routes]) <= game.cars[seat]
+                and (turns >= WEIGHTS.turns_counted or turns_for(game, seat, plan.routes) <= turns)
+            ):
+                return plan
+        made = self.plans[seat] = make_plan(game, seat)
+        return made
 
-    def plan(self, seat: int) -> list[int]:
-        """The routes that the seat's network misses."""
-        game, targets = self.game, self.targets[seat]
-        owners = game.owners
-        if targets is not None:
-            left = [route for route in targets if owners[route] != seat]
-            length = game.rules.graph.lengths
-            if all(game.can_claim(seat, r) for r in left) and sum(length[r] for r in left) <= game.cars[seat]:
-                self.targets[seat] = left
-                return left
-        planned = self.targets[seat] = self._plan_anew(seat)
-        return planned
-
-    def _plan_anew(self, seat: int) -> list[int]:
-        """The tickets in order of their points, each on its cheapest path; those that the cars don't reach for
-        are left out."""
-        game, graph, costs = self.game, self.game.rules.graph, self.route_costs(seat)
-        cars, targets, networks = game.cars[seat], list[int](), game.networks(seat)
-        for ticket in sorted(game.tickets[seat], key=lambda ticket: -ticket.points):
-            if networks[ticket.a] == networks[ticket.b]:
-                continue
-            cost, path = shortest_path(graph, costs, ticket.a, ticket.b)
-            new = [route for route in path if costs[route]]
-            needed = sum(graph.lengths[route] for route in new)
-            if cost < min(UNREACHABLE, 2 * ticket.points) and needed <= cars:
-                cars -= needed
-                targets += new
-                for route in new:
-                    costs[route] = 0.0
-        return targets
-
-    def route_costs(self, seat: int) -> list[float]:
-        """By route what it takes the seat to have it: nothing where it has it."""
+    def find_needs(self) -> RolloutNeeds:
+        """What the seat whose turn it is wants, and misses."""
         game = self.game
-        costs = [
-            0.0 if owner == seat else price if owner == FREE else UNREACHABLE
-            for owner, price in zip(game.owners, self.prices, strict=True)
-        ]
-        for route in game.routes[seat]:
-            for other in game.rules.parallels[route]:
-                if costs[other]:
-                    costs[other] = UNREACHABLE
-        return costs
+        needs = RolloutNeeds(game, self.plan(game.turn))
+        lengths = game.rules.graph.lengths
+        cars = game.cars[game.turn] - sum([lengths[route] for route in needs.routes])
+        needs.add_fillers(game, cars, self._free_routes())
+        return needs
 
-    def _turns_left(self, seat: int) -> int:
-        game = self.game
-        if game.last_turns != NOT_YET:
-            return 1
-        least = min(cars for other, cars in enumerate(game.cars) if other != seat)
-        return 1 + int(max(0, least - game.rules.last_cars) / CARS_A_TURN)
+    def _free_routes(self) -> list[int]:
+        """The free routes, those with most points first."""
+        game, claimed = self.game, sum([len(routes) for routes in self.game.routes])
+        if self.claimed != claimed:
+            routes = self.by_points if self.claimed >= 0 else game.rules.by_points
+            self.by_points = [route for route in routes if game.owners[route] == FREE]
+            self.claimed = claimed
+        return self.by_points
+
+    # -- tickets -------------------------------------------------------------------------
+
+    def _wants_tickets(self, turns: int) -> bool:
+        game, seat = self.game, self.game.turn
+        plan = self.plans[seat]
+        return (
+            game.cars[seat] >= CARS_TO_DRAW
+            and len(game.tickets[seat]) < WEIGHTS.tickets_to_draw
+            and plan is not None
+            and not plan.routes
+            and turns >= LEAST_TURNS
+            and len(game.ticket_deck) >= game.rules.tickets_drawn
+        )
+
+    def draw_tickets(self) -> None:
+        """Draw tickets, and keep those that bring more than they cost, and at least as many as it must."""
+        game, seat = self.game, self.game.turn
+        offer = game.draw_tickets()
+        game.keep_tickets(offer, self.worth_keeping(offer))
+        self.plans[seat] = None
+
+    def worth_keeping(self, offer: list[TicketEnds]) -> list[int]:
+        """The places in the offer of the tickets to keep."""
+        game, seat = self.game, self.game.turn
+        costs = route_costs(game, seat, turns_left(game, seat))
+        for route in self.plan(seat).routes:
+            costs[route] = 0.0
+        gains = [0.9 * t.points - shortest_path(game.rules.graph, costs, t.a, t.b)[0] for t in offer]
+        ranked = sorted(range(len(offer)), key=lambda index: -gains[index])
+        least = game.rules.least_kept
+        return [index for rank, index in enumerate(ranked) if rank < least or gains[index] > 0]
 
     # -- claims --------------------------------------------------------------------------
 
-    def _claim(self, targets: list[int], turns: int) -> tuple[int, int, int] | None:
-        """A route with the colour and the locomotives that pay for it: of the network first, else for points."""
-        if turns <= 1 and (len(targets) != 1 or self._payment(targets[0]) is None):
-            return self._best_filler(-UNREACHABLE)
-        best, most = None, 0.0
-        spare = WILDS_KEPT if len(targets) > 1 and turns > len(targets) else len(self.game.market) + WILD
-        lengths = self.game.rules.graph.lengths
-        for route in targets:
-            payment = self._payment(route)
-            if payment is not None and payment[1] < spare:
-                worth = lengths[route] - 1.5 * payment[1] + 10
-                if worth > most:
-                    best, most = (route, *payment), worth
-        if best is None and not targets:
-            share = min(1.0, turns * FILLER_PACE / max(1, self.game.cars[self.game.turn]))
-            return self._best_filler(FILLER_PRICE * self.game.rules.graph.car_value * share)
+    def _best_claim(self, needs: RolloutNeeds, turns: int) -> tuple[int, int, int] | None:
+        """The claim that is worth most, as route, colour and locomotives; None if none is worth it now."""
+        game, seat = self.game, self.game.turn
+        graph, plan, hand = game.rules.graph, self.plans[seat], game.hands[seat]
+        planned = len(plan.routes) if plan is not None else 0
+        cars = game.cars[seat] - sum([graph.lengths[route] for route in needs.routes[:planned]])
+        share = min(1.0, turns * WEIGHTS.filler_pace / max(1, cars))
+        filler_price = WEIGHTS.filler_price * graph.car_value * share
+        wild_price = WEIGHTS.wild_price * min(1.0, max(0.0, needs.wilds_short / WEIGHTS.cards_short))
+        most_held, best, most = max(hand[:WILD]) + hand[WILD], None, 0.0
+        for index, route in enumerate(needs.routes):
+            length = graph.lengths[route]
+            if length > most_held:
+                continue
+            payment = self._payment(needs, index, wild_price)
+            if payment is None:
+                continue
+            price, colour, wilds = payment
+            if index < planned:
+                worth = 2 * needs.weights[index] + graph.points[route] / 10 - WEIGHTS.claim_threshold
+            else:
+                worth = graph.points[route] - length * filler_price - WEIGHTS.filler_margin
+                worth -= WEIGHTS.filler_wild * max(0.0, wilds + min(0, needs.wilds_short))
+            if worth - price > most:
+                best, most = (route, colour, wilds), worth - price
         return best
 
-    def _payment(self, route: int) -> tuple[int, int] | None:
-        """The colour, and how many locomotives are needed beside it; None if the hand can't pay."""
-        game = self.game
+    def _payment(self, needs: RolloutNeeds, index: int, wild_price: float) -> tuple[float, int, int] | None:
+        """The cheapest payment: what its cards are worth for other routes, its colour, its locomotives."""
+        game, route = self.game, needs.routes[index]
         hand, length, colour = (
             game.hands[game.turn],
             game.rules.graph.lengths[route],
             game.rules.colours[route],
         )
-        if length > game.cars[game.turn]:
-            return None
-        if colour == ANY_COLOUR:
-            colour = max(range(WILD), key=hand.__getitem__)
-        wilds = max(0, length - hand[colour])
-        return (colour, wilds) if wilds <= hand[WILD] else None
+        own, best, least = length - needs.missing[index], None, UNREACHABLE
+        for paid in range(WILD) if colour == ANY_COLOUR else (colour,):
+            wilds = max(0, length - hand[paid])
+            if wilds <= hand[WILD]:
+                kept = needs.reserved[paid] - (own if needs.colours[index] == paid else 0)
+                price = wild_price * wilds
+                price += WEIGHTS.reserved_price * max(0, length - wilds - hand[paid] + kept)
+                if price < least:
+                    best, least = (price, paid, wilds), price
+        return best
 
-    def _best_filler(self, price: float) -> tuple[int, int, int] | None:
-        """The route with most points beside the price of its cars; None if none brings more than that."""
-        game, graph = self.game, self.game.rules.graph
-        hand, seat = game.hands[game.turn], game.turn
-        most_held = max(hand[:WILD]) + hand[WILD]
-        best, most, cars = None, 0.0 if price >= 0 else -UNREACHABLE, game.cars[seat]
-        colours, points, owners = game.rules.colours, graph.points, game.owners
+    def _last_claim(self) -> tuple[int, int, int] | None:
+        """The claim with most points at once, with the tickets that it makes; None if none can be paid for."""
+        game, graph, seat = self.game, self.game.rules.graph, self.game.turn
+        hand, cars, owners, colours = game.hands[seat], game.cars[seat], game.owners, game.rules.colours
+        missing, points = self.plan(seat).routes, graph.points
+        ticket_points = 2 * sum([ticket.points for ticket in game.tickets[seat]]) if len(missing) == 1 else 0
+        held = [*hand[:WILD], max(hand[:WILD])]
+        best, most = None, -1
         for route, length in enumerate(graph.lengths):
-            if length <= cars and length <= most_held and owners[route] == FREE:
-                worth = points[route] - (price * length if price >= 0 else 0.0)
-                if worth > most and (
-                    colours[route] == ANY_COLOUR or hand[colours[route]] + hand[WILD] >= length
-                ):
-                    payment = self._payment(route)
-                    if payment is not None and game.can_claim(seat, route):
-                        best, most = (route, *payment), worth
+            if length <= cars and owners[route] == FREE and held[colours[route]] + hand[WILD] >= length:
+                worth = points[route] + (ticket_points if ticket_points and route == missing[0] else 0)
+                if worth > most and game.can_claim(seat, route):
+                    colour = colours[route] if colours[route] != ANY_COLOUR else hand.index(held[-1])
+                    best, most = (route, colour, max(0, length - hand[colour])), worth
         return best
 
     # -- cards ---------------------------------------------------------------------------
 
-    def draw_cards(self, targets: list[int]) -> None:
+    def draw_cards(self, needs: RolloutNeeds) -> None:
         """Two cards, or a locomotive that lies open."""
-        values = self._card_values(targets or self._wanted_fillers())
+        values = needs.card_values(self.game)
         if self._draw_card(values, is_first=True) and self.game.has_second_card():
-            self._draw_card(values, is_first=False)
+            needs.assign(self.game)
+            self._draw_card(needs.card_values(self.game), is_first=False)
 
     def draw_second_card(self) -> None:
         """The second card of a turn."""
-        targets = self.plan(self.game.turn)
-        self._draw_card(self._card_values(targets or self._wanted_fillers()), is_first=False)
+        self._draw_card(self.find_needs().card_values(self.game), is_first=False)
 
     def _draw_card(self, values: list[float], *, is_first: bool) -> bool:
         """The card that is worth most; returns whether a second one may follow."""
         game = self.game
-        blind = sum(values) / len(values) if game.has_cards() else -1.0
+        blind = (12 * sum(values, 0.0) + 2 * values[WILD]) / 110 if game.has_cards() else -1.0
         best, most, second = -1, blind, blind
         for slot, card in enumerate(game.market):
             if card not in (NO_CARD, WILD):
@@ -194,33 +218,3 @@ class Rollout:
             game.draw_blind()
             return True
         return game.draw_market(best) != WILD
-
-    def _card_values(self, wanted: list[int]) -> list[float]:
-        """By kind what one more card is worth: most where few are missing."""
-        game = self.game
-        hand, lengths, colours = game.hands[game.turn], game.rules.graph.lengths, game.rules.colours
-        values = [0.15 + 0.03 * count for count in hand]
-        most = 0.3
-        for route in wanted:
-            colour = colours[route]
-            if colour == ANY_COLOUR:
-                colour = max(range(WILD), key=hand.__getitem__)
-            missing = lengths[route] - hand[colour]
-            if missing > 0:
-                value = 1 + 0.5 / missing
-                values[colour] = max(values[colour], value)
-                most = max(most, value)
-        values[WILD] = 1.15 * most
-        return values
-
-    def _wanted_fillers(self) -> list[int]:
-        """The routes outside of the network that bring most points a turn."""
-        game, graph = self.game, self.game.rules.graph
-        hand, cars, colours = game.hands[game.turn], game.cars[game.turn], game.rules.colours
-        held = [*hand[:WILD], max(hand[:WILD])]  # by colour of a route
-        rates = [
-            (graph.points[route] / ((length - min(length, held[colours[route]])) / 2 + 1), route)
-            for route, length in enumerate(graph.lengths)
-            if length <= cars and game.owners[route] == FREE
-        ]
-        return [route for _, route in sorted(rates, reverse=True)[:FILLERS_WANTED]]
