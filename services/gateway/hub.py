@@ -44,7 +44,6 @@ log = get_logger("gateway")
 POLL_INTERVAL_S: Final = 1.0
 MAX_IDLE_POLLED: Final = 2_000  # idle games that one poll reads; more of them take turns
 POLL_BATCH_SIZE: Final = 50
-NOTIFICATIONS_PER_YIELD: Final = 32
 
 
 class Hub:
@@ -193,12 +192,7 @@ class Hub:
                 self.verdict_waiters.notify_all()
                 for game in self.followed_games:
                     self.mark_stale(game)  # its notifications were lost meanwhile
-                handled = 0
-                async for notification in self.ledger.subscribe():
-                    self._on_notification(notification)
-                    handled += 1
-                    if handled % NOTIFICATIONS_PER_YIELD == 0:
-                        await asyncio.sleep(0)  # commands that arrived meanwhile don't wait for all the rest
+                await self.ledger.listen(self._on_notification)
             except ENGINE_ERRORS as error:
                 outage.record_failure("engine", error)
                 if not isinstance(error, NodeAwayError):  # there may be another node to listen at

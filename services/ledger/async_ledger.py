@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -29,11 +30,13 @@ from services.ledger.async_cluster import AsyncCluster
 from services.ledger.backlog_queries import BacklogOrError
 from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
+from services.ledger.direct_connection import TURN_SIZE, has_direct_connections
+from services.ledger.direct_submission import DirectSubmission, OnOutcome
 from services.ledger.dispute_store import AsyncDisputeStore
 from services.ledger.ledger_queries import GameIds
 from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.named_views import read_named_entry, read_named_views
-from services.ledger.notifications import EntryNotification, subscribe
+from services.ledger.notifications import EntryNotification, listen_directly, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
 from services.ledger.silent_nodes import NodeAwayError
@@ -52,6 +55,7 @@ class AsyncLedger:
     ) -> None:
         self._client: Client = client
         self.partitions, self.max_waiting = partitions, max_waiting
+        self._direct_submission = DirectSubmission(client, partitions, max_waiting)
         self._mistyped_keys = MistypedKeyLog()
         self._confirmation_batchers: dict[tuple[str, AckLevel], ConfirmationBatcher] = {}
         # One for each node: a node that is away delays no other's.
@@ -62,12 +66,18 @@ class AsyncLedger:
         same id is harmless.
 
         Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        if self._direct_submission.is_possible:
+            return await self._direct_submission.submit(envelope)
         wakeup_channel = wakeup_channel_of(self._client, keys.REFEREE_GROUP)
         query = ledger_queries.submit_command(
             envelope, self.partitions, self.max_waiting, wakeup_channel, ask_verdict=True
         )
         batcher = await self._submit_batcher_of(envelope.game)
         return await run_rounds(batcher.submit, query)
+
+    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> bool:
+        """The same without waiting, as `DirectSubmission.submit_soon`."""
+        return self._direct_submission.submit_soon(envelope, on_outcome)
 
     async def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
@@ -133,6 +143,18 @@ class AsyncLedger:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""
         return await run_async(self._client, view_queries.read_heads(self.partitions, games))
 
+    async def listen(self, on_notification: Callable[[EntryNotification], object]) -> None:
+        """Call this with the notifications of every game, of which one may be lost. It ends with one of ENGINE_ERRORS, or
+        with what `on_notification` raised; others have their turn now and then."""
+        if has_direct_connections(self._client):
+            await listen_directly(self._client, on_notification)
+        count = 0
+        async for notification in self.subscribe():
+            on_notification(notification)
+            count += 1
+            if count % TURN_SIZE == 0:
+                await asyncio.sleep(0)
+
     def subscribe(self) -> AsyncIterator[EntryNotification]:
         """The notifications of every game. One may be lost."""
         return subscribe(self._client)
@@ -185,6 +207,7 @@ class AsyncLedger:
 
     async def close(self) -> None:
         """End the batchers, and then the connections."""
+        await self._direct_submission.close()
         for submit_batcher in self._submit_batchers.values():
             await submit_batcher.close()
         for confirmation_batcher in self._confirmation_batchers.values():

@@ -29,8 +29,18 @@ def submit_command(
     Raises QueueFullError; InvalidInputError: the envelope is too large."""
     call = build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict)
     [reply] = yield from _submit([call])
+    outcome = submission_outcome(envelope, reply, max_waiting)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def submission_outcome(
+    envelope: CommandEnvelope, reply: Reply, max_waiting: int
+) -> CommandResult | Exception | None:
+    """What submit_command.lua's reply says: an earlier verdict, if there is one, or why the command isn't queued."""
     if error := _submission_error(envelope, reply, max_waiting):
-        raise error
+        return error
     return None if isinstance(reply, int) else parse_result(reply, None)
 
 

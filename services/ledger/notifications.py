@@ -6,7 +6,7 @@ A message may be lost. It saves a round trip and a wait; what it announces can a
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -17,11 +17,13 @@ from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
+from services.ledger.direct_connection import DirectConnection, pack_command
 from services.ledger.queries import Client, Reply
 from services.ledger.silent_nodes import NODE_TIMEOUT_S
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
+UNREADABLE: Final = "notification can't be parsed"
 _NOTIFICATION: Final = re.compile(
     rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?"
 )
@@ -72,6 +74,31 @@ def parse_notification(data: bytes) -> EntryNotification | None:
     )
 
 
+async def listen_directly(client: Client, on_notification: Callable[[EntryNotification], object]) -> None:
+    """Call this with the notifications of every game, until the connection ends: raises that error, or what it raised.
+    The client has direct connections."""
+    was_logged = False
+
+    def take(reply: Reply) -> None:
+        nonlocal was_logged
+        if isinstance(reply, Exception):
+            raise reply
+        if reply[0] != b"pmessage":
+            return
+        if (notification := parse_notification(reply[3])) is not None:
+            on_notification(notification)
+        elif not was_logged:
+            was_logged = True
+            log.warning(UNREADABLE, channel=str(reply[2]))
+
+    connection = await DirectConnection.open(client, take)
+    try:
+        connection.send(pack_command(("PSUBSCRIBE", keys.NOTIFICATION_PATTERN)))
+        await connection.ended
+    finally:
+        await connection.close()
+
+
 async def subscribe(client: Client) -> AsyncIterator[EntryNotification]:
     """The notifications of every game. What can't be parsed is skipped, and logged once: its
     publisher may send it often."""
@@ -86,7 +113,7 @@ async def subscribe(client: Client) -> AsyncIterator[EntryNotification]:
                 yield notification
             elif not was_logged:
                 was_logged = True
-                log.warning("notification can't be parsed", channel=str(message["channel"]))
+                log.warning(UNREADABLE, channel=str(message["channel"]))
 
 
 async def _messages(client: AsyncCluster, pubsub: Client) -> AsyncIterator[Mapping[str, Reply]]:

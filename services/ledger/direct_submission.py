@@ -1,0 +1,100 @@
+"""Commands that a gateway queues by direct connection: all that come in one turn of its event loop share a write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from redis.exceptions import NoScriptError
+
+from schemas.commands import CommandEnvelope
+from services.ledger.direct_connection import DirectCalls, has_direct_connections
+from services.ledger.ledger_queries import submission_outcome
+from services.ledger.queries import Client, Reply
+from services.ledger.records import CommandResult
+from services.ledger.script_calls import build_submit_call
+from services.ledger.scripts import SUBMIT_COMMAND, ScriptCall
+
+Outcome = CommandResult | Exception | None  # an earlier verdict on the id; why it isn't known to be queued
+OnOutcome = Callable[[Outcome], object]
+
+
+class DirectSubmission:
+    """Queues commands of one engine. It connects when it is first needed, and again after the connection was lost."""
+
+    def __init__(self, client: Client, partitions: int, max_waiting: int) -> None:
+        self._client, self._partitions, self._max_waiting = client, partitions, max_waiting
+        self.is_possible: Final = has_direct_connections(client)
+        self._calls: DirectCalls | None = None
+        self._opening: asyncio.Task[DirectCalls] | None = None
+
+    async def submit(self, envelope: CommandEnvelope) -> CommandResult | None:
+        """As `AsyncLedger.submit`."""
+        calls = await self._open()
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+        def take(outcome: Outcome) -> None:
+            if not future.done():
+                future.set_result(outcome)
+
+        self._send(calls, envelope, take)
+        outcome = await future
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> bool:
+        """Queue a command without waiting: `on_outcome` is called with what comes of it. False where there is no
+        connection now. Raises InvalidInputError: the envelope is too large."""
+        if self._calls is None or not self._calls.is_open:
+            return False
+        self._send(self._calls, envelope, on_outcome)
+        return True
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._opening is not None:
+            self._opening.cancel()
+        if self._calls is not None:
+            await self._calls.close()
+
+    def _send(self, calls: DirectCalls, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
+        call = build_submit_call(envelope, self._partitions, self._max_waiting, ask_verdict=True)
+        take = partial(self._take_reply, calls, envelope, call, on_outcome)
+        calls.call(_command("EVALSHA", SUBMIT_COMMAND.sha, call), take)
+
+    def _take_reply(
+        self,
+        calls: DirectCalls,
+        envelope: CommandEnvelope,
+        call: ScriptCall,
+        on_outcome: OnOutcome,
+        reply: Reply,
+    ) -> None:
+        if isinstance(reply, NoScriptError):  # the engine forgot it, and ran nothing
+            calls.call(
+                _command("EVAL", SUBMIT_COMMAND.source, call),
+                partial(self._take_reply, calls, envelope, call, on_outcome),
+            )
+        else:
+            on_outcome(submission_outcome(envelope, reply, self._max_waiting))
+
+    async def _open(self) -> DirectCalls:
+        if self._calls is not None and self._calls.is_open:
+            return self._calls
+        if self._opening is None:  # else it is awaited by all
+            self._opening = asyncio.ensure_future(DirectCalls.open(self._client))
+            self._opening.add_done_callback(self._note_opened)
+        return await asyncio.shield(self._opening)
+
+    def _note_opened(self, opening: asyncio.Task[DirectCalls]) -> None:
+        self._opening = None
+        if not opening.cancelled() and opening.exception() is None:
+            self._calls = opening.result()
+
+
+def _command(name: str, script: str | bytes, call: ScriptCall) -> list[str | bytes | int | float]:
+    script_keys, arguments = call
+    return [name, script, len(script_keys), *script_keys, *arguments]
