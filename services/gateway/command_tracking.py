@@ -22,6 +22,7 @@ from services.gateway.problem_details import HttpProblemError, refusal_problem, 
 from services.ledger import CommandResult, MissingEntryError
 from services.ledger.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.direct_submission import Outcome
 from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.ports import QueueFullError
 from services.runtime.logging_setup import get_logger
@@ -99,13 +100,22 @@ class CommandTracker:
         """Submit a command. Raises HttpProblemError: too many wait (429), unless its verdict is known; or its id
         was sent before with another command (409)."""
         try:
-            result = await self.ledger.submit(envelope)
+            outcome: Outcome = await self.ledger.submit(envelope)
         except QueueFullError as error:
+            outcome = error
+        await self.settle(envelope, outcome)
+
+    async def settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+        """What `send` does once it is known what came of the submission. Raises like it, or the outcome itself."""
+        result = outcome
+        if isinstance(outcome, QueueFullError):
             result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
             if result is None or not result.sequence:
-                raise HttpProblemError(429, "BUSY-1", str(error), retry_after=1, id=envelope.id) from None
+                raise HttpProblemError(429, "BUSY-1", str(outcome), retry_after=1, id=envelope.id)
+        if isinstance(result, Exception):
+            raise result
         await self._require_same_command(envelope, result)
-        log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
+        log_sent(envelope)
 
     async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Submit a command and follow it to a level, or as far as it gets within the time.
@@ -188,6 +198,11 @@ class CommandTracker:
         for entry in await self.ledger.read_view(envelope.game, envelope.seat, sequence - 1, 1):
             return entry
         raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
+
+
+def log_sent(envelope: CommandEnvelope) -> None:
+    """Note that the engine has a command."""
+    log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
 
 def _reused_id_problem(envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None) -> HttpProblemError:

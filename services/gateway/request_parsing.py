@@ -33,14 +33,8 @@ def parse_json_object(text: bytes | str) -> JsonBody:
     """A JSON object in UTF-8. Raises InvalidInputError, also for a key that stands twice, and for what can't be
     written as JSON again: NaN, an infinite number, half of a surrogate pair, a nesting that is too deep."""
     try:
-        value = json.loads(
-            text
-            if isinstance(text, str)
-            else text.decode(),  # left to itself it also guesses UTF-16 and UTF-32
-            parse_constant=_reject_constant,
-            parse_float=_parse_finite_float,
-            object_pairs_hook=_unique_keys,
-        )
+        # left to itself `json` also guesses UTF-16 and UTF-32, and makes a decoder for each text
+        value = _DECODER.decode(text if isinstance(text, str) else text.decode())
     except UnicodeDecodeError:
         raise InvalidInputError("body", "isn't UTF-8") from None
     except RecursionError:
@@ -98,3 +92,8 @@ def _parse_finite_float(digits: str) -> float:
 
 def _reject_constant(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER: Final = json.JSONDecoder(
+    parse_constant=_reject_constant, parse_float=_parse_finite_float, object_pairs_hook=_unique_keys
+)

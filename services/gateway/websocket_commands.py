@@ -7,18 +7,26 @@ its place (a problem, an acknowledgement of a level, `unknown`), is sent here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
+from starlette.types import Message
 
 from schemas.command_digest import digest_command
-from schemas.commands import CommandEnvelope
+from schemas.commands import Command, CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId, Seat
-from services.gateway.command_tracking import RETRY_HINT, UNLOGGED_LEVEL, AckRequest, CommandProgress
+from services.gateway.command_tracking import (
+    RETRY_HINT,
+    UNLOGGED_LEVEL,
+    AckRequest,
+    CommandProgress,
+    log_sent,
+)
 from services.gateway.dependencies import client_address
 from services.gateway.entry_encoding import encode_entry
 from services.gateway.problem_details import (
@@ -33,6 +41,7 @@ from services.gateway.request_parsing import parse_message
 from services.gateway.service import GatewayService
 from services.gateway.websocket_protocol import CloseCode
 from services.ledger.ack_levels import ACCEPTED
+from services.ledger.direct_submission import Outcome
 from services.ledger.errors import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
 
@@ -40,6 +49,7 @@ log = get_logger("gateway")
 MAX_PENDING_COMMANDS: Final = 64  # commands of one socket that wait for their verdict
 
 MESSAGE_FIELDS: Final = {"id", "command", "level", "wait_ms"}
+PLAIN_FIELDS: Final = {"id", "command"}
 
 _COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "id")
 
@@ -48,7 +58,7 @@ class PendingVerdict(NamedTuple):
     """The verdict that a command waits for: until when, by the event loop's clock, and on which command."""
 
     deadline_s: float
-    command_digest: str
+    command: Command
 
 
 class SocketCommands:
@@ -70,6 +80,7 @@ class SocketCommands:
         self.last_sequence, self.proofs, self.tasks = last_sequence, proofs, tasks
         self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
+        self.is_receiving = False  # no message is being handled
 
     def mark_answered(self, sequence: int, answers: str | None) -> None:
         """Note that an entry is sent: it answers the command that waits for it."""
@@ -81,10 +92,17 @@ class SocketCommands:
     async def receive(self) -> None:
         """Take the client's messages until it disconnects."""
         while True:
-            message = await self.websocket.receive()
+            message = await self._receive()
             if message["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(message.get("code", CloseCode.GOING_AWAY))
             await self._handle_message(message.get("text") or message.get("bytes") or "")
+
+    async def _receive(self) -> Message:
+        self.is_receiving = True
+        try:
+            return await self.websocket.receive()
+        finally:
+            self.is_receiving = False
 
     async def _handle_message(self, text: bytes | str) -> None:
         """Submit the command in a client's message; answer anything else with a problem."""
@@ -123,13 +141,65 @@ class SocketCommands:
     async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
         """Submit a command. Raises HttpProblemError: then it wasn't submitted."""
         await self.service.command_tracker.require_level(self.game, ack_request.level)
-        digest = digest_command(envelope.command)
-        if (waiting := self.pending.get(envelope.id)) and waiting.command_digest != digest:
+        waiting = self.pending.get(envelope.id)
+        if waiting and digest_command(waiting.command) != digest_command(envelope.command):
             raise reused_id_problem(envelope.id)
-        deadline_s = asyncio.get_running_loop().time() + ack_request.wait_s
-        self.pending[envelope.id] = PendingVerdict(deadline_s, digest)
+        self._expect_verdict(envelope, ack_request.wait_s)
+        if not await self._finish_sending(envelope, self.service.command_tracker.send(envelope)):
+            return
+        if ack_request.level == ACCEPTED:
+            await self._send_message("acknowledged", envelope.id, CommandProgress(ACCEPTED).json_fields())
+        elif acknowledge:
+            self.tracked_ids.add(envelope.id)
+            self.tasks.create_task(self._acknowledge(envelope, ack_request))
+
+    def take_text(self, text: str) -> bool:
+        """Submit the plain command in a client's message without waiting, where nothing speaks against it: no level is
+        asked for, no message before it is still being handled. False, and nothing is done, where that isn't so."""
+        if not self.is_receiving or self.viewer is None or not self.service.ledger.submits_soon:
+            return False
         try:
-            await self.service.command_tracker.send(envelope)
+            message = parse_message(text)
+            if message.keys() != PLAIN_FIELDS:
+                return False
+            id_ = _parse_command_id(message["id"])
+            envelope = self.service.build_envelope(self.game, self.viewer, message["command"], id_)
+        except (InvalidInputError, HttpProblemError):
+            return False
+        waiting = len(self.pending) + len(self.tracked_ids)
+        if envelope.id in self.pending or waiting >= MAX_PENDING_COMMANDS:
+            return False
+        if self.service.rate_limiter.acquire(self._sender()):  # it had no more, and is asked again
+            return False
+        self._expect_verdict(envelope, self.service.answer_timeout_s)
+        self.service.ledger.submit_soon(envelope, partial(self._take_outcome, envelope))
+        return True
+
+    def _expect_verdict(self, envelope: CommandEnvelope, wait_s: float) -> None:
+        deadline_s = asyncio.get_running_loop().time() + wait_s
+        self.pending[envelope.id] = PendingVerdict(deadline_s, envelope.command)
+
+    def _take_outcome(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+        """What came of a submission without waiting. Nothing more is to be done for a new command."""
+        if outcome is None:
+            log_sent(envelope)
+            return
+        settling = self._settle(envelope, outcome)
+        try:
+            self.tasks.create_task(settling)
+        except RuntimeError:  # the client has left
+            settling.close()
+
+    async def _settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+        try:
+            await self._finish_sending(envelope, self.service.command_tracker.settle(envelope, outcome))
+        except HttpProblemError as problem:
+            await send_problem(self.websocket, problem, envelope.id)
+
+    async def _finish_sending(self, envelope: CommandEnvelope, sending: Awaitable[None]) -> bool:
+        """Whether the engine has the command; else that is said. Raises HttpProblemError: it wasn't submitted."""
+        try:
+            await sending
         except HttpProblemError:
             self.pending.pop(envelope.id, None)
             raise
@@ -139,12 +209,8 @@ class SocketCommands:
             await self._send_message(
                 "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}
             )
-            return
-        if ack_request.level == ACCEPTED:
-            await self._send_message("acknowledged", envelope.id, CommandProgress(ACCEPTED).json_fields())
-        elif acknowledge:
-            self.tracked_ids.add(envelope.id)
-            self.tasks.create_task(self._acknowledge(envelope, ack_request))
+            return False
+        return True
 
     async def _acknowledge(self, envelope: CommandEnvelope, ack_request: AckRequest) -> None:
         """Acknowledge a command when it has the level asked for, or report that its time is over."""

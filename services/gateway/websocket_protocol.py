@@ -1,8 +1,9 @@
 """uvicorn's WebSocket, with a direct way to send the entries that the hub delivers, and with limits.
 
 An entry goes to every viewer of a game in one iteration of the event loop. Through ASGI each of them costs
-a queue, a task that wakes and six coroutines; this way each costs a write. The opening, incoming messages,
-pings and the closing stay uvicorn's.
+a queue, a task that wakes and six coroutines; this way each costs a write. A text message that came whole is offered to
+`take_text`, which submits a plain command at once. The opening, every other message, pings and the closing
+stay uvicorn's, and so does a message that `take_text` leaves.
 
 What waits for a client that reads slowly is limited: past that it is closed with 4001, and cut off when it
 doesn't take the closing either. Only the latest of several pings is answered then (RFC 6455, 5.5.3). Frames of
@@ -22,12 +23,13 @@ from websockets.http11 import Request
 
 from services.gateway.connection_limits import LimitedConnection
 from services.gateway.rate_limit import TokenBucket
+from services.gateway.websocket_frames import FrameSplitter
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-SEND_EXTENSION: Final = "ledgerline.wire"  # where an ASGI scope has it
+DIRECT_EXTENSION: Final = "ledgerline.wire"  # where an ASGI scope has it
 
-SendFrame = Callable[[bytes], bool]
+TakeText = Callable[[str], bool]
 
 
 class CloseCode(IntEnum):
@@ -50,6 +52,9 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
             self.limits.frames_a_second, self.limits.frames_at_once, self.loop.time()
         )
         self.waiting_pong = b""  # of the latest ping, while the client reads slowly
+        self.take_text: TakeText | None = None  # takes a message in, or leaves it: False
+        self.is_counted = False  # the frame that is being handled
+        self.splitter: FrameSplitter | None = None  # of what follows the request
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count the connection no longer: the HTTP protocol that it came from doesn't learn of its end."""
@@ -89,11 +94,35 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
 
     # -- receiving ---------------------------------------------------------------------------
 
+    def data_received(self, data: bytes) -> None:
+        """Take messages in, or let uvicorn parse them."""
+        if self.splitter is None:  # the request, which the HTTP protocol hands on whole
+            self.splitter = FrameSplitter(self.config.ws_max_size)
+            super().data_received(data)
+            return
+        for frame, text in self.splitter.split(data):
+            if text is None or not self._takes(text):
+                super().data_received(frame)
+            self.is_counted = False
+
+    def _takes(self, text: bytes) -> bool:
+        """Whether the message needs uvicorn no more."""
+        if self.take_text is None or self.close_sent or self.frames or not self.queue.empty():
+            return False
+        try:
+            decoded = text.decode()
+        except UnicodeDecodeError:
+            return False
+        if not self._count_frame():
+            return True
+        self.is_counted = True
+        return self.take_text(decoded)
+
     def handle_connect(self, event: Request) -> None:
-        """Open the WebSocket, with `send_frame` in its scope."""
+        """Open the WebSocket, with this connection in its scope."""
         super().handle_connect(event)
         if not self.handshake_complete:  # else the handshake was refused
-            self.scope["extensions"][SEND_EXTENSION] = self.send_frame  # type: ignore[assignment]
+            self.scope["extensions"][DIRECT_EXTENSION] = self  # type: ignore[assignment]
 
     def handle_ping(self) -> None:
         """Answer, or keep the latest answer until the client reads on."""
@@ -135,6 +164,8 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
         """Count a frame; False once the connection closes. Too many of them close it."""
         if self.close_sent:
             return False
+        if self.is_counted:
+            return True
         if not self.frames_allowed.acquire(self.loop.time()):
             return True
         log.debug("socket closed", address=self.peer, why="too many messages")
@@ -143,7 +174,7 @@ class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
         return False
 
 
-def find_send_frame(scope: Mapping[str, object]) -> SendFrame | None:
-    """The `send_frame` of a connection's scope; None under a server without it."""
-    extensions = cast("Mapping[str, SendFrame]", scope.get("extensions") or {})
-    return extensions.get(SEND_EXTENSION)
+def find_direct_connection(scope: Mapping[str, object]) -> DirectSendProtocol | None:
+    """The connection of an ASGI scope; None under another server."""
+    extensions = cast("Mapping[str, DirectSendProtocol]", scope.get("extensions") or {})
+    return extensions.get(DIRECT_EXTENSION)

@@ -45,7 +45,7 @@ from services.gateway.websocket_opening import (
     read_token,
     require_known_entry,
 )
-from services.gateway.websocket_protocol import find_send_frame
+from services.gateway.websocket_protocol import find_direct_connection
 
 SUBPROTOCOL: Final = "ledgerline"
 MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
@@ -70,7 +70,7 @@ class WebSocketSession:
         self.after, self.head, self.proofs, self.legal_folds = after, head, proofs, legal_folds
         self.token_follows = token_follows  # in the first message
         self.commands: SocketCommands | None = None  # of a client that is attached
-        self.send_frame = find_send_frame(websocket.scope)
+        self.direct = find_direct_connection(websocket.scope)
 
     async def run(self) -> None:
         """Serve the client until either side ends it."""
@@ -94,6 +94,8 @@ class WebSocketSession:
             self.commands = commands = SocketCommands(
                 self.service, self.websocket, self.game, opening.viewer, known.sequence, self.proofs, tasks
             )
+            if self.direct is not None:
+                self.direct.take_text = commands.take_text
             for coroutine in (
                 self._send_entries(commands, known),
                 commands.receive(),
@@ -131,16 +133,16 @@ class WebSocketSession:
 
         def send_directly(encoded: EncodedEntry) -> bool:
             """Send an entry at once. False where a slow client has too many unsent bytes already."""
-            assert self.send_frame is not None, "else it isn't passed to the hub"
+            assert self.direct is not None, "else this isn't passed to the hub"
             if encoded.number <= commands.last_sequence:
                 return True
-            if is_sent := self.send_frame(encoded.frame):
+            if is_sent := self.direct.send_frame(encoded.frame):
                 commands.mark_answered(encoded.number, encoded.answers)
             return is_sent
 
         try:
             delay = await self.service.views.spectator_delay(self.game, commands.viewer)
-            is_direct = self.send_frame and not delay and self.legal_folds is None
+            is_direct = self.direct and not delay and self.legal_folds is None
             direct_send = send_directly if is_direct else None
             followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
             async for entry in delay_entries(followed, delay) if delay else followed:

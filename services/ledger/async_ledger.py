@@ -75,9 +75,14 @@ class AsyncLedger:
         batcher = await self._submit_batcher_of(envelope.game)
         return await run_rounds(batcher.submit, query)
 
-    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> bool:
+    @property
+    def submits_soon(self) -> bool:
+        """Whether `submit_soon` can be used now."""
+        return self._direct_submission.is_open
+
+    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
         """The same without waiting, as `DirectSubmission.submit_soon`."""
-        return self._direct_submission.submit_soon(envelope, on_outcome)
+        self._direct_submission.submit_soon(envelope, on_outcome)
 
     async def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Final, cast
 
 import hiredis
@@ -43,6 +42,7 @@ class DirectConnection(asyncio.Protocol):
         self._reader = hiredis.Reader(protocolError=InvalidResponse, replyError=opened._parser.parse_error)
         self._loop = asyncio.get_running_loop()
         self._is_behind = False  # replies wait for the next turn
+        self._lost = asyncio.Event()
         self.ended: asyncio.Future[None] = self._loop.create_future()
         self._transport.set_protocol(self)
 
@@ -68,8 +68,7 @@ class DirectConnection(asyncio.Protocol):
     async def close(self) -> None:
         """End the connection, and wait until it is closed."""
         self.end(ConnectionError("closed"))
-        with suppress(ConnectionError, TimeoutError, OSError):
-            await self._opened.disconnect()
+        await self._lost.wait()
 
     # -- what the transport calls ------------------------------------------------------------
 
@@ -103,6 +102,8 @@ class DirectConnection(asyncio.Protocol):
         """The connection is closed, by whichever side."""
         self.end(ConnectionError(str(error or "Connection closed by server.")))
         self._streams.connection_lost(error)
+        self._opened._close()  # else redis-py warns that nobody closed it
+        self._lost.set()
 
     def pause_writing(self) -> None:
         """What isn't sent yet is kept: callers are limited by how many commands may wait."""

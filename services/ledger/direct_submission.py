@@ -45,13 +45,16 @@ class DirectSubmission:
             raise outcome
         return outcome
 
-    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> bool:
-        """Queue a command without waiting: `on_outcome` is called with what comes of it. False where there is no
-        connection now. Raises InvalidInputError: the envelope is too large."""
-        if self._calls is None or not self._calls.is_open:
-            return False
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a connection now."""
+        return self._calls is not None and self._calls.is_open
+
+    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
+        """Queue a command without waiting, while `is_open`: `on_outcome` is called with what comes of it. Raises
+        InvalidInputError: the envelope is too large."""
+        assert self._calls is not None, "only while it is open"
         self._send(self._calls, envelope, on_outcome)
-        return True
 
     async def close(self) -> None:
         """Close the connection."""

@@ -80,7 +80,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a spectator is sent new entries directly", "P5", "services/gateway/websocket_session.py",
-        "self.send_frame and not delay and", "self.send_frame and", PRIVATE,
+        "self.direct and not delay and", "self.direct and", PRIVATE,
     ),
     Mutant(
         "a spectator's socket says where the log really is", "P5", "services/gateway/game_views.py",

@@ -1,0 +1,216 @@
+"""Commands that are submitted without waiting: what comes of them is said as of any other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as Away
+from redis.exceptions import TimeoutError as Hanging
+from starlette.websockets import WebSocket
+
+from schemas.command_digest import digest_command
+from schemas.commands import CommandEnvelope, DrawBlind, Pass
+from services.gateway.websocket_protocol import DIRECT_EXTENSION
+from services.gateway.websocket_session import WebSocketSession
+from services.ledger import CommandResult, keys
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.direct_submission import OnOutcome, Outcome
+from services.ledger.embedded_engine import running_engine
+from services.ledger.ports import QueueFullError
+from tests.gateway.clients import minted
+from tests.gateway.confirmation import (
+    ENVELOPE,
+    GAME,
+    PARTITION,
+    EngineHarness,
+    run_with_engine,
+    running_service,
+    soon,
+)
+
+TOKEN = minted(b"key", GAME, 0)
+DRAW = '{"id": "mine", "command": {"type": "draw_blind"}}'
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_engine(tmp_path_factory.mktemp("engine")) as running:
+        yield running
+
+
+# -- the connection ------------------------------------------------------------------------------
+
+
+async def waiting(harness: EngineHarness) -> list[bytes]:
+    """The commands that wait for a referee."""
+    return [fields[b"c"] for _, fields in await harness.store.xrange(keys.commands(PARTITION))]
+
+
+def test_P2_a_command_is_queued_in_order_though_the_engine_forgot_the_script(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        await harness.store.script_flush()
+        envelopes = [CommandEnvelope(f"c{number}", GAME, 0, DrawBlind()) for number in range(5)]
+        assert await asyncio.gather(*map(harness.ledger.submit, envelopes)) == [None] * 5
+        await harness.store.script_flush()
+        assert await harness.ledger.submit(CommandEnvelope("c5", GAME, 0, DrawBlind())) is None
+        assert [f"c{number}".encode() in data for number, data in enumerate(await waiting(harness))] == [
+            True
+        ] * 6
+
+        await harness.decide("c0", 7)
+        assert await harness.ledger.submit(envelopes[0]) == CommandResult(7)
+
+    run_with_engine(url, scenario)
+
+
+def test_P1_a_lost_connection_fails_what_waits_and_the_next_command_opens_another(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        await harness.ledger.submit(ENVELOPE)
+        await harness.store.client_pause(60_000, all=False)
+        late = asyncio.create_task(harness.ledger.submit(ENVELOPE))
+        await harness.wait_until_blocked()
+        await harness.store.client_kill_filter(_type="normal", skipme=True)
+        with pytest.raises(Away):
+            await late
+        await harness.store.client_unpause()
+        await soon(lambda: _is(not harness.ledger.submits_soon))
+        assert await harness.ledger.submit(ENVELOPE) is None
+        assert harness.ledger.submits_soon
+
+    run_with_engine(url, scenario)
+
+
+def test_P7_an_engine_that_hangs_holds_nobody_longer_than_the_clients_time_out(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        client: Any = harness.ledger._client
+        client.connection_pool.connection_kwargs["socket_timeout"] = 0.3
+        await harness.ledger.submit(ENVELOPE)
+        await harness.store.client_pause(60_000, all=False)
+        try:
+            with pytest.raises(Hanging):
+                await harness.ledger.submit(ENVELOPE)
+        finally:
+            await harness.store.client_unpause()
+
+    run_with_engine(url, scenario)
+
+
+async def _is(condition: bool) -> bool:
+    return condition
+
+
+# -- a socket's commands --------------------------------------------------------------------------
+
+
+class Scripted(AsyncLedger):
+    """A ledger whose submissions without waiting come to what a test says."""
+
+    outcome: Outcome = None
+    submits_soon = True
+
+    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
+        asyncio.get_running_loop().call_soon(on_outcome, self.outcome)
+
+
+class Direct:
+    """The connection of a scope, whose client a test is."""
+
+    take_text: Any = None
+
+    def send_frame(self, frame: bytes) -> bool:
+        raise AssertionError("no entry is written in these tests")
+
+
+class Client:
+    """A client's side of a socket."""
+
+    def __init__(self) -> None:
+        self.direct, self.sent = Direct(), list[Any]()
+        self.received: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def send(self, message: Any) -> None:
+        if "text" in message:
+            self.sent.append(json.loads(message["text"]))
+
+    async def reply(self) -> Any:
+        """The message that comes after `attached`."""
+        await soon(lambda: _is(len(self.sent) > 1))
+        return self.sent.pop()
+
+
+@asynccontextmanager
+async def client_of(harness: EngineHarness) -> AsyncIterator[Client]:
+    await harness.decide("c0", 1)
+    client = Client()
+    scope = {
+        "type": "websocket", "headers": [(b"authorization", f"Bearer {TOKEN}".encode())], "subprotocols": [],
+        "query_string": b"", "extensions": {DIRECT_EXTENSION: client.direct},
+    }  # fmt: skip
+    client.received.put_nowait({"type": "websocket.connect"})
+    async with running_service(harness) as service:
+        websocket = WebSocket(scope, client.received.get, client.send)
+        serving = asyncio.create_task(WebSocketSession(service, websocket, GAME, 1).run())
+        await soon(lambda: _is(client.direct.take_text is not None and len(client.sent) == 1))
+        await soon(lambda: _is(client.direct.take_text.__self__.is_receiving))
+        yield client
+        client.received.put_nowait({"type": "websocket.disconnect"})
+        await serving
+        assert not client.direct.take_text(DRAW), "whoever left sends nothing"
+
+
+OUTCOMES = [
+    (Away("gone"), {"type": "unknown", "level": None}, None),
+    (QueueFullError("many wait"), {"type": "problem"}, "BUSY-1"),
+    (CommandResult(1, command_digest=digest_command(Pass())), {"type": "problem"}, "ID-1"),
+]
+
+
+@pytest.mark.parametrize(("outcome", "said", "rule"), OUTCOMES, ids=["lost", "full", "another command's id"])
+def test_P1_what_comes_of_a_command_is_said_though_nobody_waits_for_it(
+    url: str, outcome: Outcome, said: dict[str, object], rule: str | None
+) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        async with client_of(harness) as client:
+            Scripted.outcome = outcome
+            assert client.direct.take_text(DRAW)
+            reply = await client.reply()
+            assert {**reply, **said, "id": "mine"} == reply
+            assert reply.get("problem", {}).get("rule") == rule
+
+    run_with_engine(url, scenario, Scripted)
+
+
+LEFT = [
+    '{"command": {"type": "draw_blind"}}',  # the server names its id
+    '{"id": "mine", "command": {"type": "draw_blind"}, "level": "decided"}',
+    '{"id": "mine", "command": {"type": "draw_blind", "seat": 3}}',
+    '{"id": "mine", "command": {"type": "create_game"}}',
+    '{"id": "mine", "command": {"type": "pass"}, "command": {"type": "pass"}}',
+    '{"id": "", "command": {"type": "pass"}}',
+    "[]",
+    "{",
+]
+
+
+def test_only_a_plain_command_is_taken_and_not_while_another_message_is_handled(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        async with client_of(harness) as client:
+            Scripted.outcome = None
+            take, commands = client.direct.take_text, client.direct.take_text.__self__
+            buckets = commands.service.rate_limiter._buckets
+            buckets.clear()
+            assert [take(text) for text in LEFT] == [False] * len(LEFT)
+            assert commands.pending == buckets == {}, "nothing is counted that isn't taken"
+            commands.is_receiving = False
+            assert not take(DRAW)
+            commands.is_receiving = True
+            assert take(DRAW)
+            assert [*commands.pending] == ["mine"]
+            assert not take(DRAW), "an id that waits is compared with what it was sent with"
+
+    run_with_engine(url, scenario, Scripted)
