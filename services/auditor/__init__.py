@@ -1,5 +1,5 @@
-"""The auditor service: archives finished games and answers disputes, as jobs off the move path.
+"""The auditor service: archives finished games, answers disputes and notifies webhooks, as jobs off the move path.
 
-Start at `worker.Auditor`; `archive_job` and `dispute_job` are the kinds of jobs. What they check stands in
+Start at `worker.Auditor`; `archive_job`, `dispute_job` and `webhook_job` are the kinds of jobs. What they check stands in
 `services/verification`.
 """

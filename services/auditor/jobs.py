@@ -13,15 +13,18 @@ try it has failed, and stays for an operator (`ledgerline jobs`). `worker.JOB_MO
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from services.archive import Archive, Signer, TrustedKeys
 from services.auditor.config import own_keys
+from services.auditor.webhook_client import WebhookClient
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.dispute_store import DisputeStore
+from services.ledger.view_queries import ViewPageOrError, ViewRequest
+from services.ledger.webhook_store import WebhookStore
 from services.runtime.settings import Settings
 
 JobArgument: TypeAlias = str | int
@@ -36,6 +39,10 @@ class AuditorLedger(GameReader, Protocol):
 
     def disputes(self) -> DisputeStore: ...
 
+    def webhooks(self) -> WebhookStore: ...
+
+    def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]: ...
+
 
 class JobContext(NamedTuple):
     """What every job function gets first."""
@@ -45,6 +52,7 @@ class JobContext(NamedTuple):
     wall_ms: Callable[[], int]
     archive: Archive | None = None  # without one, nothing is archived
     signer: Signer | None = None
+    webhooks: WebhookClient | None = None  # without one, none is notified
 
     @property
     def trusted(self) -> TrustedKeys:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from typing import Final, Protocol
 
-from services.auditor import archive_job, dispute_job
+from services.auditor import archive_job, dispute_job, webhook_job
 from services.auditor.dispute_scanner import DisputeScanner
 from services.auditor.job_queue import Jobs
 from services.auditor.job_workers import JobWorkers
-from services.auditor.jobs import QUEUE_NAME, JobContext
+from services.auditor.jobs import QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
+from services.auditor.webhook_scanner import WebhookScanner
 from services.ledger.connection import EngineClient
 
-JOB_MODULES: Final = (archive_job, dispute_job)  # importing them registers their job types
+JOB_MODULES: Final = (archive_job, dispute_job, webhook_job)  # importing them registers their job types
+
+WEBHOOK_WORKERS: Final = 8  # requests at once
 
 
 class Scanner(Protocol):
@@ -26,13 +30,22 @@ class Scanner(Protocol):
 class Auditor:
     """One auditor, with its scanners and the workers of each queue."""
 
-    def __init__(self, context: JobContext, client: EngineClient, name: str) -> None:
+    def __init__(
+        self, context: JobContext, client: EngineClient, name: str, webhook_executor: Executor | None = None
+    ) -> None:
         self.context = context
         self.jobs = Jobs(client)
         self.finished_games = archive_job.FinishedGameScanner(context, self.jobs)
         # Archive jobs first: a whole audit then finds the signature.
-        self.scanners: Sequence[Scanner] = (self.finished_games, DisputeScanner(context, self.jobs))
+        self.scanners: Sequence[Scanner] = (
+            self.finished_games,
+            DisputeScanner(context, self.jobs),
+            WebhookScanner(context, self.jobs),
+        )
         self.workers = [JobWorkers(self.jobs.queues[QUEUE_NAME], name)]
+        if context.webhooks is not None:
+            queue = self.jobs.queues[WEBHOOK_QUEUE_NAME]
+            self.workers.append(JobWorkers(queue, f"{name}-webhooks", WEBHOOK_WORKERS, webhook_executor))
 
     def register(self) -> None:
         """Register the workers with RQ. Raises one of CONNECTION_ERRORS without an engine."""

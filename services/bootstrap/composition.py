@@ -19,7 +19,8 @@ from services.archive import Archive, Signer
 from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
-from services.auditor.worker import Auditor
+from services.auditor.webhook_client import WebhookClient
+from services.auditor.worker import WEBHOOK_WORKERS, Auditor
 from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
@@ -220,8 +221,11 @@ def run_auditor(settings: Settings, stop: Event) -> None:
     if ledger is None:
         return
     with closing(ledger), closing(connect(jobs_url)) as client:
-        job_context = JobContext(ledger, settings, now_ms, archive, signer)
-        auditor = Auditor(job_context, client, new_consumer_name("auditor"))
+        policy = settings.webhook_policy
+        webhooks = None if policy.mode == "off" else WebhookClient(policy)
+        job_context = JobContext(ledger, settings, now_ms, archive, signer, webhooks)
+        webhook_threads = DaemonThreadPool("webhooks", WEBHOOK_WORKERS)
+        auditor = Auditor(job_context, client, new_consumer_name("auditor"), webhook_threads)
 
         def step() -> None:
             if not auditor.step():
@@ -229,6 +233,7 @@ def run_auditor(settings: Settings, stop: Event) -> None:
 
         periodic_tasks = [PeriodicTask(2.0, auditor.enqueue_due), PeriodicTask(5.0, auditor.maintain)]
         worker_loop.run_worker("auditor", step, periodic_tasks, stop, on_start=auditor.register)
+        webhook_threads.shutdown()
         auditor.deregister()
 
 

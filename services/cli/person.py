@@ -53,11 +53,14 @@ def export(
     is_name: NameOption = False,
     data: DataOption = DEFAULT_DATA,
 ) -> None:
-    """Print all that is kept of a person as JSON: seats, names, ages, and every command that was sent."""
+    """Print all that is kept of a person as JSON: seats, names, ages, webhooks, and every command that was sent."""
     with open_read_ledger(data) as ledger:
         repository = GameRepository(ledger, _open_archive(data))
         found = _find(repository, who, is_name)
-        seats = [_exported_seat(repository, seat) for seat in found.seats]
+        seats = [
+            {**_exported_seat(repository, seat), "webhook": _webhook_url(ledger, seat)}
+            for seat in found.seats
+        ]
     document = {"who": who, "seats": seats, "unreadable": [game for game, _ in found.unreadable]}
     if file is None:
         print_json(document)
@@ -73,7 +76,7 @@ def erase(
     is_name: NameOption = False,
     data: DataOption = DEFAULT_DATA,
 ) -> None:
-    """Erase a person's name, and the salt of its commitment, wherever they lie. It can't be undone.
+    """Erase a person's name, and the salt of its commitment, wherever they lie, and the webhooks. It can't be undone.
 
     Everywhere "a player" is shown instead, and every log, proof, audit and replay stays as it is. Exit code 1: some
     names couldn't be erased, because they stand in logs of before names were kept apart, or a game can't be read."""
@@ -131,7 +134,8 @@ def _confirm(question: str) -> None:
 
 
 def _erase_seat(ledger: RedisLedger, archive_reader: ArchiveReader | None, seat: NamedSeat) -> None:
-    """First in the engine: a job that archives the game meanwhile reads the names again after it has written them."""
+    """First in the engine, with the seat's webhook: a job that archives the game meanwhile reads the names again after it has written them."""
+    ledger.webhooks().remove(seat.game, seat.seat)
     ledger.erase_names(seat.game, [salted.commitment for salted in seat.salted])
     if archive_reader is None:
         return
@@ -154,6 +158,12 @@ def _print_remaining(found: FoundSeats) -> bool:
 def _summary(seats: Sequence[NamedSeat]) -> str:
     games = len({seat.game for seat in seats})
     return f"{pluralize(len(seats), 'seat')} in {pluralize(games, 'game')}"
+
+
+def _webhook_url(ledger: RedisLedger, seat: NamedSeat) -> str | None:
+    """The address that is notified for the seat, without its secret."""
+    stored = ledger.webhooks().find(seat.game, seat.seat)
+    return stored.webhook.url if stored else None
 
 
 def _exported_seat(repository: GameRepository, seat: NamedSeat) -> dict[str, object]:

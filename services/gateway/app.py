@@ -41,6 +41,7 @@ from services.gateway.routes import (
     rule_pages,
     suggestions,
     tables,
+    webhooks,
     withdrawals,
 )
 from services.gateway.service import GatewayService
@@ -136,9 +137,9 @@ async def _run_background(
 
 
 def _version_1() -> APIRouter:
-    """All that the paths without a version have, and tables."""
+    """All that the paths without a version have, tables and webhooks."""
     version_1 = APIRouter(prefix="/v1")
-    for routes in (tables, replays, suggestions, *VERSIONED):
+    for routes in (tables, replays, suggestions, webhooks, *VERSIONED):
         version_1.include_router(routes.router)
     return version_1
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from services.gateway.own_boards import EVERYONE, OwnBoards
 from services.gateway.problem_details import RateExceededError
 from services.gateway.rate_limit import RateLimiter
+from services.runtime.webhook_urls import WebhookPolicy
 
 
 class ClientLimits(NamedTuple):
@@ -17,6 +18,7 @@ class ClientLimits(NamedTuple):
     origins: Collection[str] | None = None  # whose pages may open sockets
     max_open_games: int = 1_000_000  # that one address, or one creator, created and that aren't over
     own_boards: OwnBoards = EVERYONE
+    webhook_policy: WebhookPolicy = WebhookPolicy()  # where webhooks may lead
 
 
 UNLIMITED_CLIENTS: Final = ClientLimits()

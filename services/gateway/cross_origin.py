@@ -21,7 +21,7 @@ def allow_origins(app: FastAPI, origins: Collection[str] | None) -> None:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(origins),
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=REQUEST_HEADERS,
             expose_headers=ANSWER_HEADERS,
             max_age=PREFLIGHT_S,

@@ -38,6 +38,9 @@ To follow a game without asking again, `GET /games/{game}/stream?after=N`: one J
 `{"type": "attached", ..}`, then each entry as it happens, `{"type": "alive", "number": N, "head": ".."}` every 15 s while
 nothing does, and `{"type": "closed", "code": .., "reason": ".."}` at the end: `curl -N` shows it.
 
+Who doesn't want to follow has a web address notified: `PUT /v1/games/{game}/webhook` with `{"url": "https://.."}`. It is sent a signed
+POST when your seat is to act, or is to choose tickets, and when the game is over (docs/clients.md).
+
 Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: it sends entries as they
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
 Authorization header, from a browser as the subprotocols `ledgerline, token.<token>`, or with `?authenticate=true` in your first
@@ -186,6 +189,14 @@ FORK_BODY: Final = _request_body("ForkRequest", after_entry_40={"at": 40})
 DISPUTE_BODY: Final = _request_body(
     "DisputeRequest",
     a_payment={"number": 41, "reason": "Seat 1 paid with three blue cards for a red route."},
+)
+WEBHOOK_BODY: Final = _request_body(
+    "NewWebhook",
+    secret_of_the_servers={"url": "https://bot.example.org/ledgerline"},
+    own_secret={
+        "url": "https://bot.example.org/ledgerline",
+        "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    },
 )
 COMMAND_BODY: Final = _request_body(
     "PlayerCommand",

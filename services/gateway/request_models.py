@@ -18,6 +18,7 @@ from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, S
 from schemas.forks import SequenceNumber
 from schemas.positions import Position
 from schemas.schema_components import contract_components, simplify
+from schemas.webhooks import MAX_URL_LENGTH
 from services.gateway.contract_schemas import option_components, refers_to
 from services.gateway.explanation_models import ANSWER_PARTS
 from services.gateway.response_models import Problem
@@ -103,7 +104,26 @@ class DisputeRequest(RequestModel):
     reason: Annotated[Text, Field(min_length=1, max_length=MAX_REASON_LENGTH)]
 
 
-REQUEST_MODELS: Final = (CreateGameRequest, JoinRequest, ForkRequest, DisputeRequest)
+class NewWebhook(RequestModel):
+    """The web address to be notified when the seat is asked for something."""
+
+    url: Annotated[
+        Text,
+        Field(
+            min_length=1,
+            max_length=MAX_URL_LENGTH,
+            description="https, unless the server allows http too; it must lead to a public address",
+        ),
+    ]
+    secret: Annotated[
+        Text | None,
+        Field(
+            description="whsec_ and 24 to 64 random bytes in base64, to sign with; else the server makes one"
+        ),
+    ] = None
+
+
+REQUEST_MODELS: Final = (CreateGameRequest, JoinRequest, ForkRequest, DisputeRequest, NewWebhook)
 
 
 def component_schemas() -> dict[str, JsonSchemaValue]:

@@ -48,14 +48,13 @@ def build_server(
     ledger = AsyncLedger(client, partitions, settings.waiting)
     token_keys = read_token_keys(settings)
     rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
-    read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)
     app = create_app(
         ledger,
         token_keys,
         rate_limiter,
         settings.answer_s,
         read_archived_view,
-        ClientLimits(read_limiter, settings.origins, settings.open_games, read_own_boards(settings)),
+        _client_limits(settings),
         settings.token_life_s,
         settings.stall_s,
         catalog,
@@ -79,6 +78,14 @@ def build_server(
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,
         )
+    )
+
+
+def _client_limits(settings: Settings) -> ClientLimits:
+    read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)
+    own_boards = read_own_boards(settings)
+    return ClientLimits(
+        read_limiter, settings.origins, settings.open_games, own_boards, settings.webhook_policy
     )
 
 

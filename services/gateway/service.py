@@ -66,7 +66,7 @@ class GatewayService:
         token_life_s: int = DEFAULT_LIFE_S,
     ) -> None:
         self.ledger, self.hub = ledger, hub
-        self.read_limiter, self.origins, max_open_games, self.own_boards = client_limits
+        self.read_limiter, self.origins, max_open_games, self.own_boards, self.webhook_policy = client_limits
         self.archive_views = archive_views or ArchiveViews(None)
         self.creations = GameCreations(ledger, self.archive_views)
         self.authorization = Authorization(

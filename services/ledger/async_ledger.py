@@ -43,6 +43,7 @@ from services.ledger.silent_nodes import NodeAwayError
 from services.ledger.token_generations import Generations
 from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewPageOrError, ViewRequest
 from services.ledger.wakeups import wakeup_channel_of
+from services.ledger.webhook_store import AsyncWebhookStore
 
 SubmitBatcher = RequestBatcher[Sequence[RedisCommand], Sequence[Reply]]
 
@@ -197,6 +198,10 @@ class AsyncLedger:
     def disputes(self) -> AsyncDisputeStore:
         """Disputed moves, on the same connection."""
         return AsyncDisputeStore(self._client, self.partitions)
+
+    def webhooks(self) -> AsyncWebhookStore:
+        """The web addresses that are notified for seats, on the same connection."""
+        return AsyncWebhookStore(self._client, self.partitions)
 
     async def read_token_generations(self, game: str) -> Generations:
         """How often the tokens of each seat of a game, and of its host (None), were withdrawn."""

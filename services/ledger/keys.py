@@ -124,6 +124,16 @@ def player_names(partition: int, game: str) -> str:
     return f"{hash_tag(partition)}:g:{game}:names"
 
 
+def webhooks(partition: int, game: str) -> str:
+    """Hash: the webhook of each seat that has one, the entry that it was notified of last, and why that fails."""
+    return f"{hash_tag(partition)}:g:{game}:webhooks"
+
+
+def webhook_games(partition: int) -> str:
+    """Sorted set: the partition's games that have webhooks, by when one was set."""
+    return f"{hash_tag(partition)}:webhooks"
+
+
 def all_commands(partitions: Iterable[int]) -> list[str]:
     """The command streams of these partitions."""
     return [commands(partition) for partition in partitions]

@@ -19,6 +19,7 @@ from services.ledger.membership import Membership
 from services.ledger.queries import run
 from services.ledger.system_status import SystemStatus
 from services.ledger.token_generations import Generations
+from services.ledger.webhook_store import WebhookStore
 
 
 class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGameFiles):
@@ -43,6 +44,10 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
     def disputes(self) -> DisputeStore:
         """Disputed moves."""
         return DisputeStore(self._client, self.partitions)
+
+    def webhooks(self) -> WebhookStore:
+        """The web addresses that are notified for seats."""
+        return WebhookStore(self._client, self.partitions)
 
     def withdraw_tokens(self, game: str, seat: Seat | None) -> int:
         """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""

@@ -32,6 +32,8 @@ EVICT_GAME: Final = Script("evict_game")
 REMOVE_STREAMS: Final = Script("remove_streams")
 RETRY_DEAD_LETTER: Final = Script("retry_dead_letter")
 SETTLE_DISPUTE: Final = Script("settle_dispute")
+SET_WEBHOOK: Final = Script("set_webhook")
+MARK_WEBHOOK: Final = Script("mark_webhook")
 SUBMIT_COMMAND: Final = Script("submit_command")
 
 

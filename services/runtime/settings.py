@@ -26,6 +26,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
 from schemas.tokens import DAY_S, DEFAULT_LIFE_S, MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
+from services.runtime.webhook_urls import WebhookMode, WebhookPolicy
 
 MAX_LIFE_S: Final = 365 * DAY_S
 SECRETS_DIR_VARIABLE: Final = "LEDGERLINE_SECRETS_DIR"
@@ -90,6 +91,19 @@ class Settings(BaseSettings):
     )
     jobs_url: Annotated[str, Field(pattern=r"^(rediss?|unix)://")] | None = Field(
         None, description="the engine of the auditor's jobs, never a cluster; left out, that of the games"
+    )
+    webhooks: WebhookMode = Field(
+        "https",
+        description="which web addresses may be notified when a seat is to act: https, also http, or off",
+    )
+    webhook_networks: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_split)] = (
+        Field(
+            (),
+            description="networks that webhooks may lead to though they aren't public, with commas between",
+        )
+    )
+    public_url: Annotated[str, Field(pattern=r"^https?://[^/?#\s]+(/[^?#\s]*)?$")] | None = Field(
+        None, description="the server's address as players have it: webhooks then name the page of the table"
     )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
         768, description="MiB of games that a referee caches, folded or packed"
@@ -187,6 +201,11 @@ class Settings(BaseSettings):
         if password.get_secret_value() and has_password(info.data.get("redis_url", "")):
             raise ValueError("is set, but LEDGERLINE_REDIS_URL has a password too")
         return password
+
+    @property
+    def webhook_policy(self) -> WebhookPolicy:
+        """Where webhooks may lead."""
+        return WebhookPolicy(self.webhooks, self.webhook_networks)
 
     @model_validator(mode="after")
     def _put_password_into_url(self) -> Self:

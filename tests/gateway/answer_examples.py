@@ -75,10 +75,20 @@ def record_game(recorder: Recorder) -> None:
     for path in ("view", "state", "legal", "board", "replays", "replays/{number}", "suggestions"):
         prefix = "" if path == "view" else "/v1"
         recorder.note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
+    record_webhook(recorder, game, joined["token"])
     recorder.note("POST", "/games/{game}/leave", joined["token"], game=game)
     recorder.found[example_name("post", "/games/{game}/end")] = {**started, "number": 120}
     seat = {"game": "9d0e4b1f77c2", "seat": 0, "token": joined["token"]}
     recorder.found[example_name("post", "/games/{game}/play-off")] = seat
+
+
+def record_webhook(recorder: Recorder, game: str, token: str) -> None:
+    """A webhook that is set, was notified of an entry, and is removed."""
+    path, body = "/v1/games/{game}/webhook", {"url": "https://bot.example.org/ledgerline"}
+    recorder.note("PUT", path, token, body, game=game)
+    state = recorder.note("GET", path, token, game=game)
+    recorder.found[example_name("get", path)] = {**state, "notified": 4}
+    recorder.note("DELETE", path, token, game=game)
 
 
 def record_disputed_game(recorder: Recorder, http: httpx.Client) -> None:

@@ -33,6 +33,7 @@ OPERATION_IDS = {
     "leave_games__game__leave_post", "end_games__game__end_post",
 }  # fmt: skip
 VERSION_1_IDS = {
+    "set_webhook_v1_games__game__webhook_put", "webhook_v1_games__game__webhook_get", "remove_webhook_v1_games__game__webhook_delete",
     "list_games_v1_games_get", "state_v1_games__game__state_get", "legal_v1_games__game__legal_get",
     "game_board_v1_games__game__board_get", "boards_v1_boards_get", "board_v1_boards__board__get",
     "replay_v1_games__game__replays_get", "replayed_table_v1_games__game__replays__number__get",

@@ -39,7 +39,7 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "the mark stays when the game is evicted", "P9", "services/ledger/lua/evict_game.lua",
-        "for k = 2, 7 do", "for k = 2, 5 do", MARKS,
+        "for k = 2, 8 do", "for k = 2, 5 do", MARKS,
     ),
     Mutant(
         "streams go although the log went on", "P7", "services/ledger/lua/remove_streams.lua",

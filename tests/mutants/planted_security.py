@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.planted_webhooks import WEBHOOK_MUTANTS
 
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
@@ -20,6 +21,7 @@ GENERATED_REQUESTS: Final = ("tests/security/test_generated_requests.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
+    *WEBHOOK_MUTANTS,
     Mutant(
         "a named seed alone deals to people", "security", "services/referee/named_seeds.py",
         "    return replace(envelope, command=replace(command, seed=None)), mixed\n", "    return envelope, seed\n",

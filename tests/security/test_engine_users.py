@@ -50,6 +50,8 @@ TABLE: Final = {
     keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
     f"{keys.hash_tag(PARTITION)}:g:{GAME}:tokens": ("rad", "", "", ""),  # which tokens were withdrawn
     keys.player_names(PARTITION, GAME): ("r", "rad", "", "r"),  # the operator alone erases one
+    keys.webhooks(PARTITION, GAME): ("rad", "d", "", "rad"),
+    keys.webhook_games(PARTITION): ("ad", "d", "", "rd"),
     keys.deadlines(PARTITION): ("", "rad", "", ""),
     keys.evictions(PARTITION): ("", "rad", "", "ra"),
     keys.archived_lengths(PARTITION): ("", "rd", "", "ra"),

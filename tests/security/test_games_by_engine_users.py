@@ -18,6 +18,7 @@ from services.bootstrap import composition
 from services.ledger.connection import connect
 from services.ledger.engine_users import RULES_FILES, password_file, read_rules
 from services.runtime.settings import Settings, read_settings
+from tests.auditor.webhook_receiver import receiving
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.clients import CreatedGame, Player, bearer
 from tests.gateway.test_play_off import QUICK, seated_again
@@ -66,6 +67,8 @@ def _settings(user: str, url: str, jobs_url: str, port: int, archive: Path) -> S
         signing_key=SecretStr("5e" * 32),
         archive_url=archive.as_uri(),
         archived_stays_s=0.0,
+        webhooks="http",
+        webhook_networks="127.0.0.0/8",
         rate=10_000,
         burst=100_000,
     )
@@ -87,6 +90,16 @@ def dispute(player: Player) -> Any:
     wait_until(lambda: player.http.get(f"{url}/{raised.json()['dispute']}", headers=headers).json()["answer"])
 
 
+def be_notified(player: Player) -> None:
+    """A webhook that is set, notified and removed."""
+    url, headers = f"/v1/games/{player.game}/webhook", bearer(player.token)
+    with receiving() as receiver:
+        assert player.http.put(url, json={"url": receiver.url}, headers=headers).status_code == 200
+        wait_until(lambda: player.http.get(url, headers=headers).json()["notified"])
+        assert receiver.requests
+    assert player.http.delete(url, headers=headers).json()["url"] is None
+
+
 def play_whole_games(http: httpx.Client, archive: Archive) -> str:
     """Games that are created, joined, played, disputed, forked and archived, one with a play-off, one with a
     bot. Returns the one that leaves the engine."""
@@ -94,6 +107,7 @@ def play_whole_games(http: httpx.Client, archive: Archive) -> str:
     ada, bo = created.join("Ada"), created.join("Bo")
     created.start()
     dispute(ada)
+    be_notified(ada)
     play(ada, bo)  # to a tie: the referee creates the next game
     next_ada = seated_again(ada)
     with_bot = CreatedGame(http, "human", "random", **QUICK)

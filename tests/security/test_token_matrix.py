@@ -74,6 +74,9 @@ GET    /v1/games/{game}/state              401    200  200 200   200      403   
 GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401      401     401    200
 GET    /v1/games/{game}/suggestions?seat=1 401    403  403 403   200      403       401   401   403      401     401    403
+PUT    /v1/games/{game}/webhook            401    401  403 200   200      403       401   401   401      401     401    200
+GET    /v1/games/{game}/webhook            401    401  403 200   200      403       401   401   401      401     401    200
+DELETE /v1/games/{game}/webhook            401    401  403 200   200      403       401   401   401      401     401    200
 GET    /v1/games/{game}/replays            401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/replays/{number}   401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/replays?as=1       401    403  403 403   200      403       401   401   403      401     401    403
@@ -94,6 +97,7 @@ BODIES: Final[dict[str, Json]] = {
     "POST /games/{game}/forks": {"at": 4},
     "POST /games/{game}/commands": KEEP,
     "POST /games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
+    "PUT /games/{game}/webhook": {"url": "https://bot.example.org/"},
     "POST /games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
 }
 SENT: Final[dict[str, dict[str, str]]] = {

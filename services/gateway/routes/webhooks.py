@@ -1,0 +1,86 @@
+"""Routes of webhooks: a web address is notified when a seat is asked for something.
+
+The gateway writes down which address; the auditor finds it there, and sends.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+from fastapi import APIRouter, Request
+
+from schemas.field_types import Seat
+from schemas.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
+from services.gateway import openapi
+from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam, read_body
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.service import GatewayService
+from services.gateway.webhook_models import WebhookSet, WebhookState
+from services.runtime.webhook_urls import read_webhook_url
+
+SECRET_BYTES: Final = 32
+
+router = APIRouter(tags=["webhooks"])
+
+
+@router.put(
+    "/games/{game}/webhook",
+    summary="Have a web address notified when your seat is to act",
+    openapi_extra=openapi.WEBHOOK_BODY,
+)
+async def set_webhook(
+    service: ServiceParam, request: Request, game: GameIdParam, bearer: BearerToken
+) -> WebhookSet:
+    """A seat has one webhook; a second one takes its place. It is notified of what the seat is asked for now, too."""
+    await service.require_game(game)
+    seat = await _require_seat(service, game, bearer)
+    if service.webhook_policy.mode == "off":
+        raise HttpProblemError(
+            403, "OPERATOR-1", "this server notifies no web addresses (LEDGERLINE_WEBHOOKS=off)"
+        )
+    wanted = WEBHOOK_SCHEMA.read(await read_body(request))
+    read_webhook_url(wanted.url, service.webhook_policy)
+    await service.require_unfinished(game, None)
+    webhook = Webhook(wanted.url, wanted.secret or new_secret(secrets.token_bytes(SECRET_BYTES)))
+    if not await service.ledger.webhooks().put(game, seat, webhook):
+        raise HttpProblemError(404, "GAME-1", f"there is no game {game}")
+    return WebhookSet(game=game, seat=seat, url=webhook.url, secret=webhook.secret)
+
+
+@router.get("/games/{game}/webhook", summary="Your seat's webhook, and whether it could be notified")
+async def webhook(
+    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> WebhookState:
+    await service.locate_game(game, client)
+    return await _state(service, game, await _require_seat(service, game, bearer))
+
+
+@router.delete("/games/{game}/webhook", summary="Remove your seat's webhook")
+async def remove_webhook(
+    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> WebhookState:
+    await service.locate_game(game, client)
+    seat = await _require_seat(service, game, bearer)
+    await service.ledger.webhooks().remove(game, seat)
+    return await _state(service, game, seat)
+
+
+async def _require_seat(service: GatewayService, game: str, bearer: str | None) -> Seat:
+    """The seat that asks, whose rate counts. Raises HttpProblemError."""
+    seat = await service.authorization.require_seat(game, bearer)
+    service.enforce_rate_limit((game, seat))
+    return seat
+
+
+async def _state(service: GatewayService, game: str, seat: Seat) -> WebhookState:
+    stored = await service.ledger.webhooks().find(game, seat)
+    if stored is None:
+        return WebhookState(game=game, seat=seat, url=None, notified=None, failure=None)
+    return WebhookState(
+        game=game,
+        seat=seat,
+        url=stored.webhook.url,
+        notified=stored.notified or None,
+        failure=stored.failure or None,
+    )

@@ -1,0 +1,83 @@
+"""A receiver of webhooks on this machine, which keeps what it was sent and answers as a test wants."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
+from threading import Thread
+from typing import Any, Final, NamedTuple
+
+from services.runtime.webhook_urls import WebhookPolicy
+
+HERE: Final = WebhookPolicy("http", (ip_network("127.0.0.0/8"),))
+SECRET: Final = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
+
+
+class Request(NamedTuple):
+    """What came in."""
+
+    path: str
+    headers: dict[str, str]  # their names in small letters
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    def is_signed_with(self, secret: str) -> bool:
+        """As the page of Standard Webhooks says, and not as the product does it."""
+        key = base64.b64decode(secret.split("_")[1])
+        signed = b".".join([self.id.encode(), self.headers["webhook-timestamp"].encode(), self.body])
+        expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+        return self.headers["webhook-signature"].split() == [f"v1,{expected}"]
+
+
+class Receiver:
+    """The address of the receiver, what it got, and the status that it answers with."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.status = url, 204
+        self.requests: list[Request] = []
+
+    def taken(self) -> list[Request]:
+        """What came in since this was asked last."""
+        taken, self.requests = self.requests, []
+        return taken
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """A receiver, until the end of the block."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            receiver.requests.append(Request(self.path, headers, body))
+            self.send_response(receiver.status)
+            self.send_header("Location", f"{receiver.url}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        receiver = Receiver(f"http://127.0.0.1:{http.server_address[1]}")
+        thread = Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield receiver
+        finally:
+            http.shutdown()
+            thread.join()

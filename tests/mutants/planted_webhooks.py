@@ -1,0 +1,66 @@
+"""Planted bugs of webhooks: each sends what isn't asked for, or to where nothing may be sent."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+URLS: Final = ("tests/auditor/test_webhook_urls.py",)
+CLIENT: Final = ("tests/auditor/test_webhook_client.py",)
+NOTICES: Final = ("tests/auditor/test_webhooks.py",)
+
+WEBHOOK_MUTANTS: Final = (
+    Mutant(
+        "a webhook leads to an address that isn't public", "security", "services/runtime/webhook_urls.py",
+        "    if not _is_public(inner):\n", "    if False:\n", URLS,
+    ),
+    Mutant(
+        "an IPv4 address in IPv6 is taken for public", "security", "services/runtime/webhook_urls.py",
+        "    return address.ipv4_mapped or address.sixtofour or address\n",
+        "    return address.ipv4_mapped or address\n", URLS,
+    ),
+    Mutant(
+        "only the first address of a host is checked", "security", "services/auditor/webhook_client.py",
+        "        for address in addresses:\n", "        for address in addresses[:1]:\n", CLIENT,
+    ),
+    Mutant(
+        "a host is resolved again once it was checked", "security", "services/auditor/webhook_client.py",
+        "socket.create_connection((str(address), target.port)",
+        "socket.create_connection((str(self._resolve(target.host, target.port)[0]), target.port)", CLIENT,
+    ),
+    Mutant(
+        "the name in a certificate isn't looked at", "security", "services/auditor/webhook_client.py",
+        "server_hostname=target.host", "server_hostname='bot.invalid'", CLIENT,
+    ),
+    Mutant(
+        "an answer may drip for ever", "P8", "services/auditor/webhook_client.py",
+        "    while received <= MAX_ANSWER_BYTES:\n", "    while True:\n", CLIENT,
+    ),
+    Mutant(
+        "a webhook follows from what its seat alone sees", "P5", "services/auditor/seat_asks.py",
+        "ViewRequest(self.game, self.number, (None,), head)", "ViewRequest(self.game, self.number, (None, 0), head)",
+        NOTICES,
+    ),
+    Mutant(
+        "what is sent has more than the page says", "P5", "schemas/webhooks.py",
+        '        del fields["asked"]\n', '        fields["asked"] = self.asked\n', NOTICES,
+    ),
+    Mutant(
+        "a webhook that is sent again has a new id", "P7", "services/auditor/webhook_job.py",
+        '("webhook-id", notice.id)', '("webhook-id", f"{notice.id}_{timestamp_s}")', NOTICES,
+    ),
+    Mutant(
+        "a notice is noted before it is sent", "P7", "services/auditor/webhook_job.py",
+        "    try:\n        status = _send(", "    store.mark_notified(game, seat, webhook, number)\n    try:\n        status = _send(",
+        NOTICES,
+    ),
+    Mutant(
+        "what is over is sent all the same", "webhooks", "services/auditor/webhook_job.py",
+        "    if notice is None or notice.number != number:\n", "    if notice is None:\n", NOTICES,
+    ),
+    Mutant(
+        "a webhook outlives its game", "P9", "services/ledger/script_calls.py",
+        "        keys.webhooks(partition, game),\n", "", NOTICES,
+    ),
+)  # fmt: skip
