@@ -106,8 +106,8 @@ def build_evict_call(game: str, partition: int, seats: int, length: int) -> Scri
         keys.archived_lengths(partition),
         keys.stream_removals(partition),
         keys.webhook_games(partition),
-        keys.webhooks(partition, game),
         keys.player_names(partition, game),
+        keys.webhooks(partition, game),
         keys.game_file(partition, game),
         *_stream_keys(game, partition, seats),
     ]

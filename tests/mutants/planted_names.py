@@ -35,8 +35,8 @@ NAMES_MUTANTS: Final = (
     ),
     Mutant(
         "names outlive their game", "security", "services/ledger/script_calls.py",
-        "        keys.stream_removals(partition),\n        keys.player_names(partition, game),\n",
-        "        keys.stream_removals(partition),\n", SALTED,
+        "        keys.webhook_games(partition),\n        keys.player_names(partition, game),\n",
+        "        keys.webhook_games(partition),\n", SALTED,
     ),
     Mutant(
         "an archived name comes back", "security", "services/auditor/archive_job.py",
