@@ -65,7 +65,8 @@ def open_ledger(settings: Settings, name: str | None = None) -> RedisLedger:
     """A ledger on the settings' engine, which lists its connection under this name. Raises
     EngineUnavailableError."""
     client = connect(settings.redis_url, name)
-    return RedisLedger(client, init_partition_count(client, settings.partitions), settings.waiting)
+    partitions = init_partition_count(client, settings.partitions)
+    return RedisLedger(client, partitions, settings.waiting, edition=settings.log_edition)
 
 
 def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:

@@ -36,7 +36,8 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS, EngineError, NodeAwayError
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewRequest
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import PAGE_SIZE, LogHead
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage
 

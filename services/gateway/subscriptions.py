@@ -11,7 +11,7 @@ from schemas.field_types import Seat
 from services.gateway.entry_encoding import EncodedEntry, encode_entry, encode_notified
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_queries import ViewPage
+from services.ledger.view_pages import ViewPage
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 

@@ -31,6 +31,7 @@ from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.scripts import Script
 from services.ledger.silent_nodes import NodeAwayError
+from services.ledger.stored_entries import head_of_last
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -43,6 +44,7 @@ PROBE_INTERVAL_S: Final = 60.0  # settings may be changed at any time
 class PendingConfirmation(NamedTuple):
     """A confirmation that isn't made yet: the arguments of confirm_entry.lua, and its future."""
 
+    game: str
     script_keys: Sequence[str]
     command_id: str
     future: asyncio.Future[ViewEntry | None]
@@ -104,12 +106,12 @@ class ConfirmationBatcher:
             )
         return ""
 
-    async def confirm(self, script_keys: Sequence[str], command_id: str) -> ViewEntry | None:
+    async def confirm(self, game: str, script_keys: Sequence[str], command_id: str) -> ViewEntry | None:
         """The command's entry, once it has this level; None where that isn't known: there is no such
         entry, the engine didn't manage in time, or didn't answer.
 
         Raises MissingEntryError or CorruptDataError."""
-        pending = PendingConfirmation(script_keys, command_id, asyncio.get_running_loop().create_future())
+        pending = PendingConfirmation(game, script_keys, command_id, asyncio.get_running_loop().create_future())
         self._pending.append(pending)
         if len(self._rounds) < MAX_CONNECTIONS:
             task = asyncio.create_task(self._run_rounds())
@@ -237,10 +239,11 @@ def _resolve(pending: PendingConfirmation, reply: Reply) -> None:
     if not reply or isinstance(reply, ResponseError):
         pending.future.set_result(None)
         return
-    sequence, public, head, private_part = reply
+    sequence, public, head, private_part, last = reply
     try:
         if not public:
             raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
+        head = head or head_of_last(pending.game, sequence, last)
         pending.future.set_result(build_view_entry(sequence, public, private_part or None, head))
     except Exception as error:
         pending.future.set_exception(error)

@@ -15,7 +15,8 @@ from services.ledger import keys
 from services.ledger.partition_scan import PartitionScanner, read_lengths_and_scores
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Client
-from services.ledger.replies import parse_public_entries, require_game_reply
+from services.ledger.replies import require_game_reply
+from services.ledger.stored_entries import parse_stored
 from services.ledger.view_merge import PublicEntry, require_contiguous
 
 
@@ -51,13 +52,14 @@ class ArchiveIndex:
         pipe.execute()
 
     def read_public(self, game: str, count: int) -> list[PublicEntry]:
-        """A game's first `count` public entries as they are stored, each with the head after it.
+        """A game's first `count` public entries, each with the head after it as far as it is stored.
 
         Raises MissingEntryError or CorruptDataError."""
         pipe = self._client.pipeline(transaction=False)
         pipe.xrange(keys.public_view(self._partition(game), game), "1-0", f"{count}-0")
         [reply] = pipe.execute(raise_on_error=False)
-        entries = parse_public_entries(require_game_reply(game, reply))
+        stored = parse_stored(require_game_reply(game, reply))
+        entries = [(entry.number, entry.public, entry.head) for entry in stored]
         require_contiguous(f"public view of {game}", 0, ((sequence, data) for sequence, data, _ in entries))
         if len(entries) != count:
             raise MissingEntryError(f"public view of {game}: entry {len(entries) + 1} of {count} is missing")

@@ -41,7 +41,8 @@ from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
 from services.ledger.silent_nodes import NodeAwayError
 from services.ledger.token_generations import Generations
-from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewPageOrError, ViewRequest
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewPageOrError
 from services.ledger.wakeups import wakeup_channel_of
 from services.ledger.webhook_store import AsyncWebhookStore
 
@@ -113,9 +114,11 @@ class AsyncLedger:
             keys.command_results(partition, game, sender),
             keys.public_view(partition, game),
             keys.confirmation_mark(partition),
+            keys.chain_head(partition, game),
             *(() if sender is None else (keys.private_view(partition, game, sender),)),
         ]
-        entry = await (await self._confirmation_batcher_of(game, level)).confirm(script_keys, command_id)
+        batcher = await self._confirmation_batcher_of(game, level)
+        entry = await batcher.confirm(game, script_keys, command_id)
         return entry and await run_async(self._client, read_named_entry(self.partitions, game, entry))
 
     async def read_length(self, game: str) -> int:

@@ -14,7 +14,7 @@ from services.ledger import keys
 from services.ledger.cluster import Cluster
 from services.ledger.cluster_pipeline import available_replies
 from services.ledger.ledger_queries import list_games
-from services.ledger.log_reader import read_game_logs
+from services.ledger.log_reader import read_entries, read_game_logs
 from services.ledger.mistyped_keys import is_mistyped
 from services.ledger.player_names import read_names
 from services.ledger.queries import Reply, run
@@ -26,11 +26,11 @@ from services.ledger.records import (
     GameLog,
 )
 from services.ledger.redis_roles import RedisRole
-from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
 from services.ledger.script_calls import build_append_call
 from services.ledger.scripts import APPEND_ENTRY, call_script
 from services.ledger.silent_nodes import NodeAwayError
-from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest, read_view, read_views
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, read_heads, read_view, read_views
 
 MAX_CLUSTER_BLOCK_MS: Final = 200  # well below the time in which a node of a cluster has to answer
 UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
@@ -50,7 +50,7 @@ class RedisEventStore(RedisRole):
     def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         """Write each decision, all of it or nothing, in order, in one round trip."""
         channel = self._wakeup_channels[keys.BOT_GROUP]
-        calls = [build_append_call(request, channel) for request in requests]
+        calls = [build_append_call(request, channel, self.edition) for request in requests]
         replies = run(self._client, call_script(APPEND_ENTRY, calls))
         self._set_partitions_aside(requests, replies)
         failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]
@@ -91,10 +91,7 @@ class RedisEventStore(RedisRole):
 
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:
         """The log's entries after this number. Raises MissingEntryError or CorruptDataError."""
-        pipe = self._client.pipeline(transaction=False)
-        pipe.xrange(keys.log(self.partition_of(game), game), f"{after + 1}-0")
-        [reply] = pipe.execute(raise_on_error=False)
-        return parse_log(game, require_game_reply(game, reply), after)
+        return read_entries(self._client, self.partitions, game, after)
 
     def read_log(self, game: str) -> GameLog:
         """The log from its first entry on, and its head. Raises MissingEntryError or CorruptDataError."""
@@ -110,8 +107,10 @@ class RedisEventStore(RedisRole):
 
     def head(self, game: str) -> tuple[int, bytes]:
         """The number of the log's last entry (0 for none) and the head after it."""
-        last = self._client.xrevrange(keys.public_view(self.partition_of(game), game), count=1)
-        return next(((sequence, head) for sequence, _, head in parse_public_entries(last)), (0, b""))
+        [head] = run(self._client, read_heads(self.partitions, [game]))
+        if isinstance(head, Exception):
+            raise head
+        return head
 
     def read_names(self, game: str) -> SaltedNames:
         """The names of the game's players that weren't erased, by the commitments in its log."""

@@ -14,7 +14,8 @@ from schemas.errors import CorruptDataError
 from schemas.player_names import SaltedNames, committed_names, with_names
 from services.ledger.player_names import read_names, try_read_names
 from services.ledger.queries import Query
-from services.ledger.view_queries import PAGE_SIZE, ViewPage, ViewPageOrError, ViewRequest, read_views
+from services.ledger.view_pages import ViewPage, ViewRequest
+from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, read_views
 
 
 def read_named_views(

@@ -10,6 +10,8 @@ from schemas.field_types import Seat
 from schemas.player_names import SaltedName, SaltedNames
 
 MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
+FIRST_EDITION: Final = 1  # how a game is stored (docs/architecture.md, "Editions")
+LEAN_EDITION: Final = 2  # the log holds only what the views don't
 MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError
 
 
@@ -72,6 +74,7 @@ class AppendRequest(NamedTuple):
     is_listed: bool = True  # the game stands in the list that everybody may read
     command_digest: str = ""  # of what the command asks for; empty where it isn't known
     names: Sequence[SaltedName] = ()  # that this entry commits to
+    secret: bytes = b""  # what of the entry neither `public` nor `private_parts` have; empty where that isn't known
 
 
 class DuplicateCommand(NamedTuple):

@@ -14,7 +14,7 @@ from schemas.errors import CorruptDataError
 from schemas.rows import unpack
 from services.ledger.queries import Reply
 from services.ledger.records import CommandResult
-from services.ledger.view_merge import NumberedEntry, PublicEntry, require_contiguous
+from services.ledger.view_merge import NumberedEntry
 
 
 def require_game_reply(game: str, reply: Reply) -> Reply:
@@ -35,22 +35,6 @@ def parse_entries(entries: Iterable[Reply]) -> list[NumberedEntry]:
         return [(int(id_.partition(b"-")[0]), fields[b"e"]) for id_, fields in entries]
     except KeyError as missing_field:
         raise CorruptDataError(f"an entry has no field {missing_field}") from None
-
-
-def parse_public_entries(entries: Iterable[Reply]) -> list[PublicEntry]:
-    """The same of a public view, with the head after each entry; empty for an entry that was written
-    before there was a hash chain."""
-    try:
-        return [(int(id_.partition(b"-")[0]), fields[b"e"], fields.get(b"h", b"")) for id_, fields in entries]
-    except KeyError as missing_field:
-        raise CorruptDataError(f"an entry has no field {missing_field}") from None
-
-
-def parse_log(game: str, entries: Iterable[Reply], after: int = 0) -> list[bytes]:
-    """The entries of a log. Raises MissingEntryError or CorruptDataError."""
-    numbered_entries = parse_entries(entries)
-    require_contiguous(f"log of {game}", after, numbered_entries)
-    return [data for _, data in numbered_entries]
 
 
 def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResult | None:

@@ -34,8 +34,10 @@ def build_submit_call(
     return script_keys, [max_waiting, pack_envelope(envelope), wakeup_channel, envelope.id]
 
 
-def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel: str) -> ScriptCall:
-    """The keys and arguments of append_entry.lua."""
+def build_append_call(
+    request: AppendRequest | DuplicateCommand, wakeup_channel: str, edition: int
+) -> ScriptCall:
+    """The keys and arguments of append_entry.lua; `edition` is that of a game that begins with this entry."""
     if isinstance(request, DuplicateCommand):
         request = _as_append_request(request)
     game, partition, eviction = request.game, request.delivery.partition, request.eviction
@@ -50,6 +52,7 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         keys.evictions(partition),
         keys.player_names(partition, game),
         keys.game_file(partition, game),
+        keys.chain_head(partition, game),
         *(keys.private_view(partition, game, seat) for seat, _ in request.private_parts),
     ]
     arguments = [
@@ -68,6 +71,8 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         keys.notification_channel(partition),
         wakeup_channel,
         request.command_digest,
+        edition,
+        request.secret,
         len(request.tasks),
         *(pack(tuple(task)) for task in request.tasks),
         *(private_part for _, private_part in request.private_parts),
@@ -129,6 +134,7 @@ def build_removal_call(game: str, partition: int, seats: int, game_log: GameLog,
 def _stream_keys(game: str, partition: int, seats: int) -> list[str]:
     """What a game of so many seats has besides its log while it has streams: views, and results of commands."""
     return [
+        keys.chain_head(partition, game),
         keys.public_view(partition, game),
         keys.command_results(partition, game, None),
         *(keys.private_view(partition, game, seat) for seat in range(seats)),

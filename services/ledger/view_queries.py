@@ -10,53 +10,27 @@ from typing import Final, NamedTuple
 
 from redis.exceptions import RedisError
 
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Query, RedisCommand, Reply, command
-from services.ledger.replies import parse_entries, parse_public_entries, require_game_reply
-from services.ledger.view_merge import (
-    LogRewoundError,
-    PublicEntry,
-    index_parts,
-    merge_view,
-    require_same_head,
+from services.ledger.replies import parse_entries, require_game_reply
+from services.ledger.stored_entries import StoredEntry, parse_head, parse_stored
+from services.ledger.view_merge import LogRewoundError, index_parts
+from services.ledger.view_pages import (
+    PartsOrError,
+    ViewPage,
+    ViewRequest,
+    build_page,
+    first_read,
+    last_read,
+    parts_of,
 )
 
 PAGE_SIZE: Final = 500
 
 
-class ViewRequest(NamedTuple):
-    """Which viewers want a game's entries after a number. With `head`, the entry of that number is
-    read again and must have that head; where it is empty, the entry must be there. `parts` asks for private parts
-    alone, of each of these seats after a number of its own."""
-
-    game: str
-    after: int
-    viewers: Sequence[Seat | None]
-    head: bytes | None = None
-    parts: Sequence[tuple[Seat, int]] = ()
-
-    @property
-    def first_sequence(self) -> int:
-        """The first public entry to read."""
-        return self.after + (self.head is None or not self.after)
-
-
-class ViewPage(NamedTuple):
-    """The entries of each viewer, the head after the last entry, and the head before the first; empty
-    where it isn't known. Private parts that were asked for alone are by seat and number."""
-
-    views: Mapping[Seat | None, list[ViewEntry]]
-    head: bytes
-    previous_head: bytes
-    parts: Mapping[Seat, PartsOrError] = {}
-
-
-# The private parts of one seat by number, or what is wrong with them: the damage of one seat's is no other's.
-PartsOrError = Mapping[int, bytes] | MissingEntryError | CorruptDataError | RedisError
 # A page of one game, its damage, or the error of its node.
 ViewPageOrError = ViewPage | MissingEntryError | CorruptDataError | LogRewoundError | RedisError
 
@@ -76,13 +50,10 @@ def read_views(
     pages: list[ViewPageOrError] = []
     for request in requests:
         # All of a game's replies are taken before one of them can be found damaged.
-        public_reply = next(replies)
+        public_replies = next(replies), next(replies)
         private_replies = {viewer: next(replies) if viewer is not None else () for viewer in request.viewers}
         part_replies = [next(replies) for _ in request.parts]
-        page = _page_or_error(request, public_reply, private_replies)
-        if part_replies and isinstance(page, ViewPage):
-            page = page._replace(parts=_index_parts(request, page, part_replies))
-        pages.append(page)
+        pages.append(_page_or_error(request, limit, public_replies, private_replies, part_replies))
     return pages
 
 
@@ -98,21 +69,26 @@ def read_heads(partitions: int, games: Sequence[str]) -> Query[list[LogHead | Co
     """The last entry of each of these games, or what is wrong with the game."""
     if not games:
         return []
-    replies = yield [
-        command(
-            "XREVRANGE", keys.public_view(keys.partition_of(game, partitions), game), "+", "-", "COUNT", 1
-        )
-        for game in games
-    ]
-    return [_parse_head(game, reply) for game, reply in zip(games, replies, strict=True)]
+    at = {game: keys.partition_of(game, partitions) for game in games}
+    heads = dict(
+        zip(games, (yield [command("GET", keys.chain_head(at[game], game)) for game in games]), strict=True)
+    )
+    if without := [game for game in games if heads[game] is None]:  # of the first edition
+        commands = [
+            command("XREVRANGE", keys.public_view(at[game], game), "+", "-", "COUNT", 1) for game in without
+        ]
+        heads |= dict(zip(without, (yield commands), strict=True))
+    return [_parse_head(game, heads[game]) for game in games]
 
 
 def _commands(partitions: int, request: ViewRequest, limit: int) -> list[RedisCommand]:
-    """The public stream comes before the private ones, so that no private part is older than its entry."""
+    """The chain head comes before the public stream, and that before the private ones, so that the stream reaches
+    that head, and no private part is older than its entry."""
     game, partition = request.game, keys.partition_of(request.game, partitions)
-    last = f"{request.after + limit}-0"
+    last = f"{last_read(request, limit)}-0"
     return [
-        command("XRANGE", keys.public_view(partition, game), f"{request.first_sequence}-0", last),
+        command("GET", keys.chain_head(partition, game)),
+        command("XRANGE", keys.public_view(partition, game), f"{first_read(request)}-0", last),
         *(
             command("XRANGE", keys.private_view(partition, game, seat), f"{request.after + 1}-0", last)
             for seat in request.viewers
@@ -126,44 +102,35 @@ def _commands(partitions: int, request: ViewRequest, limit: int) -> list[RedisCo
 
 
 def _page_or_error(
-    request: ViewRequest, public_reply: Reply, private_replies: Mapping[Seat | None, Reply]
+    request: ViewRequest,
+    limit: int,
+    public_replies: Sequence[Reply],
+    private_replies: Mapping[Seat | None, Reply],
+    part_replies: Sequence[Reply],
 ) -> ViewPageOrError:
     """A game's replies as its page. One error makes the whole game's result that error: a view without
     a seat's private parts would be another view."""
     try:
-        for reply in (public_reply, *private_replies.values()):
+        for reply in (*public_replies, *private_replies.values()):
             require_game_reply(request.game, reply)
-        return _build_page(request, public_reply, private_replies)
+        head_reply, entries_reply = public_replies
+        stored = parse_stored(entries_reply)
+        private_parts = {viewer: parse_entries(reply) for viewer, reply in private_replies.items()}
+        page = build_page(request, limit, parse_head(head_reply), stored, private_parts)
     except (MissingEntryError, CorruptDataError, LogRewoundError, RedisError) as error:
         return error
-
-
-def _build_page(
-    request: ViewRequest, public_reply: Reply, private_replies: Mapping[Seat | None, Reply]
-) -> ViewPage:
-    """Raises MissingEntryError, CorruptDataError or LogRewoundError."""
-    entries = parse_public_entries(public_reply)
-    public: Sequence[PublicEntry] = entries
-    previous_head = request.head or b""
-    if request.first_sequence == request.after:
-        public = require_same_head(request.after, previous_head, entries)
-        previous_head = entries[0][2]
-    views = {
-        viewer: merge_view(request.after, public, parse_entries(private_reply))
-        for viewer, private_reply in private_replies.items()
-    }
-    return ViewPage(views, entries[-1][2] if entries else b"", previous_head)
+    return page._replace(parts=_index_parts(request, page, stored, part_replies)) if part_replies else page
 
 
 def _index_parts(
-    request: ViewRequest, page: ViewPage, part_replies: Sequence[Reply]
+    request: ViewRequest, page: ViewPage, stored: Sequence[StoredEntry], part_replies: Sequence[Reply]
 ) -> dict[Seat, PartsOrError]:
     """The private parts of each seat, up to the page's last entry."""
     last = max([request.after, *(entries[-1].number for entries in page.views.values() if entries)])
     parts = dict[Seat, PartsOrError]()
     for (seat, after), reply in zip(request.parts, part_replies, strict=True):
         try:
-            entries = parse_entries(require_game_reply(request.game, reply))
+            entries = parse_entries(require_game_reply(request.game, reply)) or parts_of(seat, after, stored)
             parts[seat] = index_parts(after, last, entries)
         except (MissingEntryError, CorruptDataError, RedisError) as error:
             parts[seat] = error
@@ -171,8 +138,11 @@ def _index_parts(
 
 
 def _parse_head(game: str, reply: Reply) -> LogHead | CorruptDataError | RedisError:
+    """From the chain head, or from the last public entry."""
     try:
-        entries = parse_public_entries(require_game_reply(game, reply))
+        if isinstance(require_game_reply(game, reply), bytes):
+            return LogHead(*(parse_head(reply) or (0, b"")))
+        entries = parse_stored(reply)
     except (CorruptDataError, RedisError) as error:
         return error
-    return LogHead(entries[-1][0], entries[-1][2]) if entries else LogHead(0, b"")
+    return LogHead(entries[-1].number, entries[-1].head) if entries else LogHead(0, b"")

@@ -95,6 +95,7 @@ def build_decision(
         public=sealed_entry.public,
         head=sealed_entry.head,
         private_parts=sealed_entry.private_parts,
+        secret=sealed_entry.secret,
         names=salted.kept_beside(events),
         tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
         deadline_ms=next_wakeup(state),

@@ -115,6 +115,9 @@ class Settings(BaseSettings):
         True,
         description="the rules that `make fast` compiled decide, where there are any; off, always pure Python",
     )
+    log_edition: Literal[1, 2] = Field(
+        1, description="how games that begin are stored; 2 once no service of before it runs beside this"
+    )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )

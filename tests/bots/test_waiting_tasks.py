@@ -16,7 +16,8 @@ from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger, keys
 from services.ledger.errors import NodeAwayError
-from services.ledger.view_queries import ViewPageOrError, ViewRequest
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import ViewPageOrError
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.bots.recorded_commands import RecordedCommands

@@ -14,7 +14,8 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
 from services.ledger.errors import NodeAwayError
 from services.ledger.notifications import EntryNotification
-from services.ledger.view_queries import LogHead, ViewPage, ViewRequest
+from services.ledger.view_pages import ViewPage, ViewRequest
+from services.ledger.view_queries import LogHead
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging, wait_until
 from tests.conftest import PARTITIONS
 from tests.ledger_contract.given import append_request

@@ -20,7 +20,7 @@ from services.gateway.subscriptions import ViewDamagedError
 from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.notifications import EntryNotification, parse_notification
-from services.ledger.view_queries import ViewPage, ViewRequest
+from services.ledger.view_pages import ViewPage, ViewRequest
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import UNLIMITED, soon

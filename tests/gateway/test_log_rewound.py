@@ -13,7 +13,8 @@ from services.gateway import hub as hubs
 from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
 

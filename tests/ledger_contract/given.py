@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from zlib import crc32
 
 from schemas.codec import pack_private_part, pack_public
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
+from schemas.hash_chain import initial_head, next_head
 from schemas.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger, keys
 from tests.conftest import ALL, PARTITIONS
@@ -46,13 +48,13 @@ def append_request(
         "delivery": delivery,
         "game": GAME,
         "expected_length": expected,
-        "previous_head": f"head after c{expected}".encode() if expected > 0 else b"",
+        "previous_head": head_after(*(f"c{n}" for n in range(1, expected + 1))) if expected > 0 else b"",
         "sender": 0,
         "command_id": id_,
         "at_ms": NOON + expected,
         "entry": f"entry of {id_}".encode(),
-        "public": public_entry(expected),
-        "head": f"head after {id_}".encode(),
+        "public": public_of(id_),
+        "head": head_after(*(f"c{n}" for n in range(1, expected + 1)), id_),
         "private_parts": [],
         "tasks": [],
         "deadline_ms": None,
@@ -62,6 +64,19 @@ def append_request(
 
 def public_entry(at: int) -> bytes:
     return pack_public(at, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
+
+
+def public_of(id_: str) -> bytes:
+    """The public entry of a command, another for each id."""
+    return public_entry(crc32(id_.encode()))
+
+
+def head_after(*ids: str) -> bytes:
+    """The head of the game whose entries are those of these commands."""
+    head = initial_head(GAME)
+    for number, id_ in enumerate(ids, 1):
+        head = next_head(head, number, public_of(id_))
+    return head
 
 
 def private_part(before: int, answers: str | None = None, card: str = "red") -> bytes:

@@ -16,6 +16,7 @@ from services.ledger import (
     keys,
 )
 from tests.conftest import ALL
+from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (
     GAME,
     NOON,
@@ -32,6 +33,11 @@ from tests.ledger_contract.given import (
 )
 
 COMMANDS, TASKS = keys.commands(PARTITION), keys.bot_tasks(PARTITION)
+
+
+@pytest.fixture(params=EDITIONS)
+def edition(request: pytest.FixtureRequest) -> object:
+    return request.param
 
 
 def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger, client: Any) -> None:

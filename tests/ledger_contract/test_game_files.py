@@ -9,7 +9,9 @@ import pytest
 
 from schemas.player_names import SaltedName
 from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, RedisLedger, keys
+from services.ledger.records import FIRST_EDITION, LEAN_EDITION
 from tests.conftest import ALL
+from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (
     GAME,
     NOON,
@@ -17,18 +19,29 @@ from tests.ledger_contract.given import (
     SERVER_DELIVERY,
     append_request,
     contents,
+    head_after,
     private_part,
 )
 
 FILE = b"the file of this game"
 ADA = SaltedName(bytes(32), "Ada")
-LOG = GameLog([b"entry of c1", b"entry of c2"], b"head after c2")
+LOG = GameLog([b"entry of c1", b"entry of c2"], head_after("c1", "c2"))
 STREAMS = {
     keys.log(PARTITION, GAME),
     keys.public_view(PARTITION, GAME),
-    keys.private_view(PARTITION, GAME, 1),
     keys.command_results(PARTITION, GAME, 0),
 }
+
+
+ONE_EDITIONS_OWN = {
+    FIRST_EDITION: keys.private_view(PARTITION, GAME, 1),
+    LEAN_EDITION: keys.chain_head(PARTITION, GAME),
+}
+
+
+@pytest.fixture(params=EDITIONS)
+def edition(request: pytest.FixtureRequest) -> object:
+    return request.param
 
 
 def finished(ledger: RedisLedger) -> None:
@@ -69,7 +82,11 @@ def test_P9_the_streams_go_and_file_names_and_lists_stay(ledger: RedisLedger, cl
     before = stored_keys(client)
     assert ledger.read_log(GAME) == LOG
     assert ledger.remove_streams(GAME, 2, LOG, FILE)
-    assert before - stored_keys(client) == {*STREAMS, keys.stream_removals(PARTITION)}
+    assert before - stored_keys(client) == {
+        *STREAMS,
+        ONE_EDITIONS_OWN[ledger.edition],
+        keys.stream_removals(PARTITION),
+    }
     assert ledger.read_log(GAME).is_filed
     assert ledger.games() == [GAME]
     assert ledger.evictable(NOON, ALL) == [GAME]
@@ -90,6 +107,8 @@ def _grows_another_end(ledger: RedisLedger, client: Any) -> None:
     client.delete(public)
     for id_, fields in entries:
         client.xadd(public, {**fields, b"h": b"another head"}, id_)
+    if client.exists(keys.chain_head(PARTITION, GAME)):
+        client.set(keys.chain_head(PARTITION, GAME), b"2 another head")
 
 
 def _has_another_file(ledger: RedisLedger, client: Any) -> None:

@@ -46,6 +46,7 @@ TABLE: Final = {
     keys.log(PARTITION, GAME): ("", "rad", "", "r"),
     keys.public_view(PARTITION, GAME): ("r", "rad", "r", "r"),
     keys.private_view(PARTITION, GAME, 0): ("r", "rad", "r", "r"),
+    keys.chain_head(PARTITION, GAME): ("r", "rad", "r", "r"),
     keys.command_results(PARTITION, GAME, None): ("r", "rad", "", ""),
     keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
     f"{keys.hash_tag(PARTITION)}:g:{GAME}:tokens": ("rad", "", "", ""),  # which tokens were withdrawn

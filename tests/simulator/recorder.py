@@ -11,8 +11,8 @@ from schemas.entries import Entry
 from schemas.events import PlayOffCalled
 from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import keys
-from services.ledger.replies import parse_public_entries
+from services.ledger import MissingEntryError, keys
+from services.ledger.stored_entries import parse_stored
 from services.referee.rules import GameState, fold_events
 from tests.simulator.agenda import NEVER
 from tests.simulator.chains import SentHead
@@ -77,11 +77,12 @@ class Recorder:
         """Record what is new in a game's log; a gap in its numbers is a complaint."""
         record = self.records.get(game) or Record(game)
         number = len(record.stored)
-        new = self.world.entries(keys.log(self.world.partition_of(game), game), number)
-        for id_, data in new:
-            number += 1
-            if id_ != number:
-                self.world.complain(f"P3 {game}: entry {id_} where {number} is next")
+        try:
+            new = self.world.ledger.read_entries(game, number)
+        except MissingEntryError as error:
+            self.world.complain(f"P3 {game}: {error}")
+            return
+        for data in new:
             self._append(record, data)
         if new:
             self._check_chain(record)
@@ -108,16 +109,16 @@ class Recorder:
 
     def _check_chain(self, record: Record) -> None:
         """The heads computed from the public entries must be those stored beside them."""
-        name = keys.public_view(self.world.partition_of(record.game), record.game)
-        for number, public, head in parse_public_entries(
-            self.world.peek.xrange(name, f"{len(record.heads)}-0")
-        ):
-            record.heads.append(next_head(record.heads[-1], number, public))
-            self.heads.add((record.game, number, head))
-            if head != record.heads[-1]:
-                self.world.complain(
-                    f"P6 {record.game}: the head after entry {number} isn't that of its chain"
-                )
+        game = record.game
+        name = keys.public_view(self.world.partition_of(game), game)
+        stored_heads: list[tuple[int, bytes]] = []
+        for entry in parse_stored(self.world.peek.xrange(name, f"{len(record.heads)}-0")):
+            record.heads.append(next_head(record.heads[-1], entry.number, entry.public))
+            self.heads.add((game, entry.number, record.heads[-1]))
+            stored_heads += [(entry.number, entry.head)] if entry.head else []
+        for number, head in (*stored_heads, self.world.ledger.head(game)):
+            if number >= len(record.heads) or head != record.heads[number]:
+                self.world.complain(f"P6 {game}: the head after entry {number} isn't that of its chain")
 
     def rewind(self) -> None:
         """The engine lost its latest writes: what is left of every log must be a prefix of what it was.

@@ -18,7 +18,7 @@ from services.ledger.ack_levels import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import init_partition_count
 from services.ledger.embedded_engine import running_engine
-from services.ledger.view_queries import ViewRequest
+from services.ledger.view_pages import ViewRequest
 from tests.long_runs import long_after, long_but_every
 from tests.referee.running_referee import (
     GAME,

@@ -8,7 +8,6 @@ from typing import Any, Final, TextIO
 
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import init_partition_count
-from services.ledger.replies import parse_entries
 from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
 from tests.simulator.complaints import complaints, left_of_games, left_over
 from tests.simulator.engine import Engine
@@ -187,10 +186,6 @@ class World:
     def faultless_client(self) -> Any:
         """A client without faults, for checks from outside."""
         return SyncClient(self.engine)
-
-    def entries(self, name: str, after: int) -> list[tuple[int, bytes]]:
-        """A stream's entries after a number."""
-        return parse_entries(self.peek.xrange(name, f"{after + 1}-0"))
 
     def _loses(self, channel: bytes, message: bytes) -> bool:
         """Whether this notification is lost on its way."""

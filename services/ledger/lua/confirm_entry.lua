@@ -1,23 +1,48 @@
 -- Is the entry of a command (still) there? What this script reads is what is acknowledged; what
 -- was read before may belong to a branch that a fail-over cut off.
 --
--- KEYS  1 the sender's command results  2 public view  3 mark  4 the sender's private view
+-- KEYS  1 the sender's command results  2 public view  3 mark  4 chain head
+--       5 the sender's private view (missing: the server's own)
 -- ARGV  1 command id
 --
--- Returns {number, public entry, its head, the sender's private part}, '' for what isn't there; nil
--- without an entry. Writing the mark gives the connection a write that comes after the entry:
--- WAITAOF and WAIT look only at the writes of their own connection.
+-- Returns {number, public entry, its head, the sender's private part, last entries}, '' for what
+-- isn't there; nil without an entry. Where the head isn't stored, it follows from the last entries:
+-- each entry's public bytes and head, from the last one with a head on, or the game's first. Writing
+-- the mark gives the connection a write that comes after the entry: WAITAOF and WAIT look only at the
+-- writes of their own connection.
 
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if not known then
   return false
 end
 local number = string.match(known, '^%d+')
-local function entry(key)
-  local found = redis.call('XRANGE', key, number .. '-0', number .. '-0')
-  return #found > 0 and found[1][2] or {}
+local function fields_of(entry)
+  local found = {}
+  for f = 1, entry and #entry[2] or 0, 2 do
+    found[entry[2][f]] = entry[2][f + 1]
+  end
+  return found
 end
-local public = entry(KEYS[2])
-local reply = { tonumber(number), public[2] or '', public[4] or '', KEYS[4] and entry(KEYS[4])[2] or '' }
+local function entries(key, first)
+  return redis.call('XRANGE', key, first .. '-0', number .. '-0')
+end
+local public = fields_of(entries(KEYS[2], number)[1])
+local part, head, last = '', public['h'] or '', {}
+if public['p'] then -- of the second edition: see append_entry.lua
+  part = KEYS[5] and public[string.match(KEYS[5], '%d+$')] or ''
+  local stored = redis.call('GET', KEYS[4])
+  if stored and string.match(stored, '^%d+') == number then
+    head = string.sub(stored, #number + 2)
+  elseif head == '' then
+    for _, entry in ipairs(entries(KEYS[2], math.max(number - number % 16, 1))) do
+      local fields = fields_of(entry)
+      last[#last + 1] = fields['p'] or ''
+      last[#last + 1] = fields['h'] or ''
+    end
+  end
+elseif KEYS[5] then
+  part = fields_of(entries(KEYS[5], number)[1])['e'] or ''
+end
+local reply = { tonumber(number), public['p'] or public['e'] or '', head, part, last }
 redis.call('SET', KEYS[3], number)
 return reply

@@ -48,12 +48,14 @@ class ChainState(NamedTuple):
 
 
 class SealedEntry(NamedTuple):
-    """The bytes of one entry: as logged, its public and its private parts; and the chain head after it."""
+    """The bytes of one entry: as logged, its public and its private parts; and the chain head after it. `secret` is
+    what only the sender knows yet; it is empty where the game isn't sealed."""
 
     entry: bytes
     public: bytes
     private_parts: Sequence[tuple[Seat, bytes]]
     head: bytes
+    secret: bytes = b""
 
 
 def seal_entry(
@@ -84,9 +86,8 @@ def seal_entry(
     entry_bytes, secret = pack_sealed_entry(entry, split)
     commitments = _compute_commitments(state, salt_key, sequence, secret, split, private_parts)
     public = pack_public(entry.at, split, Proofs(commitments, leaves, openings.get(None, b"")))
-    return SealedEntry(
-        entry_bytes, public, private_parts, hash_chain.next_head(chain_state.head, sequence, public)
-    )
+    head = hash_chain.next_head(chain_state.head, sequence, public)
+    return SealedEntry(entry_bytes, public, private_parts, head, secret)
 
 
 def _pack_private_part(
