@@ -111,7 +111,9 @@ class ConfirmationBatcher:
         entry, the engine didn't manage in time, or didn't answer.
 
         Raises MissingEntryError or CorruptDataError."""
-        pending = PendingConfirmation(game, script_keys, command_id, asyncio.get_running_loop().create_future())
+        pending = PendingConfirmation(
+            game, script_keys, command_id, asyncio.get_running_loop().create_future()
+        )
         self._pending.append(pending)
         if len(self._rounds) < MAX_CONNECTIONS:
             task = asyncio.create_task(self._run_rounds())

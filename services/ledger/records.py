@@ -74,7 +74,9 @@ class AppendRequest(NamedTuple):
     is_listed: bool = True  # the game stands in the list that everybody may read
     command_digest: str = ""  # of what the command asks for; empty where it isn't known
     names: Sequence[SaltedName] = ()  # that this entry commits to
-    secret: bytes = b""  # what of the entry neither `public` nor `private_parts` have; empty where that isn't known
+    secret: bytes = (
+        b""  # what of the entry neither `public` nor `private_parts` have; empty where that isn't known
+    )
 
 
 class DuplicateCommand(NamedTuple):

@@ -74,14 +74,18 @@ def with_heads(game: str, entries: Sequence[StoredEntry], head_before: bytes = b
         if is_lean and head:
             head = next_head(head, number, public)
             if stored_head and stored_head != head:
-                raise CorruptDataError(f"entry {number} of {game} has another head than follows from the entries")
+                raise CorruptDataError(
+                    f"entry {number} of {game} has another head than follows from the entries"
+                )
         else:
             head = stored_head
         result.append((number, public, head))
     return result
 
 
-def join_log(game: str, log_entries: Iterable[Reply], stored: Sequence[StoredEntry], after: int = 0) -> list[bytes]:
+def join_log(
+    game: str, log_entries: Iterable[Reply], stored: Sequence[StoredEntry], after: int = 0
+) -> list[bytes]:
     """The entries of a log after a number, whole. `stored` are the public entries after that number, where the log
     isn't whole. Raises MissingEntryError or CorruptDataError."""
     by_number = {entry.number: entry for entry in stored}

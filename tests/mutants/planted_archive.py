@@ -47,7 +47,7 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "streams go although the head moved", "P7", "services/ledger/lua/remove_streams.lua",
-        "if head and head ~= ARGV[3] then", "if false then", FILES,
+        "elseif last[2][4] and last[2][4] ~= ARGV[3] then", "elseif false then", FILES,
     ),
     Mutant(
         "streams go although the file isn't the one that was checked", "P7", "services/ledger/lua/remove_streams.lua",
