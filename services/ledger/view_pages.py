@@ -130,4 +130,6 @@ def _require_end(
     if read_head != head and request.head and request.after:
         raise LogRewoundError(f"entry {request.after} isn't the one that was read")
     if read_head != head:
-        raise CorruptDataError(f"entry {end} of {request.game} has another head than follows from the entries")
+        raise CorruptDataError(
+            f"entry {end} of {request.game} has another head than follows from the entries"
+        )

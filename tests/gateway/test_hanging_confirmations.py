@@ -43,7 +43,9 @@ def test_P7_a_confirmation_ends_when_another_node_took_over(level: AckLevel) -> 
     async def scenario() -> None:
         async with hanging_node() as node, asyncio.timeout(SOON_S):
             batcher = ConfirmationBatcher(node, level, "mark", is_replaced)
-            assert await batcher.confirm(["verdicts", "view", "mark"], "c1") is None, "nothing is known"
+            assert await batcher.confirm("game", ["verdicts", "view", "mark"], "c1") is None, (
+                "nothing is known"
+            )
             with pytest.raises(NodeAwayError):
                 await batcher.unavailable_reason()
             await batcher.close()
