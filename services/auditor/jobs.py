@@ -23,7 +23,8 @@ from services.auditor.webhook_client import WebhookClient
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.dispute_store import DisputeStore
-from services.ledger.view_queries import ViewPageOrError, ViewRequest
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import ViewPageOrError
 from services.ledger.webhook_store import WebhookStore
 from services.runtime.settings import Settings
 

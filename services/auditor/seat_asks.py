@@ -12,7 +12,8 @@ from schemas.entries import ViewEntry
 from schemas.events import TurnStarted
 from schemas.field_types import Seat
 from schemas.webhooks import Asked, Notice
-from services.ledger.view_queries import ViewPageOrError, ViewRequest
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.state import MIX, TICKETS
 
