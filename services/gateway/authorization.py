@@ -6,10 +6,9 @@ A token is a signed statement (schemas/tokens.py). Whether it was withdrawn is r
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -18,12 +17,12 @@ from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.archive_views import ArchiveViews
 from services.gateway.game_creations import GameCreations
 from services.gateway.problem_details import HttpProblemError
+from services.gateway.token_watch import TokenWatch
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.token_generations import Generations
 
 GENERATIONS_KEPT_S: Final = 2.0
-TOKEN_CHECK_S: Final = 3.0  # how often the token of an open socket is checked again
 MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
 
 
@@ -44,6 +43,7 @@ class Authorization:
         self.is_operator = is_operator
         self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
         self._wall_clock_s, self._clock_s = wall_clock_s, clock_s
+        self._token_watch = TokenWatch(self._refusals)
         self._kept_generations: OrderedDict[str, tuple[float, Generations]] = OrderedDict()
 
     async def issue(self, game: str, seat: Seat | None) -> str:
@@ -69,12 +69,9 @@ class Authorization:
             raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
         if token.holder.game != game:
             raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
-        if token.has_ended(self._wall_clock_s()):
-            raise HttpProblemError(
-                401, "TOKEN-1", "this token has ended; the id that you joined with gives another"
-            )
-        if token.generation < (await self._generations(game)).get(token.holder.seat, 0):
-            raise HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+        refusal = self._refusal(token, {}) or self._refusal(token, await self._generations(game))
+        if refusal is not None:
+            raise refusal
         return token.holder
 
     async def require_seat(self, game: str, bearer: str | None) -> Seat:
@@ -96,11 +93,29 @@ class Authorization:
         return None
 
     async def watch(self, game: str, bearer: str | None) -> None:
-        """Raise HttpProblemError once the token of an open socket has ended or is withdrawn. Without a token, return."""
-        while bearer and not self.is_operator(bearer):
-            await asyncio.sleep(TOKEN_CHECK_S)
-            with suppress(*ENGINE_ERRORS):  # nothing can be read or sent meanwhile either
-                await self.require_holder(game, bearer)
+        """Raise HttpProblemError once the token of an open socket of this game has ended or is withdrawn. Without a
+        token, return."""
+        token = None if not bearer or self.is_operator(bearer) else self._keys.verify(bearer)
+        if token is not None:
+            assert token.holder.game == game, "else it opened nothing"
+            await self._token_watch.watch(token)
+
+    async def _refusals(self, tokens: Sequence[Token]) -> list[HttpProblemError | None]:
+        """Why each of these opens nothing any more. An engine that is away withdraws none: nothing can be read or sent
+        meanwhile either."""
+        games = sorted({token.holder.game for token in tokens})
+        generations: dict[str, Generations] = {}
+        with suppress(*ENGINE_ERRORS):
+            generations = await self._ledger.read_many_token_generations(games)
+        return [self._refusal(token, generations.get(token.holder.game, {})) for token in tokens]
+
+    def _refusal(self, token: Token, generations: Generations) -> HttpProblemError | None:
+        if token.has_ended(self._wall_clock_s()):
+            detail = "this token has ended; the id that you joined with gives another"
+            return HttpProblemError(401, "TOKEN-1", detail)
+        if token.generation < generations.get(token.holder.seat, 0):
+            return HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+        return None
 
     def _end_s(self) -> int:
         return token_end_s(self._wall_clock_s(), self._life_s)

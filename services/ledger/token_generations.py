@@ -6,13 +6,13 @@ withdrawn must not open it there. It leaves when no token of an earlier generati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from schemas.field_types import Seat
 from schemas.tokens import DAY_S, HOST
 from services.ledger import keys
-from services.ledger.queries import Query, command, require_reply
+from services.ledger.queries import Query, RedisCommand, Reply, command, require_reply
 
 KEPT_S: Final = 400 * DAY_S  # longer than any token lives
 
@@ -21,9 +21,26 @@ Generations = Mapping[Seat | None, int]  # of a game's holders (None: the host);
 
 def read_generations(partitions: int, game: str) -> Query[Generations]:
     """The generations of a game's holders."""
-    key = keys.token_generations(keys.partition_of(game, partitions), game)
-    [reply] = yield [command("HGETALL", key)]
-    stored = cast("Mapping[bytes, bytes]", require_reply(reply) or {})
+    [reply] = yield [_ask(partitions, game)]
+    return _parse(require_reply(reply))
+
+
+def read_many(partitions: int, games: Sequence[str]) -> Query[dict[str, Generations]]:
+    """The same of many games, without those that can't be read."""
+    replies = yield [_ask(partitions, game) for game in games]
+    return {
+        game: _parse(reply)
+        for game, reply in zip(games, replies, strict=True)
+        if not isinstance(reply, Exception)
+    }
+
+
+def _ask(partitions: int, game: str) -> RedisCommand:
+    return command("HGETALL", keys.token_generations(keys.partition_of(game, partitions), game))
+
+
+def _parse(reply: Reply) -> Generations:
+    stored: Mapping[bytes, bytes] = reply or {}
     return {_read_holder(field.decode()): int(count) for field, count in stored.items()}
 
 
