@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Final
 
 import h11
@@ -21,6 +21,7 @@ import h11
 from schemas.errors import InvalidInputError, LedgerlineError
 from services.runtime.webhook_urls import (
     Address,
+    Network,
     WebhookPolicy,
     WebhookUrl,
     read_webhook_url,
@@ -30,6 +31,8 @@ from services.runtime.webhook_urls import (
 SECONDS: Final = 10.0  # for a request and its answer
 MAX_ANSWER_BYTES: Final = 16_384  # that are read of an answer
 READ_BYTES: Final = 4_096
+SLOW_S: Final = 60.0  # in which a network that gave no answer isn't asked
+MAX_SLOW_NETWORKS: Final = 10_000
 USER_AGENT: Final = "Ledgerline-Webhook/1"
 
 Resolver = Callable[[str, int], Sequence[Address]]
@@ -60,8 +63,10 @@ class WebhookClient:
         resolve: Resolver = resolve_host,
         tls: Callable[[], ssl.SSLContext] = default_tls,
         seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.policy, self._resolve, self._tls, self._seconds = policy, resolve, tls, seconds
+        self._slow_networks = SlowNetworks(clock)
 
     def post(self, url: str, headers: Sequence[tuple[str, str]], body: bytes) -> int:
         """The status of the answer to a POST. Raises WebhookFailedError where there is none."""
@@ -70,10 +75,13 @@ class WebhookClient:
         except InvalidInputError as error:
             raise WebhookFailedError(f"the address {error.reason}") from None
         deadline = Deadline(self._seconds)
+        addresses = self._allowed_addresses(target)
         try:
-            with closing(self._connect(target, deadline)) as connection:
+            with closing(self._connect(target, addresses, deadline)) as connection:
                 return _exchange(connection, target, headers, body, deadline)
         except TimeoutError:
+            for address in addresses:
+                self._slow_networks.add(address)
             raise WebhookFailedError(f"no answer within {self._seconds:g} s") from None
         except ssl.SSLCertVerificationError as error:
             raise WebhookFailedError(f"its certificate doesn't hold: {error.verify_message}") from None
@@ -82,10 +90,10 @@ class WebhookClient:
         except h11.RemoteProtocolError:
             raise WebhookFailedError("its answer is no HTTP") from None
 
-    def _connect(self, target: WebhookUrl, deadline: Deadline) -> socket.socket:
-        """A connection to the first address that takes one. Raises OSError or WebhookFailedError."""
+    def _connect(self, target: WebhookUrl, addresses: Sequence[Address], deadline: Deadline) -> socket.socket:
+        """A connection to the first of these addresses that takes one. Raises OSError."""
         failure: OSError = OSError("no address")
-        for address in self._allowed_addresses(target):
+        for address in addresses:
             try:
                 connection = socket.create_connection((str(address), target.port), deadline.left_s())
             except OSError as error:
@@ -98,6 +106,7 @@ class WebhookClient:
         raise failure
 
     def _allowed_addresses(self, target: WebhookUrl) -> Sequence[Address]:
+        """The addresses of the host, now. Raises WebhookFailedError."""
         try:
             addresses = self._resolve(target.host, target.port)
         except (OSError, UnicodeError):
@@ -107,7 +116,27 @@ class WebhookClient:
                 require_allowed_address(address, self.policy)
             except InvalidInputError:
                 raise WebhookFailedError("its host isn't a public address") from None
+            if address in self._slow_networks:
+                raise WebhookFailedError("its network gave no answer a moment ago")
         return addresses
+
+
+class SlowNetworks:
+    """Contains an address for a while after it, or a neighbour of it, gave no answer in time: whoever has many webhooks
+    that never answer holds up the others only so often."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._until_s: dict[object, float] = {}
+
+    def __contains__(self, address: Address) -> bool:
+        return self._clock() < self._until_s.get(_network_of(address), 0.0)
+
+    def add(self, address: Address) -> None:
+        """Remember it for `SLOW_S`."""
+        if len(self._until_s) >= MAX_SLOW_NETWORKS:
+            self._until_s.clear()
+        self._until_s[_network_of(address)] = self._clock() + SLOW_S
 
 
 class Deadline:
@@ -122,6 +151,11 @@ class Deadline:
         if left_s <= 0:
             raise TimeoutError
         return left_s
+
+
+def _network_of(address: Address) -> Network:
+    """What one owner has of such addresses, at least."""
+    return ip_network(f"{address}/{24 if address.version == 4 else 64}", strict=False)
 
 
 def _exchange(

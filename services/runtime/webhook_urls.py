@@ -36,7 +36,7 @@ NEVER: Final = tuple(
             "192.0.0.0/24",  # IETF protocols; Oracle's metadata
             "192.88.99.0/24",  # relays of 6to4
             "2001::/23",  # IETF protocols, Teredo
-            "2002::/16",  # 6to4: what it holds is looked at first
+            "2002::/16",  # 6to4, which nobody routes any more
             "3fff::/20",  # documentation
         ),
     )
@@ -123,7 +123,7 @@ def _inner_address(address: Address) -> Address:
         return address
     if address in NAT64:
         return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.ipv4_mapped or address.sixtofour or address
+    return address.ipv4_mapped or address
 
 
 def _literal_address(host: str) -> Address | None:

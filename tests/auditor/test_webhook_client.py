@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from services.auditor.webhook_client import WebhookClient, WebhookFailedError
+from services.auditor.webhook_client import SLOW_S, WebhookClient, WebhookFailedError
 from services.runtime.webhook_urls import WebhookPolicy
 from tests.auditor.webhook_receiver import HERE, Receiver, receiving
 
@@ -141,6 +141,22 @@ def test_P8_an_answer_without_an_end_is_left(first: bytes, again: bytes, why: st
         seconds = SHORT_S if why == "no answer within" else LONG_S
         with pytest.raises(WebhookFailedError, match=why):
             WebhookClient(HERE, seconds=seconds).post(f"http://{authority}/", HEADERS, b"{}")
+
+
+def test_P8_a_network_that_gave_no_answer_is_left_alone_for_a_minute(receiver: Receiver) -> None:
+    # given
+    time = [1_000.0]
+    asker = WebhookClient(HERE, lambda host, _: [ip_address(host)], seconds=SHORT_S, clock=lambda: time[0])
+    with answering(b"") as authority, pytest.raises(WebhookFailedError, match="no answer within"):
+        asker.post(f"http://{authority}/", HEADERS, b"{}")
+    # when
+    with pytest.raises(WebhookFailedError, match="no answer a moment ago"):
+        asker.post(receiver.url, HEADERS, b"{}")
+    assert receiver.requests == []
+    time[0] += SLOW_S
+    # then
+    asker._seconds = LONG_S
+    assert asker.post(receiver.url, HEADERS, b"{}") == 204
 
 
 def test_P8_the_body_of_an_answer_is_not_read() -> None:

@@ -16,13 +16,13 @@ WEBHOOK_MUTANTS: Final = (
         "    if not _is_public(inner):\n", "    if False:\n", URLS,
     ),
     Mutant(
-        "an IPv4 address in IPv6 is taken for public", "security", "services/runtime/webhook_urls.py",
-        "    return address.ipv4_mapped or address.sixtofour or address\n",
-        "    return address.ipv4_mapped or address\n", URLS,
+        "all of IPv6 is taken for public", "security", "services/runtime/webhook_urls.py",
+        "    if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:\n", "    if False:\n", URLS,
     ),
     Mutant(
         "only the first address of a host is checked", "security", "services/auditor/webhook_client.py",
-        "        for address in addresses:\n", "        for address in addresses[:1]:\n", CLIENT,
+        "        for address in addresses:\n            try:\n                require", "        for address in addresses[:1]:\n            try:\n                require",
+        CLIENT,
     ),
     Mutant(
         "a host is resolved again once it was checked", "security", "services/auditor/webhook_client.py",
@@ -36,6 +36,10 @@ WEBHOOK_MUTANTS: Final = (
     Mutant(
         "an answer may drip for ever", "P8", "services/auditor/webhook_client.py",
         "    while received <= MAX_ANSWER_BYTES:\n", "    while True:\n", CLIENT,
+    ),
+    Mutant(
+        "a slow network is asked again at once", "P8", "services/auditor/webhook_client.py",
+        "                self._slow_networks.add(address)\n", "                pass\n", CLIENT,
     ),
     Mutant(
         "a webhook follows from what its seat alone sees", "P5", "services/auditor/seat_asks.py",
