@@ -59,6 +59,7 @@ class Invitation(NamedTuple):
     game: str
     seat: Seat
     ends_at_s: int  # seconds since 1970, by the wall clock
+    times_freed: int = 0  # how often the host had freed the seat: one of before is void
 
 
 class TokenKeys:
@@ -95,7 +96,8 @@ class TokenKeys:
 
     def mint_invitation(self, invitation: Invitation) -> str:
         """The text of an invitation: always the same for the same statement. It is no token, and no token is one."""
-        key, claim = self.keys[0], "/".join(map(str, invitation))
+        *stated, times_freed = invitation
+        key, claim = self.keys[0], "/".join(map(str, invitation if times_freed else stated))
         signature = _sign(key, _INVITATION_PREFIX, claim)
         return ".".join((_INVITATION_PREFIX, _key_id(key), _encode_base64(claim.encode()), signature))
 
@@ -109,8 +111,8 @@ class TokenKeys:
                 return None
             if not hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode()):
                 return None
-            game, seat, ends_at_s = claim.split("/")
-            return Invitation(game, int(seat), int(ends_at_s))
+            game, *numbers = claim.split("/")
+            return Invitation(game, *map(int, numbers)) if len(numbers) in (2, 3) else None
         except (ValueError, UnicodeError):
             return None
 

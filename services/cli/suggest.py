@@ -80,7 +80,7 @@ def _require_token(ledger: RedisLedger, data: Path, game: str, seat: Seat, text:
         token is None
         or token.holder != (game, seat)
         or token.has_ended(time.time())
-        or token.generation < ledger.read_token_generations(game).get(seat, 0)
+        or token.generation < ledger.read_token_generations(game).of(seat)
     ):
         raise InvalidInputError("--token", f"isn't one that opens seat {seat} of game {game} now")
 

@@ -39,6 +39,7 @@ from services.gateway.routes import (
     play_offs,
     replays,
     rule_pages,
+    seat_changes,
     suggestions,
     tables,
     webhooks,
@@ -53,7 +54,17 @@ from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-VERSIONED: Final = (games, withdrawals, forks, play_offs, play, health, disputes, rule_pages)  # under /v1 too
+VERSIONED: Final = (
+    games,
+    seat_changes,
+    withdrawals,
+    forks,
+    play_offs,
+    play,
+    health,
+    disputes,
+    rule_pages,
+)  # under /v1 too
 HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from schemas.events import SeatFreed
 from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.archive_views import ArchiveViews
@@ -20,7 +21,7 @@ from services.gateway.problem_details import HttpProblemError
 from services.gateway.token_watch import TokenWatch
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS
-from services.ledger.token_generations import Generations
+from services.ledger.token_generations import UNKNOWN, Generations
 
 GENERATIONS_KEPT_S: Final = 2.0
 MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
@@ -48,17 +49,39 @@ class Authorization:
 
     async def issue(self, game: str, seat: Seat | None) -> str:
         """A token of a seat, or of the game's host (None): the same for a day (a 30th of its life)."""
-        generation = (await self._read_generations(game)).get(seat, 0)
-        return self._keys.mint(Token(Holder(game, seat), generation, self._end_s()))
+        return self._mint(game, seat, (await self._read_generations(game)).of(seat))
 
-    async def withdraw(self, holder: Holder) -> str:
-        """Make all tokens of a holder void that were issued until now, and return a new one."""
-        generation = await self._ledger.withdraw_tokens(holder.game, holder.seat)
-        self._kept_generations.pop(holder.game, None)
-        return self._keys.mint(Token(holder, generation, self._end_s()))
+    async def issue_taken(self, game: str, seat: Seat, number: int) -> str:
+        """A token of a seat for who took it in entry `number`. Raises HttpProblemError if the host freed it since."""
+        generations = await self._read_generations(game)
+        if times_freed := generations.freed.get(seat, 0):
+            entries = await self._ledger.read_view(game, None, 0, number)
+            if sum(SeatFreed(seat) in entry.events for entry in entries) < times_freed:
+                raise HttpProblemError(
+                    409, "GAME-9", "the host has freed this seat since; to take it again, send another id"
+                )
+        return self._mint(game, seat, generations.of(seat))
+
+    async def withdraw(self, token: Token) -> str:
+        """Make all tokens of this one's holder void that were issued until now, and return a new one. Raises
+        HttpProblemError if this one was void already."""
+        game, seat = token.holder
+        generation = await self._ledger.withdraw_tokens(game, seat)
+        self._kept_generations.pop(game, None)
+        if generation > token.generation + 1:
+            raise HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+        return self._mint(game, seat, generation)
+
+    async def freed_seats(self, game: str) -> Mapping[Seat, int]:
+        """How often each seat was freed until now; those that never were are left out."""
+        return (await self._read_generations(game)).freed
 
     async def require_holder(self, game: str, bearer: str | None) -> Holder:
-        """The seat that this token names, or None as its seat for the host.
+        """The seat that this token names, or None as its seat for the host. Raises as `require_token` does."""
+        return (await self.require_token(game, bearer)).holder
+
+    async def require_token(self, game: str, bearer: str | None) -> Token:
+        """What this token states.
 
         Raises HttpProblemError: there is no token, it isn't signed by this server, it is of another game, it has
         ended, or it was withdrawn."""
@@ -69,10 +92,10 @@ class Authorization:
             raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
         if token.holder.game != game:
             raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
-        refusal = self._refusal(token, {}) or self._refusal(token, await self._generations(game))
+        refusal = self._refusal(token, UNKNOWN) or self._refusal(token, await self._generations(game))
         if refusal is not None:
             raise refusal
-        return token.holder
+        return token
 
     async def require_seat(self, game: str, bearer: str | None) -> Seat:
         """The seat that the token names. Raises HttpProblemError: also for the host's, which names none."""
@@ -107,18 +130,19 @@ class Authorization:
         generations: dict[str, Generations] = {}
         with suppress(*ENGINE_ERRORS):
             generations = await self._ledger.read_many_token_generations(games)
-        return [self._refusal(token, generations.get(token.holder.game, {})) for token in tokens]
+        return [self._refusal(token, generations.get(token.holder.game, UNKNOWN)) for token in tokens]
 
     def _refusal(self, token: Token, generations: Generations) -> HttpProblemError | None:
         if token.has_ended(self._wall_clock_s()):
             detail = "this token has ended; the id that you joined with gives another"
             return HttpProblemError(401, "TOKEN-1", detail)
-        if token.generation < generations.get(token.holder.seat, 0):
+        if token.generation < generations.of(token.holder.seat):
             return HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
         return None
 
-    def _end_s(self) -> int:
-        return token_end_s(self._wall_clock_s(), self._life_s)
+    def _mint(self, game: str, seat: Seat | None, generation: int) -> str:
+        end_s = token_end_s(self._wall_clock_s(), self._life_s)
+        return self._keys.mint(Token(Holder(game, seat), generation, end_s))
 
     async def _generations(self, game: str) -> Generations:
         """The generations of a game's holders, as they were at most `GENERATIONS_KEPT_S` ago."""

@@ -7,7 +7,7 @@ the referee is sent the seat alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -38,12 +38,19 @@ class Invitations:
         self._keys, self._creations, self._authorization = token_keys, creations, authorization
         self._life_s, self._wall_clock_s = life_s, wall_clock_s
 
-    def issue(self, game: str, creation: Collection[Event]) -> list[SeatInvitation]:
-        """An invitation to each seat that its creation leaves free: the same for a day, as tokens are."""
+    async def issue(self, game: str, creation: Collection[Event]) -> list[SeatInvitation]:
+        """An invitation to each seat that its creation leaves free."""
+        return await self.issue_to(game, _free_seats(creation))
+
+    async def issue_to(self, game: str, seats: Sequence[Seat]) -> list[SeatInvitation]:
+        """An invitation to each of these seats: the same for a day, as tokens are. Those of before a seat was freed are
+        void."""
         end_s = token_end_s(self._wall_clock_s(), self._life_s)
+        freed = await self._authorization.freed_seats(game) if seats else {}
+        invitations = [Invitation(game, seat, end_s, freed.get(seat, 0)) for seat in seats]
         return [
-            SeatInvitation(seat=seat, invitation=self._keys.mint_invitation(Invitation(game, seat, end_s)))
-            for seat in _free_seats(creation)
+            SeatInvitation(seat=each.seat, invitation=self._keys.mint_invitation(each))
+            for each in invitations
         ]
 
     async def admit(self, game: str, invitation: object, command: TakeSeat) -> TakeSeat:
@@ -73,7 +80,9 @@ class Invitations:
             raise HttpProblemError(401, "TOKEN-1", "this isn't an invitation of ours")
         if invitation.game != game:
             raise HttpProblemError(403, "TOKEN-1", "this invitation is to another game")
-        if invitation.ends_at_s <= self._wall_clock_s():
+        freed = await self._authorization.freed_seats(game)
+        is_void = invitation.times_freed < freed.get(invitation.seat, 0)
+        if is_void or invitation.ends_at_s <= self._wall_clock_s():
             raise HttpProblemError(401, "TOKEN-1", "this invitation has ended; the host can have another")
         return invitation.seat
 

@@ -185,6 +185,7 @@ JOIN_BODY: Final = _request_body(
     at_a_seat={"name": "Ada", "seat": 1},
     invited={"name": "Ada", "invitation": "lli1.jg4k2v8Q.M2Y5YTFjMGI3N2UyLzEvMTc5MDAwMDAwMA.c2lnbmF0dXJl"},
 )
+SEAT_BOT_BODY: Final = _request_body("SeatBotRequest", that_plays_to_win={"policy": "greedy"})
 FORK_BODY: Final = _request_body("ForkRequest", after_entry_40={"at": 40})
 DISPUTE_BODY: Final = _request_body(
     "DisputeRequest",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.commands import SeatPlan
+from schemas.commands import Policy, SeatPlan
 from schemas.disputes import MAX_REASON_LENGTH
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
 from schemas.forks import SequenceNumber
@@ -91,6 +91,12 @@ class JoinRequest(RequestModel):
     ] = None
 
 
+class SeatBotRequest(RequestModel):
+    """The bot that takes a free seat."""
+
+    policy: Policy
+
+
 class ForkRequest(RequestModel):
     """The entry after which the new game goes on."""
 
@@ -123,7 +129,14 @@ class NewWebhook(RequestModel):
     ] = None
 
 
-REQUEST_MODELS: Final = (CreateGameRequest, JoinRequest, ForkRequest, DisputeRequest, NewWebhook)
+REQUEST_MODELS: Final = (
+    CreateGameRequest,
+    JoinRequest,
+    SeatBotRequest,
+    ForkRequest,
+    DisputeRequest,
+    NewWebhook,
+)
 
 
 def component_schemas() -> dict[str, JsonSchemaValue]:

@@ -121,7 +121,7 @@ class GatewayService:
                 for event in entry.events
                 if isinstance(event, SeatTaken)
             ],
-            invitations=self.invitations.issue(game, entry.events),
+            invitations=await self.invitations.issue(game, entry.events),
             number=entry.number,
             level=level,
             head=hex_head(entry),
@@ -145,7 +145,7 @@ class GatewayService:
         return responses.SeatJoined(
             game=game,
             seat=seat_taken.seat,
-            token=await self.authorization.issue(game, seat_taken.seat),
+            token=await self.authorization.issue_taken(game, seat_taken.seat, entry.number),
             number=entry.number,
             level=level,
             head=hex_head(entry),
@@ -167,10 +167,11 @@ class GatewayService:
     async def withdraw_token(self, game: str, bearer: str | None, client: str) -> responses.TokenIssued:
         """Make all tokens void that the token's holder was given until now, and give it a new one."""
         await self.locate_game(game, client)
-        holder = await self.authorization.require_holder(game, bearer)
-        self.enforce_rate_limit((game, holder.seat))
-        token = await self.authorization.withdraw(holder)
-        return responses.TokenIssued(game=game, seat=holder.seat, token=token)
+        token = await self.authorization.require_token(game, bearer)
+        seat = token.holder.seat
+        self.enforce_rate_limit((game, seat))
+        new_token = await self.authorization.withdraw(token)
+        return responses.TokenIssued(game=game, seat=seat, token=new_token)
 
     async def list_games(self, limit: int, client: str) -> GameIds:
         """The latest games. It reads every partition, so it costs as much as many commands."""

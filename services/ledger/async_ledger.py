@@ -207,7 +207,7 @@ class AsyncLedger:
         return AsyncWebhookStore(self._client, self.partitions)
 
     async def read_token_generations(self, game: str) -> Generations:
-        """How often the tokens of each seat of a game, and of its host (None), were withdrawn."""
+        """How often the tokens of each seat of a game, and of its host (None), were withdrawn, and its seats freed."""
         return await run_async(self._client, token_generations.read_generations(self.partitions, game))
 
     async def read_many_token_generations(self, games: Sequence[str]) -> dict[str, Generations]:

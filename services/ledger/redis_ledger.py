@@ -54,8 +54,12 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
         return run(self._client, token_generations.withdraw(self.partitions, game, seat))
 
     def read_token_generations(self, game: str) -> Generations:
-        """How often the tokens of each seat of a game, and of its host (None), were withdrawn."""
+        """How often the tokens of each seat of a game, and of its host (None), were withdrawn, and its seats freed."""
         return run(self._client, token_generations.read_generations(self.partitions, game))
+
+    def record_freed_seat(self, game: str, seat: Seat, times: int) -> None:
+        """Record how often a seat was freed: its tokens of before open nothing any more. It may be recorded again."""
+        run(self._client, token_generations.record_freed_seat(self.partitions, game, seat, times))
 
     def erase_names(self, game: str, commitments: Collection[str]) -> int:
         """Erase these names of a game's players; returns how many there were."""

@@ -34,6 +34,7 @@ from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
 from services.referee.rules import UnloggedRejectionError
 from services.referee.salted_names import without_names
+from services.referee.seat_tokens import FreedSeatRecord, void_tokens
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -43,7 +44,7 @@ MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then 
 FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
 
 
-class ProcessorLedger(EventStore, CommandQueue, Protocol):
+class ProcessorLedger(EventStore, CommandQueue, FreedSeatRecord, Protocol):
     """What a command processor needs of the ledger."""
 
 
@@ -253,6 +254,7 @@ class CommandProcessor:
             )
         finally:
             self._deciding = None
+        void_tokens(self.ledger, command.envelope, cached_game.state)
         if isinstance(decision.request, AppendRequest) and decision.request.names:
             self._decided_names[game] = {**known_names, **by_commitment(decision.request.names)}
         return decision
@@ -261,8 +263,7 @@ class CommandProcessor:
         """The names at the table that somebody joins, those among them that are decided and not appended yet."""
         if not isinstance(envelope.command, TakeSeat):
             return {}
-        decided = self._decided_names.get(envelope.game, {})
-        return {**self.ledger.read_names(envelope.game), **decided}
+        return {**self.ledger.read_names(envelope.game), **self._decided_names.get(envelope.game, {})}
 
     def _append(
         self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]
@@ -280,8 +281,7 @@ class CommandProcessor:
             if status is AppendStatus.CONFLICT and (
                 isinstance(request, DuplicateCommand) or request.expected_length == sequence
             ):
-                # A stream id is unique within its partition only.
-                delivery_key = request.delivery.partition, request.delivery.id
+                delivery_key = request.delivery.partition, request.delivery.id  # unique together
                 conflict_counts[delivery_key] += 1
                 if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:
                     status = AppendStatus.DAMAGED

@@ -77,6 +77,7 @@ def record_game(recorder: Recorder) -> None:
         recorder.note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
     record_webhook(recorder, game, joined["token"])
     recorder.note("POST", "/games/{game}/leave", joined["token"], game=game)
+    record_seats(recorder)
     recorder.found[example_name("post", "/games/{game}/end")] = {**started, "number": 120}
     seat = {"game": "9d0e4b1f77c2", "seat": 0, "token": joined["token"]}
     recorder.found[example_name("post", "/games/{game}/play-off")] = seat
@@ -89,6 +90,15 @@ def record_webhook(recorder: Recorder, game: str, token: str) -> None:
     state = recorder.note("GET", path, token, game=game)
     recorder.found[example_name("get", path)] = {**state, "notified": 4}
     recorder.note("DELETE", path, token, game=game)
+
+
+def record_seats(recorder: Recorder) -> None:
+    """A game whose host frees a seat, and lets a bot take another."""
+    created = recorder.http.post("/games", json={"seats": [{"kind": "human"}] * 3}).json()
+    game, host = created["game"], created["token"]
+    recorder.http.post(f"/games/{game}/join", json={"name": "Ada", "seat": 1}).raise_for_status()
+    recorder.note("POST", "/games/{game}/seats/{seat}/free", host, game=game, seat="1")
+    recorder.note("POST", "/games/{game}/seats/{seat}/bot", host, {"policy": "greedy"}, game=game, seat="2")
 
 
 def record_disputed_game(recorder: Recorder, http: httpx.Client) -> None:

@@ -30,7 +30,8 @@ OPERATION_IDS = {
     "view_games__game__view_get", "dispute_games__game__disputes_post", "disputes_games__game__disputes_get",
     "one_games__game__disputes__dispute__get", "health_health_get", "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
     "withdraw_token_games__game__withdraw_token_post", "stream_games__game__stream_get",
-    "leave_games__game__leave_post", "end_games__game__end_post",
+    "leave_games__game__leave_post", "end_games__game__end_post", "free_games__game__seats__seat__free_post",
+    "seat_bot_games__game__seats__seat__bot_post",
 }  # fmt: skip
 VERSION_1_IDS = {
     "set_webhook_v1_games__game__webhook_put", "webhook_v1_games__game__webhook_get", "remove_webhook_v1_games__game__webhook_delete",

@@ -12,6 +12,7 @@ LISTED: Final = ("tests/referee/test_eviction.py", *PRIVATE)
 QUOTAS: Final = ("tests/security/test_quotas.py",)
 TABLES: Final = ("tests/gateway/test_tables.py",)
 FREED: Final = ("tests/rules/test_freed_seats.py",)
+FREED_OVER_HTTP: Final = ("tests/gateway/test_freed_seats.py",)
 FREED_PROOF: Final = ("tests/verification/audit/test_freed_seats.py",)
 
 ACCESS_MUTANTS: Final = (
@@ -39,6 +40,26 @@ ACCESS_MUTANTS: Final = (
     Mutant(
         "who sat there sends on", "security", "services/referee/rules/decide.py",
         "if seat is not None and not creates and state.seats[seat].times_freed:", "if False:", FREED,
+    ),
+    Mutant(
+        "the token of who sat there opens the seat", "security", "services/referee/command_processor.py",
+        "        void_tokens(self.ledger, command.envelope, cached_game.state)\n", "", FREED_OVER_HTTP,
+    ),
+    Mutant(
+        "who sat there joins again under its id, and gets the next holder's token", "security",
+        "services/gateway/authorization.py", "for entry in entries) < times_freed:", "for entry in entries) < 0:", FREED_OVER_HTTP,
+    ),
+    Mutant(
+        "the invitation of who sat there opens the seat", "security", "services/gateway/invitations.py",
+        "is_void = invitation.times_freed < freed.get(invitation.seat, 0)", "is_void = False", FREED_OVER_HTTP,
+    ),
+    Mutant(
+        "the webhook of who sat there stays", "security", "services/gateway/routes/seat_changes.py",
+        "    await service.ledger.webhooks().remove(game, seat)\n", "", FREED_OVER_HTTP,
+    ),
+    Mutant(
+        "a seat frees another", "security", "services/gateway/routes/seat_changes.py",
+        "if holder.seat is not None:", "if False:", FREED_OVER_HTTP,
     ),
     Mutant(
         "a seat is freed that has seen its hand", "security", "services/referee/rules/setup/seat_changes.py",
@@ -129,7 +150,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "an invitation never ends", "security", "services/gateway/invitations.py",
-        "        if invitation.ends_at_s <= self._wall_clock_s():\n", "        if False:\n", PRIVATE,
+        "if is_void or invitation.ends_at_s <= self._wall_clock_s():", "if is_void:", PRIVATE,
     ),
     Mutant(
         "anybody's signature makes an invitation", "security", "schemas/tokens.py",

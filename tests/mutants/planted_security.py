@@ -65,7 +65,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a withdrawn token is taken", "security", "services/gateway/authorization.py",
-        "        if token.generation < generations.get(token.holder.seat, 0):\n",
+        "        if token.generation < generations.of(token.holder.seat):\n",
         "        if False:\n", TOKEN_KEYS,
     ),
     Mutant(

@@ -49,7 +49,7 @@ TABLE: Final = {
     keys.chain_head(PARTITION, GAME): ("r", "rad", "r", "r"),
     keys.command_results(PARTITION, GAME, None): ("r", "rad", "", ""),
     keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
-    f"{keys.hash_tag(PARTITION)}:g:{GAME}:tokens": ("rad", "", "", ""),  # which tokens were withdrawn
+    f"{keys.hash_tag(PARTITION)}:g:{GAME}:tokens": ("rad", "ad", "", ""),  # which tokens are void
     keys.player_names(PARTITION, GAME): ("r", "rad", "", "r"),  # the operator alone erases one
     keys.webhooks(PARTITION, GAME): ("rad", "d", "", "rad"),
     keys.webhook_games(PARTITION): ("ad", "d", "", "rd"),

@@ -109,7 +109,7 @@ def test_TOKEN_1_a_withdrawn_token_opens_nothing_at_any_gateway_soon() -> None:
         for token in (lost, others, host, former):
             assert [await refusal_of(gateway, token) for gateway in (one, other)] == ["", ""]
 
-        mine = await one.withdraw(Holder(GAME, 0))
+        mine = await one.withdraw(Token(Holder(GAME, 0)))
 
         assert await refusal_of(one, lost) == await refusal_of(one, former) == "this token was withdrawn"
         clocks.monotonic_s += GENERATIONS_KEPT_S
@@ -198,12 +198,12 @@ def test_TOKEN_1_an_operator_withdraws_a_seats_tokens(
 def test_TOKEN_1_a_withdrawal_outlives_its_game(whole: WholeServer) -> None:
     game = CreatedGame(whole.http, "human", "human").game
     assert whole.ledger.withdraw_tokens(game, 1) == 1
-    assert whole.ledger.read_token_generations(game) == {1: 1}
+    assert whole.ledger.read_token_generations(game).of(1) == 1
     client: Any = whole.ledger._client
     key = keys.token_generations(keys.partition_of(game, whole.ledger.partitions), game)
     assert KEPT_S - 60 < client.ttl(key) <= KEPT_S
     assert whole.ledger.evict(game, 2, len(whole.ledger.read_entries(game)))
-    assert whole.ledger.read_token_generations(game) == {1: 1}
+    assert whole.ledger.read_token_generations(game).of(1) == 1
 
 
 def test_P2_the_same_ids_are_answered_the_same_after_a_rotation_of_keys(whole: WholeServer) -> None:

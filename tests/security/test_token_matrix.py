@@ -58,6 +58,8 @@ POST   /games/{game}/commands              401    401  403 200   200      403   
 POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401      401     401    200
 POST   /games/{game}/leave                 401    401  403 200   200      403       401   401   401      401     401    200
 POST   /games/{game}/end                   401    401  409 403   403      403       401   401   401      401     401    403
+POST   /games/{game}/seats/{seat}/free     401    401  409 403   403      403       401   401   401      401     401    403
+POST   /games/{game}/seats/{seat}/bot      401    401  409 403   403      403       401   401   401      401     401    403
 GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200      401     401    200
 GET    /games/{game}/view?legal=true       401    401  403 200   200      403       401   401   401      401     401    200
 GET    /games/{game}/stream                401    200  200 200   200      403       401   401   200      401     401    200
@@ -94,6 +96,7 @@ BODIES: Final[dict[str, Json]] = {
     "POST /games": {"seats": [{"kind": "human"}, {"kind": "human"}]},
     "POST /games?on=own-board": {"seats": [{"kind": "human"}, {"kind": "human"}], "position": {}},
     "POST /games/{game}/join": {"name": "Cy"},
+    "POST /games/{game}/seats/{seat}/bot": {"policy": "greedy"},
     "POST /games/{game}/forks": {"at": 4},
     "POST /games/{game}/commands": KEEP,
     "POST /games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
@@ -224,7 +227,9 @@ def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     answers = {}
     for caller, token in table.tokens.items():
         game = table.games[caller]
-        url = path.format(game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa", number=1)
+        url = path.format(
+            game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa", number=1, seat=1
+        )
         answers[caller] = str(status(http, row, url, token))
     assert answers == dict(zip(CALLERS, ROWS[row], strict=True))
 

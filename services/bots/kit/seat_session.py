@@ -17,7 +17,7 @@ from schemas.codec import build_view_entry
 from schemas.commands import Command, write_command
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
-from schemas.events import CommandRefused, SeatTaken
+from schemas.events import CommandRefused, GameStarted, SeatTaken
 from schemas.field_types import Seat
 from services.bots.kit.kit_errors import KitError, ServerRefusedError
 from services.referee.rules import GameState, fold_events, legal
@@ -202,11 +202,10 @@ class SeatSession:
             raise VerificationFailedError(
                 1, "it isn't the first entry that was shown before the seat was taken"
             )
-        for event in entry.events:
-            if isinstance(event, SeatTaken) and event.seat == self.seat:
-                shown = event.contribution, event.by
-                if contribution and shown != (contribution, "seat"):
-                    raise VerificationFailedError(entry.number, "it hasn't the player's own contribution")
+        starts = any(isinstance(event, GameStarted) for event in entry.events)
+        # who sat there before, and was removed, had another contribution
+        if contribution and starts and self.state.seats[self.seat].contribution != contribution:
+            raise VerificationFailedError(entry.number, "the deal hasn't the player's own contribution")
 
     def _receive_problem(self, message: Json) -> None:
         problem, id_ = message["problem"], message["id"]

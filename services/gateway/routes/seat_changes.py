@@ -1,0 +1,120 @@
+"""Routes by which a host changes who sits where before the start: it frees a seat, or lets a bot take one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+
+from schemas.commands import FreeSeat, SeatBot, read_command
+from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
+from schemas.events import SeatFreed, SeatTaken
+from schemas.field_types import MAX_SEATS
+from services.gateway import openapi
+from services.gateway.command_ids import read_system_command_id
+from services.gateway.command_tracking import AckRequest
+from services.gateway.dependencies import (
+    AckParam,
+    BearerToken,
+    GameIdParam,
+    IdempotencyKey,
+    ServiceParam,
+    read_body,
+)
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.response_models import Decision, SeatInvitation, TakenSeat
+from services.gateway.service import GatewayService, hex_head, reused_id_error
+
+router = APIRouter(tags=["games"])
+SeatParam = Annotated[int, Path(ge=0, lt=MAX_SEATS, description="the seat's number, from 0")]
+
+
+class FreedSeat(Decision, SeatInvitation):
+    """A seat that its host has freed, and the new invitation to it. It can be taken 10 s later."""
+
+    game: str
+
+
+class SeatedBot(Decision, TakenSeat):
+    """A seat that a bot has taken."""
+
+    game: str
+
+
+@router.post("/games/{game}/seats/{seat}/free", summary="Free a seat before the start")
+async def free(
+    service: ServiceParam,
+    game: GameIdParam,
+    seat: SeatParam,
+    bearer: BearerToken,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> FreedSeat:
+    command = FreeSeat(seat)
+    entry, level = await send_as_host(service, game, bearer, command, idempotency_key, ack_request)
+    if entry.events != (SeatFreed(seat),):
+        raise reused_id_error()
+    await service.ledger.webhooks().remove(game, seat)
+    [invited] = await service.invitations.issue_to(game, [seat])
+    return FreedSeat(
+        game=game,
+        seat=seat,
+        invitation=invited.invitation,
+        number=entry.number,
+        level=level,
+        head=hex_head(entry),
+    )
+
+
+@router.post(
+    "/games/{game}/seats/{seat}/bot",
+    summary="Let a bot take a free seat before the start",
+    openapi_extra=openapi.SEAT_BOT_BODY,
+)
+async def seat_bot(
+    service: ServiceParam,
+    request: Request,
+    game: GameIdParam,
+    seat: SeatParam,
+    bearer: BearerToken,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> SeatedBot:
+    body = await read_body(request)
+    for field in ("type", "seat"):
+        if field in body:
+            raise InvalidInputError(field, "there is no such field")
+    command = read_command({**body, "seat": seat, "type": SeatBot.type})
+    assert isinstance(command, SeatBot), "its type is the path's"
+    entry, level = await send_as_host(service, game, bearer, command, idempotency_key, ack_request)
+    taken = entry.events[0]
+    if not isinstance(taken, SeatTaken) or (taken.seat, taken.policy) != (seat, command.policy):
+        raise reused_id_error()
+    return SeatedBot(
+        game=game,
+        seat=seat,
+        name=taken.name or "",
+        policy=taken.policy,
+        number=entry.number,
+        level=level,
+        head=hex_head(entry),
+    )
+
+
+async def send_as_host(
+    service: GatewayService,
+    game: str,
+    bearer: str | None,
+    command: FreeSeat | SeatBot,
+    id_: str | None,
+    ack_request: AckRequest,
+) -> tuple[ViewEntry, str]:
+    """The entry of a command that the host alone may send, and its level. Raises HttpProblemError."""
+    await service.require_game(game)
+    holder = await service.authorization.require_holder(game, bearer)
+    if holder.seat is not None:
+        raise HttpProblemError(403, "TOKEN-1", "the game's host says who sits where")
+    id_ = read_system_command_id(id_)
+    service.enforce_rate_limit((game, None))
+    return await service.execute_decided(game, id_, command, ack_request)
