@@ -32,8 +32,15 @@ from services.runtime.compiled_rules import (  # noqa: E402 - after the path to 
 
 COMPILED: Final = "services/referee/rules"
 # A decision that takes too long is interrupted between two bytecodes, which compiled code has none of. So what may take
-# long stays as it is: searches, and what is checked and laid once a game. All else calls Python every few microseconds.
+# long stays as it is: searches without a small bound, and what a creation checks. All else is short between two calls of Python.
 INTERPRETED: Final = ("search", "setup")
+BOUNDED: Final = (
+    "search/connectivity.py",
+    "search/longest_trail.py",
+    "setup/create_game.py",
+    "setup/deal.py",
+    "setup/laid_deal.py",
+)  # of these packages
 CONFIG: Final = """[mypy-msgpack.*]
 ignore_missing_imports = True
 """
@@ -95,10 +102,13 @@ def modules_to_compile(root: Path = ROOT) -> list[str]:
     """Their paths below the root: all of the rules but what is INTERPRETED, and but the packages' own modules, from whose
     places the boards' files are found."""
     paths = sorted((root / COMPILED).rglob("*.py"))
+    names = {
+        path: path.relative_to(root / COMPILED).as_posix() for path in paths if path.name != "__init__.py"
+    }
     return [
-        path.relative_to(root).as_posix()
-        for path in paths
-        if path.name != "__init__.py" and path.parent.name not in INTERPRETED
+        f"{COMPILED}/{name}"
+        for path, name in names.items()
+        if name in BOUNDED or path.parent.name not in INTERPRETED
     ]
 
 

@@ -18,6 +18,7 @@ from services.ledger import RedisLedger
 from services.ledger import cluster as cluster_client
 from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
+from services.runtime.compiled_rules import rules_form
 from tests.cluster.nodes import cluster
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
 
@@ -38,6 +39,14 @@ if (
 
 
 mark_children()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where the rules are compiled (make fast), leave out the tests that replace a part of them: docs/compiled.md."""
+    if rules_form().compiled:
+        left_out = [item for item in items if item.get_closest_marker("pure_python")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session", autouse=True)

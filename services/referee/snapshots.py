@@ -157,7 +157,7 @@ def _pack(state: GameState, extra: Extra) -> bytes:
 
 def _unpack(snapshot: Snapshot) -> tuple[GameState, Extra]:
     extra, plain_fields, seats, routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
-    state = GameState.__new__(GameState)
+    state = GameState()
     state.ruleset, state.board, state.rule_options = snapshot.shared_setup.components
     state.open_routes = dict(zip(state.board.fares, routes, strict=True))
     state.seats = [_restore_seat(*packed_seat) for packed_seat in seats]
@@ -167,7 +167,7 @@ def _unpack(snapshot: Snapshot) -> tuple[GameState, Extra]:
 
 
 def _restore_seat(seat_fields: Sequence[object], blocked_parallels: Iterable[str]) -> SeatState:
-    seat_state = SeatState.__new__(SeatState)
+    seat_state = SeatState()
     _set_seat_fields(seat_state, seat_fields)
     seat_state.blocked_parallels = {*blocked_parallels}
     return seat_state

@@ -182,7 +182,7 @@ def show(
     *,
     quick: bool,
 ) -> None:
-    about = f"{machine_info['cpus']} CPUs, Python {machine_info['python']}, {machine_info['engine']}, commit {machine_info['commit']}"
+    about = f"{machine_info['cpus']} CPUs, Python {machine_info['python']}, rules {machine_info['rules']}, {machine_info['engine']}, commit {machine_info['commit']}"
     title = f"Ledgerline, measured on {about}" + (" (quick: not for quoting)" if quick else "")
     table = Table(title=title, show_lines=True)
     for column in ("", "what", "measured", "goal", "met?"):

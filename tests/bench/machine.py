@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from services.ledger.connection import connect
+from services.runtime.compiled_rules import rules_form
 from tests.bench.games import fresh_engine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,7 @@ def machine_info() -> dict[str, Any]:
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": f"{commit}, with changes" if _git("status", "--porcelain", "-uno") else commit,
         "python": platform.python_version(),
+        "rules": str(rules_form()),
         "engine": _engine(),
         "cpus": os.cpu_count(),
         "cpu": _cpu(),

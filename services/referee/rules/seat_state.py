@@ -48,7 +48,14 @@ class SeatState:
 
     __slots__ = SEAT_FIELDS
 
-    def __init__(self, kind: str, name: str, policy: str | None, rule_options: RuleOptions) -> None:
+    def __init__(
+        self,
+        kind: str = "",
+        name: str = "",
+        policy: str | None = None,
+        rule_options: RuleOptions | None = None,
+    ) -> None:
+        """A seat as a game's creation makes it; without `rule_options` one whose fields are set afterwards."""
         self.kind, self.name, self.policy = kind, name, policy
         self.name_commitment: str | None = None  # to the name, which is empty where it isn't known
         self.is_seated = False
@@ -57,9 +64,8 @@ class SeatState:
         self.age: int | None = None
         self.seat_secret: str | None = None
         self.contribution: str | None = None  # to the game's shuffle key
-        card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # the deck may lack some of them
-        self.hand: dict[str | None, int] = dict.fromkeys(card_kinds, 0)
-        self.cars = rule_options.cars
+        self.hand: dict[str | None, int] = {}
+        self.cars = 0
         self.tickets: list[str | None] = []
         self.offer: list[str | None] = []  # tickets to choose from, then those to give back
         self.start_tickets_chosen = False
@@ -68,12 +74,17 @@ class SeatState:
         self.routes: list[str] = []
         self.blocked_parallels: set[str] = set()  # routes parallel to its own (DOUBLE-1)
         self.stations: dict[str, str | None] = {}  # city to the neighbour named for it (STATION-3)
-        self.passengers_left = rule_options.passengers  # still to be placed
+        self.passengers_left = 0  # still to be placed
         self.merchandise = 0  # points of the tokens that it collected
         self.points = 0  # of its routes, where these score at once
-        self.clock_ms = rule_options.clock_ms or 0
+        self.clock_ms = 0
         self.deadline_ms: int | None = None  # like `at_ms`: when the time for its last pending choice ends
         self.exit_reason: ExitReason | None = None
+        if rule_options is not None:
+            card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # the deck may lack some of them
+            self.hand = dict.fromkeys(card_kinds, 0)
+            self.cars, self.passengers_left = rule_options.cars, rule_options.passengers
+            self.clock_ms = rule_options.clock_ms or 0
 
     @property
     def cards(self) -> int:
@@ -87,7 +98,7 @@ class SeatState:
 
     def copy(self) -> SeatState:
         """A copy that shares no mutable part with this one."""
-        duplicate = _new_seat_state(SeatState)
+        duplicate = SeatState(self.kind, self.name, self.policy)
         duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
         duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
         duplicate.stations = self.stations.copy()
@@ -99,18 +110,12 @@ class SeatState:
         duplicate.exit_reason = self.exit_reason
         duplicate.freed_at_ms, duplicate.times_freed = self.freed_at_ms, self.times_freed
         duplicate.is_seated = self.is_seated
-        duplicate.kind = self.kind
         duplicate.merchandise = self.merchandise
         duplicate.min_keep = self.min_keep
-        duplicate.name = self.name
         duplicate.name_commitment = self.name_commitment
         duplicate.passengers_left = self.passengers_left
         duplicate.points = self.points
-        duplicate.policy = self.policy
         duplicate.requested_mix = self.requested_mix
         duplicate.seat_secret = self.seat_secret
         duplicate.start_tickets_chosen = self.start_tickets_chosen
         return duplicate
-
-
-_new_seat_state: Final = SeatState.__new__  # without __init__: all fields are copied

@@ -177,7 +177,7 @@ class GameState:
 
     def copy(self) -> GameState:
         """A copy that shares no mutable part with this one."""
-        duplicate = _new_game_state(GameState)
+        duplicate = GameState(self.names)
         if self.game:
             duplicate.ruleset, duplicate.rule_options, duplicate.board = (
                 self.ruleset,
@@ -209,7 +209,6 @@ class GameState:
         duplicate.epoch = self.epoch
         duplicate.fork_origin = self.fork_origin
         duplicate.fork_turn_state = self.fork_turn_state
-        duplicate.names = self.names
         duplicate.game = self.game
         duplicate.in_last_turns = self.in_last_turns
         duplicate.next_play_off = self.next_play_off
@@ -225,6 +224,3 @@ class GameState:
         duplicate.tunnel = self.tunnel
         duplicate.turn = self.turn
         duplicate.turn_order = self.turn_order
-
-
-_new_game_state: Final = GameState.__new__  # without __init__: all fields are copied
