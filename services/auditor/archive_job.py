@@ -1,8 +1,9 @@
-"""Finished games go into the archive, and only then out of the engine (P9).
+"""Finished games become one value in the engine, go into the archive, and only then out of the engine (P9).
 
-A game that is over, and isn't in the archive to its last entry, gets a job. That writes the game's
-file, reads it back, and marks the game: only now may it leave, and a referee sees to that. Anything
-that goes wrong on the way leaves the game where it is, and the job for an operator to look at.
+A game that is over gets a job. That makes the game's file, which is all that is needed of it: the log, from which every
+view follows. The file is stored in the engine, read back, and copied to the archive, where it is read back too. Only
+then the game is marked: a referee removes its streams, and later the game. Anything that goes wrong on the way leaves
+the game where it is, and the job for an operator to look at.
 """
 
 from __future__ import annotations
@@ -13,19 +14,25 @@ from typing import Final
 
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.player_names import SaltedNames, pack_names
-from services.archive import Archive, decode_game_file, encode_game_file
+from services.archive import Archive, GameFileError, Signer, decode_game_file, encode_game_file
 from services.auditor.job_queue import Jobs
 from services.auditor.jobs import JobContext, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
-from services.ledger import MissingEntryError, NameReader
+from services.ledger import FiledGame, MissingEntryError, NameReader
+from services.ledger.archive_index import IdleGame
 from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
+from services.verification.game_repository import reconstruct
 from services.verification.log_check import recompute_heads
 
 log = get_logger("auditor")
 JOB_NAME: Final = "archive"
 RECHECK_INTERVAL_S: Final = 600.0  # between two checks of a game that got no new entry
+
+
+class GameFileConflictError(LedgerlineError):
+    """The engine has another file of the game than was stored just now."""
 
 
 class ArchiveConflictError(LedgerlineError):
@@ -34,31 +41,66 @@ class ArchiveConflictError(LedgerlineError):
 
 @job_type(JOB_NAME)
 def archive_game(context: JobContext, game: str) -> None:
-    """Write a finished game to the archive, and mark it as archived. Repeating it only marks it again. Raises
-    ArchiveConflictError, ArchiveUnavailableError, or what reading the log raises."""
-    archive, signer = context.archive, context.signer
-    if archive is None or signer is None:
+    """Store a finished game as one value, write it to the archive where there is one, and mark it as archived. Repeating
+    it only marks it again. Raises GameFileConflictError, ArchiveConflictError, ArchiveUnavailableError, or what reading
+    the log raises."""
+    signer, archive = context.signer, context.archive
+    if signer is None:
         return
-    entries = context.ledger.read_entries(game)
-    if not entries or not fold(entries).result:
+    data = file_game(context, signer, game)
+    if data is None or archive is None:
         return
-    data = encode_game_file(
-        game,
-        entries,
-        recompute_heads(game, context.ledger.archive_index().read_public(game, len(entries))),
-        signer,
-    )
-    archived = archive.read(game)
-    if archived != data:
-        if archived is not None:
-            _require_continuation(archived, entries)
-        archive.write(game, data)
-        if archive.read(game) != data:
-            raise ArchiveConflictError(f"what was read back of game {game} isn't what was written")
+    _write_to_archive(archive, game, data)
     archive_names(context.ledger, archive, game)
     retention_ms = round(context.settings.archived_stays_s * 1000)
-    context.ledger.archive_index().mark_archived(game, len(entries), context.wall_ms() + retention_ms)
-    log.info("game archived", game=game, sequence=len(entries), bytes=len(data))
+    sequence = decode_game_file(data).number
+    context.ledger.archive_index().mark_archived(game, sequence, context.wall_ms() + retention_ms)
+    log.info("game archived", game=game, sequence=sequence, bytes=len(data))
+
+
+def file_game(context: JobContext, signer: Signer, game: str) -> bytes | None:
+    """The file of a finished game, which the engine has from now on; None where the game isn't over, or is gone. A file
+    that is there and is made of this log stays. Raises GameFileConflictError, or what reading the log raises."""
+    ledger = context.ledger
+    entries, filed = ledger.read_entries(game), ledger.read_filed_game(game)
+    if not entries:
+        return None if filed is None else filed.data
+    if not fold(entries).result:
+        return None
+    data = _kept_file(filed, game, entries)
+    if data is None:
+        heads = recompute_heads(game, ledger.archive_index().read_public(game, len(entries)))
+        data = encode_game_file(game, entries, heads, signer)
+        reconstruct(game, decode_game_file(data))
+    removable_at_ms = context.wall_ms() + round(context.settings.streams_stay_s * 1000)
+    ledger.store_game_file(game, data, removable_at_ms)
+    stored = ledger.read_filed_game(game)
+    if stored is None or stored.data != data:
+        raise GameFileConflictError(f"what was read back of game {game} isn't what was stored")
+    return data
+
+
+def _kept_file(filed: FiledGame | None, game: str, entries: Sequence[bytes]) -> bytes | None:
+    """The file that the engine has already, if it is whole and made of this log."""
+    if filed is None:
+        return None
+    try:
+        file = decode_game_file(filed.data)
+        reconstruct(game, file)
+    except (GameFileError, CorruptDataError):
+        return None
+    return filed.data if (file.game, file.entries) == (game, [*entries]) else None
+
+
+def _write_to_archive(archive: Archive, game: str, data: bytes) -> None:
+    archived = archive.read(game)
+    if archived == data:
+        return
+    if archived is not None:
+        _require_continuation(archived, decode_game_file(data).entries)
+    archive.write(game, data)
+    if archive.read(game) != data:
+        raise ArchiveConflictError(f"what was read back of game {game} isn't what was written")
 
 
 def archive_names(ledger: NameReader, archive: Archive, game: str) -> None:
@@ -81,7 +123,7 @@ def _require_continuation(archived: bytes, entries: Sequence[bytes]) -> None:
 
 
 class FinishedGameScanner:
-    """Finds games that are over, and are to go into the archive. It goes round all that nobody
+    """Finds games that are over, and are to become one value, or to go into the archive. It goes round all that nobody
     plays, a page at a time, and remembers for a while which of them it needn't fold again."""
 
     def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
@@ -90,19 +132,27 @@ class FinishedGameScanner:
 
     def enqueue_due(self) -> int:
         """Enqueue jobs for some of them. Returns how many."""
-        if self.context.archive is None:
+        if self.context.signer is None:
             return 0
         count = 0
-        for game, length, archived_length in self.archive_index.next_idle_games():
-            if archived_length == length or (game, length) in self.throttle:
+        for idle in self.archive_index.next_idle_games():
+            game, length = idle.game, idle.length
+            if self._is_done(idle) or (game, length) in self.throttle:
                 continue
-            if self._is_over(game):
+            if not length or self._is_over(game):
                 enqueued = self.jobs.enqueue(JOB_NAME, game, game)
                 if enqueued is None:
                     break  # the queue is full: the next scan goes on from here
                 count += enqueued
             self.throttle.add(game, length)
         return count
+
+    def _is_done(self, idle: IdleGame) -> bool:
+        """Whether the game is one value in the engine, or is to be, and all of it is in the archive."""
+        is_archived = self.context.archive is None or (
+            idle.archived_length == idle.length if idle.length else idle.archived_length > 0
+        )
+        return is_archived and (idle.is_filed or not idle.length)
 
     def _is_over(self, game: str) -> bool:
         try:

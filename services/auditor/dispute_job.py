@@ -155,15 +155,14 @@ class AuditedGame(NamedTuple):
 
 
 def audit_game(context: JobContext, game: str) -> AuditedGame | None:
-    """The audit of a game in the engine, or else of its file in the archive; None where it is in neither.
-    Raises ArchiveUnavailableError, CorruptDataError or MissingEntryError."""
+    """The audit of a game that has streams in the engine, or else of its file there or in the archive; None where it is
+    nowhere. Raises ArchiveUnavailableError, CorruptDataError or MissingEntryError."""
     entries = context.ledger.read_entries(game)
     replay = Replay(game, entries)
     is_over = not entries or _is_over(replay)
     trusted = context.trusted
-    file = (
-        ArchiveReader(context.archive, trusted).read_game_file(game) if context.archive and is_over else None
-    )
+    filed = context.ledger.read_filed_game(game) if is_over else None
+    file = ArchiveReader(context.archive, trusted).read_game_file(game, filed) if is_over else None
     if not entries:
         if file is None:
             return None
@@ -179,7 +178,7 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
         check_stored_views(context.ledger, replay),
         signature,
     )
-    if not context.ledger.read_entries(game, len(entries) - 1):  # it was archived and evicted meanwhile
+    if not context.ledger.read_entries(game, len(entries) - 1):  # its streams are gone since
         return audit_game(context, game)
     return AuditedGame(audit(replay, checks), replay, is_over)
 

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from services.archive import Archive, Signer, TrustedKeys
 from services.auditor.config import own_keys
 from services.auditor.webhook_client import WebhookClient
-from services.ledger import GameReader
+from services.ledger import FiledGameReader, GameReader
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.dispute_store import DisputeStore
 from services.ledger.view_pages import ViewRequest
@@ -33,8 +33,11 @@ QUEUE_NAME: Final = "ledgerline"
 WEBHOOK_QUEUE_NAME: Final = "ledgerline-webhooks"  # apart: what waits for strangers delays no other job
 
 
-class AuditorLedger(GameReader, Protocol):
+class AuditorLedger(GameReader, FiledGameReader, Protocol):
     """What the auditor needs of the ledger."""
+
+    def store_game_file(self, game: str, data: bytes, removable_at_ms: int) -> None:
+        """Store the file of a game. Its streams may go at that time, by the wall clock."""
 
     def archive_index(self) -> ArchiveIndex: ...
 
@@ -52,7 +55,7 @@ class JobContext(NamedTuple):
     settings: Settings
     wall_ms: Callable[[], int]
     archive: Archive | None = None  # without one, nothing is archived
-    signer: Signer | None = None
+    signer: Signer | None = None  # without one, finished games stay as they are
     webhooks: WebhookClient | None = None  # without one, none is notified
 
     @property

@@ -204,9 +204,9 @@ def require_own_keys(settings: Settings) -> None:
 def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
     """The gateway's server, with all that it is given to know of rules. Raises InvalidInputError, or
     EngineUnavailableError: with `strict_engine`, the engine's settings break promises."""
-    reader = open_archive_reader(settings)
-    read_view, audits = (reader.read_view, ArchivedAudits(reader)) if reader else (None, None)
-    return build_server(settings, partitions, read_view, BuiltInCatalog(ProcessSuggester()), audits)
+    reader = open_archive_reader(settings) or ArchiveReader(None, own_keys(settings))
+    catalog = BuiltInCatalog(ProcessSuggester())
+    return build_server(settings, partitions, reader, catalog, ArchivedAudits(reader))
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:

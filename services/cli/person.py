@@ -137,7 +137,7 @@ def _erase_seat(ledger: RedisLedger, archive_reader: ArchiveReader | None, seat:
     """First in the engine, with the seat's webhook: a job that archives the game meanwhile reads the names again after it has written them."""
     ledger.webhooks().remove(seat.game, seat.seat)
     ledger.erase_names(seat.game, [salted.commitment for salted in seat.salted])
-    if archive_reader is None:
+    if archive_reader is None or archive_reader.archive is None:
         return
     archived = archive_reader.read_names(seat.game)
     left = names_without(archived, seat.salted)

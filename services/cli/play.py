@@ -27,6 +27,7 @@ from services.documents.board_files import read_board_file
 from services.ledger import ViewFollower
 from services.referee.rules import RULESETS
 from services.referee.rules.board import board_names, load_board
+from services.verification.game_repository import GameRepository
 
 app = typer.Typer()
 
@@ -62,7 +63,8 @@ def play(
         ledger = composition.open_ledger(running.settings)
         operator_key = settings.operator_key.get_secret_value()
         created = create_games(running.url, body, games, running.failure_reason, operator_key)
-        watched = watch_games(created, ledger, as_json, running.failure_reason)
+        games_read = GameRepository(ledger, composition.open_archive_reader(running.settings))
+        watched = watch_games(created, games_read, as_json, running.failure_reason)
     if as_json:
         documents = [game.summary_json() for game in watched]
         print_json(documents[0] if len(documents) == 1 else {"games": documents})

@@ -16,7 +16,7 @@ from fastapi_offline import FastAPIOffline
 
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import openapi
-from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
+from services.gateway.archive_views import ArchiveViews, FinishedViewReader
 from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
 from services.gateway.cross_origin import allow_origins
 from services.gateway.engine_settings_watch import EngineSettingsWatch
@@ -73,7 +73,7 @@ def create_app(
     token_keys: TokenKeys,
     rate_limiter: RateLimiter,
     answer_timeout_s: float = 5.0,
-    read_archived_view: ArchiveViewReader | None = None,
+    finished_views: FinishedViewReader | None = None,
     client_limits: ClientLimits = UNLIMITED_CLIENTS,
     token_life_s: int = DEFAULT_LIFE_S,
     stall_s: float = 10.0,
@@ -83,10 +83,11 @@ def create_app(
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has. Where
+    The first of `token_keys` signs tokens; `finished_views` derives the views of games without streams. Where
     the oldest command of a partition waits for `stall_s`, that is told. `catalog` folds views: without it no
-    tables and no legal commands are shown. `finished_games` audits the games of the archive."""
-    hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
+    tables and no legal commands are shown. `finished_games` audits finished games."""
+    archive_views = ArchiveViews(ledger, finished_views)
+    hub = Hub(ledger, archive_views.read_view)
     limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
     health_watch = HealthWatch(ledger, service.command_tracker.answers, stall_s)

@@ -40,7 +40,7 @@ class Authorization:
         creations: GameCreations | None = None,
         is_operator: Callable[[str | None], bool] = lambda _: False,
     ) -> None:
-        self._creations = creations or GameCreations(ledger, ArchiveViews(None))
+        self._creations = creations or GameCreations(ledger, ArchiveViews(ledger, None))
         self.is_operator = is_operator
         self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
         self._wall_clock_s, self._clock_s = wall_clock_s, clock_s

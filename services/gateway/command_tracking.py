@@ -178,7 +178,7 @@ class CommandTracker:
         entry = await self._read_verdict(envelope, result.sequence, level)
         if entry is not None:
             if not has_same_names(envelope.command, entry):
-                raise _reused_id_problem(envelope, result.sequence, entry)
+                raise reused_id_problem_of(envelope, result.sequence, entry)
             progress.level, progress.sequence, progress.entry = level, entry.number, entry
             log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
 
@@ -187,7 +187,7 @@ class CommandTracker:
         if result is None or result.command_digest in ("", digest_command(envelope.command)):
             return
         entry = await self._read_verdict(envelope, result.sequence, DECIDED)
-        raise _reused_id_problem(envelope, result.sequence, entry)
+        raise reused_id_problem_of(envelope, result.sequence, entry)
 
     async def _read_verdict(
         self, envelope: CommandEnvelope, sequence: int, level: AckLevel
@@ -205,7 +205,9 @@ def log_sent(envelope: CommandEnvelope) -> None:
     log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
 
-def _reused_id_problem(envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None) -> HttpProblemError:
+def reused_id_problem_of(
+    envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None
+) -> HttpProblemError:
     """The problem of an id whose verdict is on another command; it has the verdict."""
     first = CommandProgress(DECIDED, sequence, entry)
     return reused_id_problem(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))

@@ -1,4 +1,4 @@
-"""Finished games, which hide nothing any more: their audits and files, from the archive.
+"""Finished games, which hide nothing any more: their audits and files, from the engine or the archive.
 
 A gateway neither reads logs nor knows rules, so the composition root gives it a reader (`FinishedGameReader`). The reader
 blocks and computes, so it runs on a thread, one request at a time."""
@@ -14,6 +14,7 @@ from services.gateway.client_limits import enforce_limit
 from services.gateway.open_games import is_over
 from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.gateway.service import GatewayService
+from services.ledger import FiledGame
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -23,13 +24,14 @@ T = TypeVar("T")
 
 
 class FinishedGameReader(Protocol):
-    """What services/verification gives a gateway."""
+    """What services/verification gives a gateway. `filed` is what the engine has of the game; without it the archive is
+    read."""
 
-    def audit(self, game: str, number: int | None) -> dict[str, object] | None:
-        """The audit of a game, with an entry explained; None where the archive has no such game."""
+    def audit(self, game: str, number: int | None, filed: FiledGame | None) -> dict[str, object] | None:
+        """The audit of a game, with an entry explained; None where it has no file."""
 
-    def read_file(self, game: str) -> bytes | None:
-        """The file of a game; None where the archive has none."""
+    def read_file(self, game: str, filed: FiledGame | None) -> bytes | None:
+        """The file of a game; None where it has none."""
 
 
 class FinishedGames:
@@ -42,16 +44,20 @@ class FinishedGames:
     async def audit(
         self, game: str, bearer: str | None, client: str, number: int | None
     ) -> dict[str, object]:
-        """The audit of a game, as the model of the answer has it. Raises HttpProblemError: it isn't over, or isn't in the
-        archive yet."""
-        return await self._read(game, bearer, client, lambda reader: reader.audit(game, number))
+        """The audit of a game, as the model of the answer has it. Raises HttpProblemError: it isn't over, or has no
+        file yet."""
+        return await self._read(game, bearer, client, lambda reader, filed: reader.audit(game, number, filed))
 
     async def read_file(self, game: str, bearer: str | None, client: str) -> bytes:
         """The file of a game. Raises as `audit`."""
-        return await self._read(game, bearer, client, lambda reader: reader.read_file(game))
+        return await self._read(game, bearer, client, lambda reader, filed: reader.read_file(game, filed))
 
     async def _read(
-        self, game: str, bearer: str | None, client: str, read: Callable[[FinishedGameReader], T | None]
+        self,
+        game: str,
+        bearer: str | None,
+        client: str,
+        read: Callable[[FinishedGameReader, FiledGame | None], T | None],
     ) -> T:
         location = await self._service.locate_game(game, client)
         await self._service.authorization.resolve_viewer(game, bearer)
@@ -60,9 +66,10 @@ class FinishedGames:
             raise refusal_problem("GAME-7", "the game goes on; what it hides is shown when it is over")
         found = None
         if self._reader is not None:
+            filed = await self._service.ledger.read_filed_game(game)
             try:
                 async with self._semaphore:
-                    found = await asyncio.to_thread(read, self._reader)
+                    found = await asyncio.to_thread(read, self._reader, filed)
             except ArchiveUnavailableError as error:
                 log.error("archive unavailable", game=game, error=str(error))
         if found is None:

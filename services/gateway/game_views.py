@@ -31,7 +31,7 @@ class GameLocation(NamedTuple):
     """How long a game is, and where it is."""
 
     length: int  # its number of entries
-    archived: bool  # it is over, and the engine no longer has it
+    archived: bool  # it is over, and the engine no longer has its streams
 
 
 class GameViews:
@@ -64,7 +64,8 @@ class GameViews:
         try:
             return GameLocation(await self.require_game(game), archived=False)
         except HttpProblemError as not_found:
-            enforce_limit(self.rate_limiter, ("archive", client), "commands")
+            if not await self.archive_views.is_filed(game):
+                enforce_limit(self.rate_limiter, ("archive", client), "commands")
             entries = await self.archive_views.read_view(game, None)
             if entries is None:
                 raise not_found from None
@@ -105,10 +106,13 @@ class GameViews:
         length = await self.shown_length(game, viewer, location)
         if after >= length:
             return (), length
-        if location.archived:
-            entries = await self.archive_views.read_view(game, viewer) or ()
-            return entries[after : after + limit], length
-        return await self.ledger.read_view(game, viewer, after, min(limit, length - after)), length
+        limit = min(limit, length - after)
+        entries: Sequence[ViewEntry] = ()
+        if not location.archived:
+            entries = await self.ledger.read_view(game, viewer, after, limit)
+        if not entries:  # its streams may have gone since
+            entries = (await self.archive_views.read_view(game, viewer) or ())[after : after + limit]
+        return entries, length
 
     async def shown_length(self, game: str, viewer: Seat | None, location: GameLocation) -> int:
         """How many entries of the game this viewer is shown now."""

@@ -6,7 +6,7 @@ had no notification.
 
 The engine that takes over in a fail-over may have lost a log's end, and the log may have grown again
 since. So every entry must follow the very head that was delivered last; where it doesn't, the game's
-subscriptions end, and their viewers read the view again.
+subscriptions end, and their viewers read the view again. Where a game's streams go, the rest is in its file.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from schemas.field_types import Seat
 from services.gateway.answer_watch import AnswerWatch
 from services.gateway.delivery_queue import DeliveryQueue
 from services.gateway.entry_encoding import EncodedEntry, encode_entry
+from services.gateway.finished_pages import FinishedPages, FinishedView, GamePage
 from services.gateway.subscriptions import (
     DirectSend,
     FollowedGame,
@@ -50,8 +51,9 @@ POLL_BATCH_SIZE: Final = 50
 class Hub:
     """Follows the games that have subscriptions, by one notification channel and batched reads."""
 
-    def __init__(self, ledger: AsyncLedger) -> None:
+    def __init__(self, ledger: AsyncLedger, read_finished_view: FinishedView | None = None) -> None:
         self.ledger, self.answers = ledger, AnswerWatch()
+        self._finished_pages = FinishedPages(ledger, read_finished_view)
         self.followed_games: dict[str, FollowedGame] = {}
         self.verdict_waiters = VerdictWaiters()
         self._stale: set[str] = set()
@@ -95,8 +97,8 @@ class Hub:
         Raises SlowConsumerError, ViewDamagedError, LogRewoundError, MissingEntryError or CorruptDataError."""
         read_head = head or None
         while after < subscription.start:  # and no further: the hub delivers what follows, whatever was lost
-            limit = min(PAGE_SIZE, subscription.start - after)
-            page = await self.ledger.read_view(game, subscription.viewer, after, limit, read_head)
+            request = ViewRequest(game, after, (subscription.viewer,), read_head)
+            page = await self._finished_pages.read_on(request, min(PAGE_SIZE, subscription.start - after))
             if not page:
                 raise LogRewoundError(f"nothing is left after {after}, but {subscription.start} was there")
             for entry in page:
@@ -182,6 +184,7 @@ class Hub:
             tasks.create_task(self._poll_waiters())
             tasks.create_task(self._poll_idle())
             tasks.create_task(self._dispatch())
+            tasks.create_task(self._take_finished_pages())
             tasks.create_task(self.deliveries.run())
 
     async def _listen(self) -> None:
@@ -227,7 +230,8 @@ class Hub:
             followed = self.followed_games.get(game)
             if followed is None or isinstance(latest, EngineError):
                 continue
-            if isinstance(latest, CorruptDataError) or not followed.is_at(*latest):
+            is_gone = followed.is_over and latest == (0, b"")  # with its streams, and all of it was delivered
+            if isinstance(latest, CorruptDataError) or not (is_gone or followed.is_at(*latest)):
                 self.mark_stale(game)
 
     def _idle_games(self) -> list[str]:
@@ -255,26 +259,37 @@ class Hub:
             for game, followed in ((game, self.followed_games[game]) for game in stale)
             if not self.deliveries.is_full(followed)
         ]
-        if not requests:
-            return
-        for (game, after, *_), page in zip(requests, await self.ledger.read_views(requests), strict=True):
-            followed = self.followed_games.get(game)
-            if followed is None or followed.last_sequence != after:
-                continue  # all unsubscribed, or others subscribed since, while this read ran
-            if isinstance(page, EngineError):
-                self._failed_reads.add(game)
-                continue
-            try:
-                if isinstance(page, MissingEntryError | CorruptDataError | LogRewoundError):
-                    raise page
-                if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
-                    self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
-                else:
-                    self.deliveries.deliver(game, followed, followed.take_page(page))
-                    if followed.last_sequence - after == PAGE_SIZE:
-                        self.mark_stale(game)
-            except (MissingEntryError, CorruptDataError, LogRewoundError) as error:
-                self._end_subscriptions(game, error)
+        pages = await self.ledger.read_views(requests) if requests else []
+        for request, page in zip(requests, pages, strict=True):
+            if await self._finished_pages.are_wanted(request, page):
+                self._finished_pages.put(request)
+            elif isinstance(page, EngineError):
+                self._failed_reads.add(request.game)
+            else:
+                self._take_page(request, page)
+
+    async def _take_finished_pages(self) -> None:
+        async for request, page in self._finished_pages.run():
+            if page is None:
+                self._failed_reads.add(request.game)
+            else:
+                self._take_page(request, page)
+
+    def _take_page(self, request: ViewRequest, page: GamePage) -> None:
+        game, followed = request.game, self.followed_games.get(request.game)
+        if followed is None or followed.last_sequence != request.after:
+            return  # all unsubscribed, or others subscribed since, while this read ran
+        try:
+            if isinstance(page, Exception):
+                raise page
+            if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
+                self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
+            else:
+                self.deliveries.deliver(game, followed, followed.take_page(page))
+                if followed.last_sequence - request.after == PAGE_SIZE:
+                    self.mark_stale(game)
+        except (MissingEntryError, CorruptDataError, LogRewoundError) as error:
+            self._end_subscriptions(game, error)
 
     def _viewers(self, game: str) -> tuple[Seat | None, ...]:
         return tuple({subscription.viewer for subscription in self.followed_games[game].subscriptions})

@@ -13,7 +13,7 @@ import uvicorn
 
 from schemas.errors import InvalidInputError
 from services.gateway.app import create_app
-from services.gateway.archive_views import ArchiveViewReader
+from services.gateway.archive_views import FinishedViewReader
 from services.gateway.client_limits import ClientLimits
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections
 from services.gateway.engine_settings_watch import watch_engine
@@ -38,7 +38,7 @@ OTHER_FILES: Final = 256  # that the process has open besides connections: the e
 def build_server(
     settings: Settings,
     partitions: int,
-    read_archived_view: ArchiveViewReader | None = None,
+    finished_views: FinishedViewReader | None = None,
     catalog: TableCatalog | None = None,
     finished_games: FinishedGameReader | None = None,
 ) -> uvicorn.Server:
@@ -53,7 +53,7 @@ def build_server(
         token_keys,
         rate_limiter,
         settings.answer_s,
-        read_archived_view,
+        finished_views,
         _client_limits(settings),
         settings.token_life_s,
         settings.stall_s,

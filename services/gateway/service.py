@@ -67,7 +67,7 @@ class GatewayService:
     ) -> None:
         self.ledger, self.hub = ledger, hub
         self.read_limiter, self.origins, max_open_games, self.own_boards, self.webhook_policy = client_limits
-        self.archive_views = archive_views or ArchiveViews(None)
+        self.archive_views = archive_views or ArchiveViews(ledger, None)
         self.creations = GameCreations(ledger, self.archive_views)
         self.authorization = Authorization(
             ledger,
@@ -132,7 +132,8 @@ class GatewayService:
         self, game: str, body: Mapping[str, object], id_: str | None, client: str, ack_request: AckRequest
     ) -> responses.SeatJoined:
         """Take a seat. The same id again gives the same seat and token, until the game is over."""
-        await self.require_game(game)
+        if (await self.locate_game(game, client)).archived:
+            raise refusal_problem("GAME-3", "the game is over", id=id_, level=UNLOGGED_LEVEL)
         invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
         self.enforce_rate_limit(("system commands", client))
@@ -152,10 +153,10 @@ class GatewayService:
         )
 
     async def start(
-        self, game: str, bearer: str | None, id_: str | None, ack_request: AckRequest
+        self, game: str, bearer: str | None, id_: str | None, client: str, ack_request: AckRequest
     ) -> responses.GameStarted:
         """Shuffle and deal; the host and every seat may ask for it."""
-        await self.require_game(game)
+        await self.locate_game(game, client)
         holder = await self.authorization.require_holder(game, bearer)
         id_ = read_system_command_id(id_)
         self.enforce_rate_limit((game, holder.seat))
@@ -217,7 +218,10 @@ class GatewayService:
         """Submit a command and follow it to a level, or as far as it gets within the time.
 
         Raises HttpProblemError if it was refused, or the engine can't give the level."""
-        progress = await self.command_tracker.track(envelope, ack_request)
+        try:
+            progress = await self.command_tracker.track(envelope, ack_request)
+        except HttpProblemError as rejection:
+            progress = await self.archive_views.find_progress_of_rejected(envelope, rejection)
         if (problem := progress.refusal(envelope.id)) is not None:
             raise problem
         return progress

@@ -79,11 +79,12 @@ Recipient = tuple[Subscription, Sequence[EncodedEntry]]  # and what it is to be 
 class FollowedGame:
     """A game with subscriptions: the last entry that was delivered, and the head after it."""
 
-    __slots__ = ("head", "last_sequence", "queued_pages", "subscriptions", "was_full")
+    __slots__ = ("head", "is_over", "last_sequence", "queued_pages", "subscriptions", "was_full")
 
     def __init__(self, last_sequence: int) -> None:
         self.last_sequence = last_sequence
         self.head = b""  # empty while it isn't known
+        self.is_over = False  # as far as the last delivered entry shows
         self.subscriptions: set[Subscription] = set()
         self.queued_pages, self.was_full = 0, False  # in the delivery queue
 
@@ -95,6 +96,8 @@ class FollowedGame:
             for variant in variants
         }
         count = len(next(iter(page.views.values()), ()))
+        ends = any(entry.ends_game for encoded in encoded_by_variant.values() for entry in encoded)
+        self.is_over = page.is_last or ends or (self.is_over and not count)
         self._learn_head(page.previous_head)
         self.last_sequence += count
         self.head = page.head
@@ -125,6 +128,7 @@ class FollowedGame:
                 encoded_by_variant[viewer, subscription.proofs] = [encoded]
         self._learn_head(notification.previous_head)
         self.last_sequence, self.head = notification.sequence, notification.head
+        self.is_over = any(entry.ends_game for encoded in encoded_by_variant.values() for entry in encoded)
         return [
             (subscription, encoded_by_variant[viewer, subscription.proofs])
             for subscription, viewer in recipients

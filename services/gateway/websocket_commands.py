@@ -247,6 +247,10 @@ class SocketCommands:
             await self._expire_if_late(id_)
         elif not result.sequence:
             del self.pending[id_]
+            archive_views = self.service.archive_views
+            if entry := await archive_views.find_rejected(self.game, self.viewer, id_, result.rule):
+                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
+                return
             await send_problem(
                 self.websocket, refusal_problem(result.rule, result.reason, level=UNLOGGED_LEVEL), id_
             )

@@ -54,7 +54,7 @@ class Opening(NamedTuple):
     viewer: Seat | None
     bearer: str | None
     log_head: LogHead  # as far as the viewer is shown it
-    archived_view: list[ViewEntry] | None  # of a game that the engine no longer has
+    archived_view: list[ViewEntry] | None  # of a game that has no streams in the engine any more
 
 
 async def read_opening(service: GatewayService, game: str, bearer: str | None, client: str) -> Opening:
@@ -63,11 +63,13 @@ async def read_opening(service: GatewayService, game: str, bearer: str | None, c
     Raises HttpProblemError, CorruptDataError, or what the engine's client does."""
     archived = (await service.locate_game(game, client)).archived
     viewer = await service.authorization.resolve_viewer(game, bearer)
-    if archived:
-        view = list(await service.archive_views.read_view(game, viewer) or ())
-        log_head = LogHead(view[-1].number, view[-1].shown.head) if view else LogHead(0, b"")
-        return Opening(viewer, bearer, log_head, view)
-    return Opening(viewer, bearer, await service.views.shown_head(game, viewer), None)
+    log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)
+    if log_head.sequence:
+        return Opening(viewer, bearer, log_head, None)
+    view = list(await service.archive_views.read_view(game, viewer) or ())
+    if view:
+        log_head = LogHead(view[-1].number, view[-1].shown.head)
+    return Opening(viewer, bearer, log_head, view if view or archived else None)
 
 
 async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:

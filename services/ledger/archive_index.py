@@ -1,4 +1,4 @@
-"""Which games of the engine are in the archive, and how far.
+"""Which games of the engine have a file there, and which are in the archive, and how far.
 
 The mark lies beside the game's own keys, and leaves with them. Where an archive is set, a referee keeps
 a finished game until all of it is marked; the archive job marks games, and sets how much longer they
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import redis
 
 from services.ledger import keys
-from services.ledger.partition_scan import PartitionScanner, read_lengths_and_scores
+from services.ledger.partition_scan import PartitionScanner
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Client
 from services.ledger.replies import require_game_reply
@@ -24,8 +24,9 @@ class IdleGame(NamedTuple):
     """A game that isn't being played: it is over, or was never started."""
 
     game: str
-    length: int  # of its log
+    length: int  # of its log; 0 where it has its file alone
     archived_length: int  # entries of it that the archive has
+    is_filed: bool = False  # its file is there beside its log
 
 
 class ArchiveIndex:
@@ -69,11 +70,17 @@ class ArchiveIndex:
         """Some more games that nobody plays, about a page of each partition; called again and again,
         it goes round all of them. A partition that is away is skipped."""
         games = self._scanner.next_page()
-        lengths = read_lengths_and_scores(self._client, self.partitions, games, keys.archived_lengths)
+        pipe = self._client.pipeline(transaction=False)
+        for game in games:
+            partition = self._partition(game)
+            pipe.execute_command("XLEN", keys.log(partition, game))
+            pipe.zscore(keys.archived_lengths(partition), game)
+            pipe.zscore(keys.stream_removals(partition), game)
+        replies = iter(pipe.execute(raise_on_error=False) if games else ())
         return [
-            IdleGame(game, length_and_archived[0], int(length_and_archived[1] or 0))
-            for game, length_and_archived in zip(games, lengths, strict=True)
-            if length_and_archived
+            IdleGame(game, int(length), int(archived_length or 0), filed is not None)
+            for game, length, archived_length, filed in zip(games, replies, replies, replies, strict=True)
+            if not any(isinstance(reply, Exception) for reply in (length, archived_length, filed))
         ]
 
     def _partition(self, game: str) -> int:

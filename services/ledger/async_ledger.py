@@ -18,6 +18,7 @@ from schemas.field_types import Seat
 from schemas.player_names import SaltedNames
 from services.ledger import (
     backlog_queries,
+    game_files,
     keys,
     ledger_queries,
     player_names,
@@ -38,7 +39,7 @@ from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.named_views import read_named_entry, read_named_views
 from services.ledger.notifications import EntryNotification, listen_directly, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
-from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
+from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult, FiledGame
 from services.ledger.silent_nodes import NodeAwayError
 from services.ledger.token_generations import Generations
 from services.ledger.view_pages import ViewRequest
@@ -147,6 +148,10 @@ class AsyncLedger:
     async def read_names(self, game: str) -> SaltedNames:
         """The names of the game's players that weren't erased. Raises CorruptDataError."""
         return await run_async(self._client, player_names.read_names(self.partitions, game))
+
+    async def read_filed_game(self, game: str) -> FiledGame | None:
+        """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
+        return await run_async(self._client, game_files.read_filed_game(self.partitions, game))
 
     async def read_heads(self, games: Sequence[str]) -> list[LogHead | CorruptDataError | RedisError]:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""

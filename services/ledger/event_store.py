@@ -131,9 +131,9 @@ class RedisEventStore(RedisRole):
         return run(self._client, query).views[viewer]
 
     def read_views(self, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE) -> list[ViewPageOrError]:
-        """A page for each request, in one round trip. The damage of one game, or the error of a node
-        that is away, is that game's result alone."""
-        return run(self._client, read_views(self.partitions, requests, limit))
+        """A page for each request, in one round trip, of games that are played. The damage of one game, or the error of
+        a node that is away, is that game's result alone."""
+        return run(self._client, read_views(self.partitions, requests, limit, may_end=False))
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
         """The same, waiting up to `block_ms` for the first entry."""

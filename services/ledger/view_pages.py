@@ -42,6 +42,7 @@ class ViewPage(NamedTuple):
     head: bytes
     previous_head: bytes
     parts: Mapping[Seat, PartsOrError] = {}
+    is_last: bool = False  # of a game that is over: nothing follows
 
 
 # The private parts of one seat by number, or what is wrong with them: the damage of one seat's is no other's.

@@ -43,16 +43,21 @@ class LogHead(NamedTuple):
 
 
 def read_views(
-    partitions: int, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE
+    partitions: int, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE, *, may_end: bool = True
 ) -> Query[list[ViewPageOrError]]:
-    """A page for each request, of at most `limit` entries."""
-    replies = iter((yield [each for request in requests for each in _commands(partitions, request, limit)]))
+    """A page for each request, of at most `limit` entries. Where a game may be over (`may_end`), its streams may go
+    meanwhile: then it has an empty page, rather than one that lacks private parts."""
+    commands = [each for request in requests for each in _commands(partitions, request, limit, may_end)]
+    replies = iter((yield commands))
     pages: list[ViewPageOrError] = []
     for request in requests:
         # All of a game's replies are taken before one of them can be found damaged.
         public_replies = next(replies), next(replies)
         private_replies = {viewer: next(replies) if viewer is not None else () for viewer in request.viewers}
         part_replies = [next(replies) for _ in request.parts]
+        if may_end and not next(replies):
+            public_replies = None, ()
+            private_replies, part_replies = dict.fromkeys(private_replies, ()), [() for _ in part_replies]
         pages.append(_page_or_error(request, limit, public_replies, private_replies, part_replies))
     return pages
 
@@ -81,9 +86,10 @@ def read_heads(partitions: int, games: Sequence[str]) -> Query[list[LogHead | Co
     return [_parse_head(game, heads[game]) for game in games]
 
 
-def _commands(partitions: int, request: ViewRequest, limit: int) -> list[RedisCommand]:
+def _commands(partitions: int, request: ViewRequest, limit: int, may_end: bool) -> list[RedisCommand]:
     """The chain head comes before the public stream, and that before the private ones, so that the stream reaches
-    that head, and no private part is older than its entry."""
+    that head, and no private part is older than its entry; and the first public entry after them, which shows that all
+    of them were there."""
     game, partition = request.game, keys.partition_of(request.game, partitions)
     last = f"{last_read(request, limit)}-0"
     return [
@@ -98,6 +104,7 @@ def _commands(partitions: int, request: ViewRequest, limit: int) -> list[RedisCo
             command("XRANGE", keys.private_view(partition, game, seat), f"{after + 1}-0", last)
             for seat, after in request.parts
         ),
+        *([command("XRANGE", keys.public_view(partition, game), "-", "+", "COUNT", 1)] if may_end else ()),
     ]
 
 

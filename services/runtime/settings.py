@@ -83,6 +83,9 @@ class Settings(BaseSettings):
     archived_stays_s: Annotated[float, Field(ge=0, le=3_153_600_000)] = Field(
         3_600.0, description="how long a finished game stays in the engine once it is in the archive"
     )
+    streams_stay_s: Annotated[float, Field(ge=0, le=3_153_600_000)] = Field(
+        60.0, description="how long the streams of a finished game stay in the engine beside its file"
+    )
     signing_key: SecretStr = Field(SecretStr(""), description="signs finished games: 64 hex digits")
     public_keys: str = Field(
         "",

@@ -1,7 +1,7 @@
-"""The repository of games: those in the engine, and those that were evicted to the archive.
+"""The repository of games: those in the engine, as streams or as a file, and those that were evicted to the archive.
 
-A file of the archive holds only a log. What each viewer was sent follows from it, byte for byte, with the heads
-(`reseal`). So a reader of games needn't know where one is stored.
+A file holds only a log. What each viewer was sent follows from it, byte for byte, with the heads (`reseal`). So a
+reader of games needn't know where one is stored, and how.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
 from schemas.codec import build_view_entry
+from schemas.command_digest import digest_command
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.player_names import SaltedNames, committed_names, unpack_names, with_names
 from services.archive import Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
-from services.ledger import GameCatalog, GameReader
+from services.archive.game_file import DIGEST_BYTES
+from services.ledger import EventReader, FiledGame, FiledGameReader, GameCatalog, GameReader, ViewFollower
 from services.runtime.logging_setup import get_logger
 from services.verification.log_check import check_signature
 from services.verification.replay_errors import REPLAY_ERRORS
 from services.verification.reseal import ResealedEntry, reseal_log
 
 log = get_logger("archive")
-MAX_REMEMBERED_GAMES: Final = 8  # archived games; a client that pages through one has it read once
+MAX_REMEMBERED_GAMES: Final = 8  # finished games; a client that pages through one has it read once
 
 
 class ReconstructedGame(NamedTuple):
-    """An archived game, its entries sealed again."""
+    """A finished game, its entries sealed again."""
 
     file: GameFile
     resealed: Sequence[ResealedEntry]
@@ -38,78 +40,118 @@ class ReconstructedGame(NamedTuple):
         return [_view_entry(resealed_entry, viewer) for resealed_entry in self.resealed]
 
 
-class ArchiveReader:
-    """Reads the games of an archive that one of the trusted keys has signed; safe on any thread. It caches the last
-    few."""
+class LoggedAnswer(NamedTuple):
+    """The entry that answers a command, and the digest of the command as the log has it; empty for the server's own
+    and for those of a host, which the log doesn't have as they were sent."""
 
-    def __init__(self, archive: Archive, trusted: TrustedKeys) -> None:
+    sequence: int
+    command_digest: str
+
+
+class ArchiveReader:
+    """Reads finished games from their files; safe on any thread. It caches the last few.
+
+    What a caller has read from the engine (`filed`) is believed as streams there are. A file of the archive, where there
+    is one, is believed only if one of the trusted keys has signed it."""
+
+    def __init__(self, archive: Archive | None, trusted: TrustedKeys) -> None:
         self.archive, self.trusted = archive, trusted
         self._lock = Lock()
-        self._recent_games: OrderedDict[str, ReconstructedGame] = OrderedDict()
+        self._recent_games: OrderedDict[tuple[str, bytes], ReconstructedGame] = OrderedDict()
 
-    def read_game_file(self, game: str) -> GameFile | None:
+    def read_game_file(self, game: str, filed: FiledGame | None = None) -> GameFile | None:
         """The file of a game, whoever signed it, or None if there is none. Raises ArchiveUnavailableError,
         CorruptDataError."""
-        data = self.archive.read(game)
+        data = self.read_data(game, filed)
         if data is None:
             return None
         try:
             return decode_game_file(data)
         except GameFileError as error:
-            raise CorruptDataError(f"the archive's file of {game}: {error}") from None
+            raise CorruptDataError(
+                f"the {'archive' if filed is None else 'engine'}'s file of {game}: {error}"
+            ) from None
 
-    def read_trusted_file(self, game: str) -> GameFile | None:
-        """The same of a file that one of the trusted keys has signed. Raises CorruptDataError for any other."""
-        file = self.read_game_file(game)
-        for finding in () if file is None else check_signature(file, self.trusted).findings:
-            raise CorruptDataError(f"the archive's file of {game} isn't to be believed. {finding.why}")
+    def read_data(self, game: str, filed: FiledGame | None = None) -> bytes | None:
+        """The bytes of that file. Raises ArchiveUnavailableError."""
+        if filed is not None:
+            return filed.data
+        return None if self.archive is None else self.archive.read(game)
+
+    def read_trusted_file(self, game: str, filed: FiledGame | None = None) -> GameFile | None:
+        """The same of a file that is believed. Raises CorruptDataError for any other."""
+        file = self.read_game_file(game, filed)
+        if file is not None and filed is None:
+            for finding in check_signature(file, self.trusted).findings:
+                raise CorruptDataError(f"the archive's file of {game} isn't to be believed. {finding.why}")
         return file
 
     def read_names(self, game: str) -> SaltedNames:
-        """The names of a game's players that weren't erased. Names that can't be read are none: they stop no game.
-        Raises ArchiveUnavailableError."""
-        data = self.archive.read_names(game)
+        """The names of an archived game's players that weren't erased. Names that can't be read are none: they stop no
+        game. Raises ArchiveUnavailableError."""
+        data = None if self.archive is None else self.archive.read_names(game)
         try:
             return {} if data is None else unpack_names(data)
         except CorruptDataError as error:
             log.error("names can't be read", game=game, error=str(error))
             return {}
 
-    def read_view(self, game: str, viewer: Seat | None) -> list[ViewEntry] | None:
+    def read_view(
+        self, game: str, viewer: Seat | None, filed: FiledGame | None = None
+    ) -> list[ViewEntry] | None:
         """A viewer's whole view of a game, with names, or None if there is no such game. Raises
         ArchiveUnavailableError, CorruptDataError."""
-        reconstructed = self._reconstruct(game)
-        return None if reconstructed is None else self._with_names(game, reconstructed.view(viewer))
+        reconstructed = self._reconstruct(game, filed)
+        return None if reconstructed is None else self._with_names(game, reconstructed.view(viewer), filed)
 
-    def _with_names(self, game: str, view: list[ViewEntry]) -> list[ViewEntry]:
+    def find_answer(
+        self, game: str, sender: Seat | None, command_id: str, filed: FiledGame | None = None
+    ) -> LoggedAnswer | None:
+        """The verdict on a command that the game's log has. Raises ArchiveUnavailableError, CorruptDataError."""
+        reconstructed = self._reconstruct(game, filed)
+        for resealed in reconstructed.resealed if reconstructed is not None else ():
+            entry = resealed.entry
+            if (entry.seat, entry.id) == (sender, command_id):
+                digest = "" if sender is None else digest_command(entry.command)
+                return LoggedAnswer(resealed.sequence, digest)
+        return None
+
+    def _with_names(self, game: str, view: list[ViewEntry], filed: FiledGame | None) -> list[ViewEntry]:
         """Names aren't cached with the game: they may be erased."""
         if not any(committed_names(entry.events) for entry in view):
             return view
-        names = self.read_names(game)
+        names = self.read_names(game) if filed is None else filed.names
         return [with_names(entry, names) for entry in view]
 
-    def _reconstruct(self, game: str) -> ReconstructedGame | None:
+    def _reconstruct(self, game: str, filed: FiledGame | None) -> ReconstructedGame | None:
+        key = game, b"" if filed is None else filed.data[-DIGEST_BYTES:]
         with self._lock:
-            if (cached := self._recent_games.get(game)) is not None:
-                self._recent_games.move_to_end(game)
+            if (cached := self._recent_games.get(key)) is not None:
+                self._recent_games.move_to_end(key)
                 return cached
-        file = self.read_trusted_file(game)
+        file = self.read_trusted_file(game, filed)
         if file is None:
             return None
-        try:
-            reconstructed = ReconstructedGame(file, [*reseal_log(game, file.entries)])
-        except REPLAY_ERRORS as error:
-            raise CorruptDataError(f"the archive's file of {game}: {error}") from None
-        if not _ends_as_signed(reconstructed):
-            raise CorruptDataError(f"the archive's file of {game} isn't as it was signed")
+        reconstructed = reconstruct(game, file)
         with self._lock:
-            self._recent_games[game] = reconstructed
+            self._recent_games[key] = reconstructed
             while len(self._recent_games) > MAX_REMEMBERED_GAMES:
                 self._recent_games.popitem(last=False)
         return reconstructed
 
 
-class ReadableLedger(GameReader, GameCatalog, Protocol):
+def reconstruct(game: str, file: GameFile) -> ReconstructedGame:
+    """The game of a file. Raises CorruptDataError: the log can't be read, or its end isn't the one that is signed."""
+    try:
+        reconstructed = ReconstructedGame(file, [*reseal_log(game, file.entries)])
+    except REPLAY_ERRORS as error:
+        raise CorruptDataError(f"the file of {game}: {error}") from None
+    if not _ends_as_signed(reconstructed):
+        raise CorruptDataError(f"the file of {game} isn't as it was signed")
+    return reconstructed
+
+
+class ReadableLedger(GameReader, EventReader, GameCatalog, ViewFollower, FiledGameReader, Protocol):
     """What a repository needs of the ledger."""
 
 
@@ -118,19 +160,20 @@ class GameRepository:
 
     def __init__(self, ledger: ReadableLedger, archive_reader: ArchiveReader | None) -> None:
         self.ledger, self.archive_reader = ledger, archive_reader
+        self._files = archive_reader or ArchiveReader(None, TrustedKeys(()))
 
     @property
     def trusted(self) -> TrustedKeys:
         """The keys that may have signed archived games; none where there is no archive."""
-        return self.archive_reader.trusted if self.archive_reader else TrustedKeys(())
+        return self._files.trusted
 
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:
-        """As the ledger's, of archived games too. Raises MissingEntryError, CorruptDataError,
+        """As the ledger's, of games without streams too. Raises MissingEntryError, CorruptDataError,
         ArchiveUnavailableError."""
         entries = self.ledger.read_entries(game, after)
-        if entries or (after and self.ledger.read_entries(game)):
+        if entries or (after and self.ledger.head(game)[0]):
             return entries
-        file = None if self.archive_reader is None else self.archive_reader.read_trusted_file(game)
+        file = self._files.read_trusted_file(game, self.ledger.read_filed_game(game))
         return [] if file is None else file.entries[after:]
 
     def read_names(self, game: str) -> SaltedNames:
@@ -139,25 +182,31 @@ class GameRepository:
         return names if names or self.archive_reader is None else self.archive_reader.read_names(game)
 
     def read_game_file(self, game: str) -> GameFile | None:
-        """The archive's file of a game, whoever signed it, if there is one. Raises CorruptDataError,
-        ArchiveUnavailableError."""
-        return None if self.archive_reader is None else self.archive_reader.read_game_file(game)
+        """The engine's or else the archive's file of a game, whoever signed it, if there is one. Raises
+        CorruptDataError, ArchiveUnavailableError."""
+        return self._files.read_game_file(game, self.ledger.read_filed_game(game))
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
-        """As the ledger's, of archived games too, and with names. Raises MissingEntryError, CorruptDataError,
+        """As the ledger's, of games without streams too, and with names. Raises MissingEntryError, CorruptDataError,
         ArchiveUnavailableError."""
         entries = self.ledger.read_view(game, viewer, after, limit)
         if any(committed_names(entry.events) for entry in entries):
             names = self.read_names(game)
             entries = [with_names(entry, names) for entry in entries]
-        if entries or self.archive_reader is None or (after and self.ledger.read_entries(game)):
+        if entries or (after and self.ledger.head(game)[0]):
             return entries
-        return (self.archive_reader.read_view(game, viewer) or [])[after : after + limit]
+        view = self._files.read_view(game, viewer, self.ledger.read_filed_game(game))
+        return (view or [])[after : after + limit]
+
+    def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
+        """As the ledger's, also where the streams of the game go meanwhile. Raises as `read_view`."""
+        entries = self.ledger.follow_view(game, viewer, after, block_ms)
+        return entries if entries or self.ledger.head(game)[0] else self.read_view(game, viewer, after)
 
     def games(self, limit: int = 1000) -> list[str]:
         """At most `limit` games: those in the engine, the latest first, then those only in the archive."""
         games = self.ledger.games(limit)
-        if self.archive_reader is not None and len(games) < limit:
+        if self.archive_reader is not None and self.archive_reader.archive is not None and len(games) < limit:
             in_engine = set(games)
             games += [game for game in self.archive_reader.archive.games() if game not in in_engine]
         return games[:limit]

@@ -24,6 +24,7 @@ from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import FRESH, Clock
 
 STAYS_S = 3_600.0
+STREAMS_STAY_S = 60.0
 
 
 @pytest.fixture(scope="session")

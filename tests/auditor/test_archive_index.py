@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from services.ledger import EvictAt, EvictionChange, RedisLedger, keys
+from services.ledger.archive_index import IdleGame
 from tests.conftest import Connect, connections_to
 from tests.ledger_contract.given import GAME, NOON, PARTITION, append_request, contents
 
@@ -19,14 +20,16 @@ def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
     yield from connections_to(request)
 
 
-def test_a_game_that_nobody_plays_is_found_with_its_length_and_how_much_of_it_is_archived(
+def test_a_game_that_nobody_plays_is_found_with_its_length_its_file_and_how_much_of_it_is_archived(
     ledger: RedisLedger,
 ) -> None:
     ledger.append([append_request(), append_request(expected=1, id_="c2", eviction=EvictAt(NOON))])
     marks = ledger.archive_index()
-    assert [tuple(found) for found in marks.next_idle_games()] == [(GAME, 2, 0)]
+    assert marks.next_idle_games() == [IdleGame(GAME, 2, 0)]
+    ledger.store_game_file(GAME, b"file", NOON)
+    assert marks.next_idle_games() == [IdleGame(GAME, 2, 0, is_filed=True)]
     marks.mark_archived(GAME, 2, NOON)
-    assert [tuple(found) for found in marks.next_idle_games()] == [(GAME, 2, 2)]
+    assert marks.next_idle_games() == [IdleGame(GAME, 2, 2, is_filed=True)]
     assert marks.archived_length(GAME) == 2
     assert marks.archived_length("another-game") == 0
 

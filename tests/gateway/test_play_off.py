@@ -158,7 +158,7 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
             shared, Hub(shared), TokenKeys(b"k" * 32), RateLimiter(100, 100, lambda: 0.0), 0.05
         )
         try:
-            return await take_seat(service, game, minted(b"k" * 32, game, 0))
+            return await take_seat(service, game, minted(b"k" * 32, game, 0), "somewhere")
         finally:
             await shared.close()
 

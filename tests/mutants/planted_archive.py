@@ -11,6 +11,7 @@ MARKS: Final = ("tests/auditor/test_archive_index.py",)
 JOBS: Final = ("tests/auditor/test_jobs.py",)
 SERVER: Final = ("tests/auditor/test_whole_server.py",)
 FILES: Final = ("tests/ledger_contract/test_game_files.py",)
+FILED: Final = ("tests/auditor/test_filed_games.py",)
 
 ARCHIVE_MUTANTS: Final = (
     Mutant(
@@ -19,7 +20,7 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "another game in the archive is overwritten", "P6", "services/auditor/archive_job.py",
-        "            _require_continuation(archived, entries)", "            pass", ARCHIVING,
+        "        _require_continuation(archived, decode_game_file(data).entries)", "        pass", ARCHIVING,
     ),
     Mutant(
         "heads aren't compared before they are signed", "P6", "services/verification/log_check.py",
@@ -56,6 +57,22 @@ ARCHIVE_MUTANTS: Final = (
     Mutant(
         "a game that has its file alone is created again", "P2", "services/ledger/lua/append_entry.lua",
         "if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then", "if false then", FILES,
+    ),
+    Mutant(
+        "streams go for a file that was never compared with them", "P7", "services/referee/finished_streams.py",
+        "elif not _is_made_of(filed, game, game_log):", "elif False:", FILED,
+    ),
+    Mutant(
+        "a file is stored though its views don't follow from it", "P7", "services/auditor/archive_job.py",
+        "        reconstruct(game, decode_game_file(data))\n", "", FILED,
+    ),
+    Mutant(
+        "what was stored in the engine isn't read back", "P7", "services/auditor/archive_job.py",
+        "if stored is None or stored.data != data:", "if False:", FILED,
+    ),
+    Mutant(
+        "streams go before the play-off has begun", "P10", "services/referee/finished_streams.py",
+        "if ledger.has_deadline(game):", "if False:", FILED,
     ),
     Mutant(
         "a killed auditor's job is never retried", "P7", "services/auditor/job_workers.py",

@@ -97,7 +97,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a new subscriber reads what the hub has yet to deliver", "P3", "services/gateway/hub.py",
-        "limit = min(PAGE_SIZE, subscription.start - after)", "limit = PAGE_SIZE", ("tests/gateway/test_log_rewound.py",),
+        "read_on(request, min(PAGE_SIZE, subscription.start - after))", "read_on(request, PAGE_SIZE)", ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
         "a new subscriber may have read another branch than the hub delivers", "P3",

@@ -226,8 +226,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "an archived game is served whoever signed it", "security", "services/verification/game_repository.py",
-        "        for finding in () if file is None else check_signature(file, self.trusted).findings:",
-        "        for finding in ():", FOREIGN_SIGNATURES,
+        "            for finding in check_signature(file, self.trusted).findings:", "            for finding in ():", FOREIGN_SIGNATURES,
     ),
     Mutant(
         "a key is believed for games of any time", "security", "services/archive/trusted_keys.py",

@@ -35,6 +35,9 @@ class EmptyLedger:
     def read_view(self, *_: object) -> list[Any]:
         return []
 
+    def read_filed_game(self, game: str) -> None:
+        """It has no file of any game either."""
+
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Iterator[Archive]:

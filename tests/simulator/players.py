@@ -124,7 +124,7 @@ class Host:
         token, id_ = created.reply.token, f"{self.name}-starts-the-game"
         started = yield from self.me.retry(
             lambda gateway: gateway.start(
-                self.game, token, id_, gateway.parse_ack_request(self.me.safe_level, None)
+                self.game, token, id_, self.name, gateway.parse_ack_request(self.me.safe_level, None)
             )
         )
         if started.reply is None:
@@ -164,7 +164,7 @@ class Player:
 
     def join_play_off(self) -> Steps:
         """Take the seat in the play-off."""
-        moved = yield from self.me.retry(lambda gateway: take_seat(gateway, self.game, self.token))
+        moved = yield from self.me.retry(lambda gateway: take_seat(gateway, self.game, self.token, self.name))
         if moved.reply is None:
             self.world.complain(f"{self.name} got no seat in the play-off: {describe(moved.problem)}")
             yield NEVER

@@ -84,7 +84,8 @@ async def start(
     service: ServiceParam,
     game: GameIdParam,
     bearer: BearerToken,
+    client: ClientAddress,
     ack_request: AckParam,
     idempotency_key: IdempotencyKey = None,
 ) -> GameStarted:
-    return await service.start(game, bearer, idempotency_key, ack_request)
+    return await service.start(game, bearer, idempotency_key, client, ack_request)

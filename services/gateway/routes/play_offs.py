@@ -8,7 +8,8 @@ from contextlib import suppress
 from fastapi import APIRouter
 
 from schemas.events import PlayOffCalled
-from services.gateway.dependencies import BearerToken, GameIdParam, ServiceParam
+from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
+from services.gateway.game_views import GameLocation
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import PlayOffSeat
 from services.gateway.service import GatewayService
@@ -17,18 +18,20 @@ router = APIRouter(tags=["games"])
 
 
 @router.post("/games/{game}/play-off", summary="Take your seat in the play-off")
-async def play_off(service: ServiceParam, game: GameIdParam, bearer: BearerToken) -> PlayOffSeat:
-    return await take_seat(service, game, bearer)
+async def play_off(
+    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> PlayOffSeat:
+    return await take_seat(service, game, bearer, client)
 
 
-async def take_seat(service: GatewayService, game: str, bearer: str | None) -> PlayOffSeat:
+async def take_seat(service: GatewayService, game: str, bearer: str | None, client: str) -> PlayOffSeat:
     """The token's seat in the game that follows from this one, once that game exists: always the same.
 
     Raises HttpProblemError: no play-off follows, the seat isn't in it, or it isn't created in time."""
-    length = await service.require_game(game)
+    location = await service.locate_game(game, client)
     seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
-    called = await _find_play_off(service, game, length)
+    called = await _find_play_off(service, game, location)
     if seat not in called.seats:
         raise HttpProblemError(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {called.game}")
     await _await_game(service, called.game)
@@ -37,9 +40,11 @@ async def take_seat(service: GatewayService, game: str, bearer: str | None) -> P
     return PlayOffSeat(game=called.game, seat=new_seat, token=token)
 
 
-async def _find_play_off(service: GatewayService, game: str, length: int) -> PlayOffCalled:
-    """The call of the next game, in the last of a game's `length` entries. Raises HttpProblemError without one."""
-    for entry in await service.ledger.read_view(game, None, length - 1, 1):
+async def _find_play_off(service: GatewayService, game: str, location: GameLocation) -> PlayOffCalled:
+    """The call of the next game, in a game's last entry. Raises HttpProblemError without one."""
+    last = location.length - 1
+    entries = (await service.archive_views.read_view(game, None) or ())[last:] if location.archived else ()
+    for entry in entries or await service.ledger.read_view(game, None, last, 1):
         for event in entry.events:
             if isinstance(event, PlayOffCalled):
                 return event

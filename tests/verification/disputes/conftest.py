@@ -90,9 +90,7 @@ def open_web_server(url: str, folder: Path, limits: RateLimiter | None = None) -
     with asyncio.Runner() as loop:
         async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
         limits = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
-        app = create_app(
-            async_ledger, TokenKeys(KEY), limits, read_archived_view=ArchiveReader(archive, TRUSTED).read_view
-        )
+        app = create_app(async_ledger, TokenKeys(KEY), limits, finished_views=ArchiveReader(archive, TRUSTED))
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
         yield WebServer(Server(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())
