@@ -48,7 +48,7 @@ def notify_webhook(context: JobContext, game: str, seat: Seat, number: int) -> N
 def _send(client: WebhookClient, webhook: Webhook, notice: Notice, context: JobContext) -> int:
     """Send the notice, and return the answer's status, which is a good one or GONE. Raises WebhookFailedError."""
     timestamp_s = context.wall_ms() // 1000
-    body = notice.body(context.settings.public_url or "")
+    body = notice.body(context.settings.public_url)
     headers = [
         ("Content-Type", "application/json"),
         ("webhook-id", notice.id),

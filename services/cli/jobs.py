@@ -14,7 +14,7 @@ from services.auditor.job_queue import JobInfo, Jobs
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs
 from services.cli.output import console, print_json
 
-app = typer.Typer(help="List, retry or drop the auditor's jobs: the archive, disputes.")
+app = typer.Typer(help="List, retry or drop the auditor's jobs: the archive, disputes, webhooks.")
 JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Every one that failed.")]
 

@@ -105,8 +105,8 @@ class Settings(BaseSettings):
             description="networks that webhooks may lead to though they aren't public, with commas between",
         )
     )
-    public_url: Annotated[str, Field(pattern=r"^https?://[^/?#\s]+(/[^?#\s]*)?$")] | None = Field(
-        None, description="the server's address as players have it: webhooks then name the page of the table"
+    public_url: Annotated[str, Field(pattern=r"^(https?://[^/?#\s]+(/[^?#\s]*)?)?$")] = Field(
+        "", description="the server's address as players have it: webhooks then name the page of the table"
     )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
         768, description="MiB of games that a referee caches, folded or packed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +14,14 @@ from services.auditor import job_queue
 from services.auditor.webhook_job import notify_webhook
 from services.ledger import keys
 from services.ledger.webhook_store import WebhookStore
+from services.runtime.executors import DaemonThreadPool
 from tests.auditor.conftest import Server
 from tests.auditor.given import play_out
+from tests.auditor.test_jobs import given_back, killed
 from tests.auditor.webhook_receiver import SECRET, receiving
 from tests.auditor.webhook_table import PublicViews, Table
 from tests.conftest import PARTITIONS
+from tests.deploy.compose import wait_until
 from tests.referee.running_referee import GAME, opening_commands, submit
 
 
@@ -161,6 +165,37 @@ def test_P7_a_worker_killed_after_it_sent_sends_again_under_the_same_id(
     assert first.id == again.id == f"{GAME}_0_2"
 
 
+NOTIFYING = """
+from functools import partial
+from services.auditor.webhook_client import WebhookClient
+from services.ledger.webhook_store import WebhookStore
+from tests.auditor import conftest
+from tests.auditor.webhook_receiver import HERE
+conftest.JobContext = partial(JobContext, webhooks=WebhookClient(HERE))
+JOB_TYPES["webhook"] = JOB_TYPES["webhook"]._replace(timeout_s=1)
+{stopped} = stop
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("stopped", "sent"), [("WebhookClient.post", 0), ("WebhookStore.mark_notified", 1)])
+def test_P7_an_auditor_killed_anywhere_loses_no_notice(
+    table: Table, tmp_path: Path, stopped: str, sent: int
+) -> None:
+    # given
+    table.open()
+    table.put(0)
+    killed(table.server, tmp_path, NOTIFYING.format(stopped=stopped))
+    first = table.receiver.taken()
+    # when
+    wait_until(lambda: given_back(table.auditor))
+    [again] = table.again()
+    # then
+    assert [request.id for request in first] == [f"{GAME}_0_2"] * sent
+    assert again.id == f"{GAME}_0_2"
+    assert table.sent() == []
+
+
 def test_P7_a_job_that_is_lost_is_enqueued_again(table: Table) -> None:
     table.open()
     table.put(0)
@@ -215,6 +250,28 @@ def test_a_game_without_webhooks_is_not_read(table: Table, monkeypatch: pytest.M
     table.open()
     monkeypatch.setattr(PublicViews, "read_views", None)
     assert table.sent() == []
+
+
+def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(table: Table) -> None:
+    # given
+    table.open()
+    table.put(0)
+    table.put(1)
+    table.receiver.may_answer.clear()
+    pool = DaemonThreadPool("test", 2)
+    table.auditor.deregister()
+    table.auditor = table.new_auditor(pool)
+    # when
+    table.auditor.enqueue_due()
+    table.auditor.jobs.enqueue("archive", GAME, GAME)
+    table.work()
+    # then
+    jobs = [(job.kind, job.state) for job in table.auditor.jobs.list_jobs()]
+    assert jobs == [("webhook", "running"), ("webhook", "running")]
+    table.receiver.may_answer.set()
+    wait_until(lambda: not table.auditor.jobs.list_jobs())
+    assert {request.json["seat"] for request in table.receiver.taken()} == {0, 1}
+    pool.shutdown()
 
 
 def test_P8_a_damaged_game_keeps_no_other_from_being_notified(table: Table) -> None:

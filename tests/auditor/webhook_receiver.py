@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_network
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final, NamedTuple
 
 from services.runtime.webhook_urls import WebhookPolicy
@@ -47,6 +47,8 @@ class Receiver:
 
     def __init__(self, url: str) -> None:
         self.url, self.status = url, 204
+        self.may_answer = Event()
+        self.may_answer.set()
         self.requests: list[Request] = []
 
     def taken(self) -> list[Request]:
@@ -64,6 +66,7 @@ def receiving() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
             receiver.requests.append(Request(self.path, headers, body))
+            receiver.may_answer.wait(60)
             self.send_response(receiver.status)
             self.send_header("Location", f"{receiver.url}/elsewhere")
             self.send_header("Content-Length", "0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from random import Random
 from typing import Any
 
@@ -41,13 +42,13 @@ class Table:
         server.auditor.deregister()
         self.auditor = self.new_auditor()
 
-    def new_auditor(self) -> Auditor:
+    def new_auditor(self, executor: Executor | None = None) -> Auditor:
         before = self.server.auditor.context
         webhooks = WebhookClient(HERE)
         settings = before.settings.model_copy(update={"public_url": "https://play.example/"})
         ledger: Any = PublicViews(self.server.ledger)
         context = before._replace(ledger=ledger, webhooks=webhooks, settings=settings, archive=None)
-        auditor = Auditor(context, self.server.client, "notifying")
+        auditor = Auditor(context, self.server.client, "notifying", executor)
         auditor.register()
         return auditor
 

@@ -42,6 +42,10 @@ WEBHOOK_MUTANTS: Final = (
         "                self._slow_networks.add(address)\n", "                pass\n", CLIENT,
     ),
     Mutant(
+        "other jobs wait for what a receiver answers", "P8", "services/auditor/worker.py",
+        "WEBHOOK_WORKERS, webhook_executor)", "WEBHOOK_WORKERS)", NOTICES,
+    ),
+    Mutant(
         "a webhook follows from what its seat alone sees", "P5", "services/auditor/seat_asks.py",
         "ViewRequest(self.game, self.number, (None,), head)", "ViewRequest(self.game, self.number, (None, 0), head)",
         NOTICES,

@@ -10,6 +10,7 @@ import pytest
 
 from services.archive import Archive, Signer, encode_game_file
 from services.verification.reseal import reseal_log
+from tests.auditor.webhook_receiver import SECRET
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.gateway.clients import CreatedGame, bearer, in_turn
 from tests.golden.test_golden import read
@@ -50,7 +51,11 @@ def test_an_export_has_what_is_kept_of_a_person_and_nothing_of_others(
     whole: WholeServer, tmp_path: Path
 ) -> None:
     ada, _ = in_turn(whole.http)
+    webhook = {"url": "https://ada.example.org/", "secret": SECRET}
+    whole.http.put(f"/v1/games/{ada.game}/webhook", json=webhook, headers=bearer(ada.token))
     [seat] = exported(whole, f"{ada.game}:0").values()
+    assert seat["webhook"] == webhook["url"]
+    assert SECRET not in json.dumps(seat)
     assert [salted["name"] for salted in seat["names"]] == ["Ada"]
     assert seat["taken"]["number"] == 2
     assert [sent["command"]["type"] for sent in seat["commands"]] == ["keep_tickets"]
@@ -74,7 +79,10 @@ def test_a_seats_name_is_erased_there_and_in_forks_and_in_no_other_game(whole: W
     ada, _ = in_turn(whole.http)
     elsewhere = named(whole, "Ada", "Bo")
     forked = whole.http.post(f"/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token)).json()
+    webhook, headers = f"/v1/games/{ada.game}/webhook", bearer(ada.token)
+    whole.http.put(webhook, json={"url": "https://ada.example.org/"}, headers=headers)
     assert person(whole, "erase", f"{ada.game}:0", "--yes").returncode == 0
+    assert whole.http.get(webhook, headers=headers).json()["url"] is None
     for game in (ada.game, forked["game"]):
         assert "Ada" not in whole.http.get(f"/games/{game}/view").text
         assert "a player" in whole.http.get(f"/games/{game}/view").text
