@@ -69,6 +69,20 @@ export function forget(game) {
   sessionStorage.removeItem(HERE + game);
 }
 
+/** Forget what opened a seat. What the host holds of the game stays. */
+export function dropSeat(game) {
+  const { host, invitations } = held(game);
+  forget(game);
+  if (host) hold(game, { host, invitations });
+}
+
+/** Free a seat of a game that this browser hosts, and keep the new invitation to it. */
+export async function freeSeat(game, seat) {
+  const { host, invitations } = held(game);
+  const { invitation } = await ask(`/games/${game}/seats/${seat}/free`, { method: "POST", token: host, key: newKey() });
+  hold(game, { invitations: [...(invitations ?? []).filter((each) => each.seat !== seat), { seat, invitation }] });
+}
+
 /** Move what an invitation's address says after "#" into this tab, and out of the address. */
 export function takeInvitation(game) {
   const said = new URLSearchParams(location.hash.slice(1));

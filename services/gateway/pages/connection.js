@@ -33,7 +33,7 @@ export const firstHead = async (game) => hexOf(await sha256("ledgerline/chain/1"
 /** The bytes of an entry's proof. */
 export const provenBytes = (entry) => Uint8Array.from(atob(entry.proof.public), (letter) => letter.charCodeAt(0));
 
-/** Follows a game from an entry on. `on` has: entry(number), state({open, since}), anew(), sealed({from, to, broken}). */
+/** Follows a game from an entry on. `on` has: entry(number), state({open, why, isVoid}), anew(), sealed({from, to, broken}). */
 export class Connection {
   constructor(game, number, head, on) {
     Object.assign(this, { game, number, head, on, tries: 0, closed: false });
@@ -68,7 +68,7 @@ export class Connection {
       this.head = head;
       this.on.entry(number);
     } else if (message.type === "problem") {
-      this.on.state({ open: false, why: message.problem.detail });
+      this.on.state({ open: false, why: message.problem.detail, isVoid: message.problem.status === 401 });
     }
   }
 

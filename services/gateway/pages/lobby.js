@@ -1,8 +1,8 @@
 // The lobby: my games, open tables, games that are played and over, and the form that makes a table.
 import { html, nothing, render } from "./vendor/lit-html/lit-html.js";
-import { ask, forget, hold, myGames, newKey, Problem, randomHex } from "./api.js";
+import { ask, dropSeat, forget, freeSeat, hold, myGames, newKey, Problem, randomHex } from "./api.js";
 import { createForm } from "./create_form.js";
-import { ago, reason } from "./words.js";
+import { ago, reason, seatName } from "./words.js";
 
 const root = document.getElementById("page");
 root.replaceChildren();
@@ -26,6 +26,8 @@ class Lobby {
     this.games = null;
     this.away = false;
     this.missing = undefined;
+    this.refusal = null;
+    this.freeing = null; // the seat that its host is about to free
     this.form = new CreateChoices(() => this.draw());
   }
 
@@ -35,6 +37,11 @@ class Lobby {
   }
 
   async poll() {
+    await this.read();
+    setTimeout(() => this.poll(), POLL_MS);
+  }
+
+  async read() {
     try {
       const { games, missing } = await ask("/games?most=60");
       const mine = Object.keys(myGames()).filter((game) => !games.some((row) => row.game === game));
@@ -46,7 +53,6 @@ class Lobby {
       this.away = !(error instanceof Problem);
     }
     this.draw();
-    setTimeout(() => this.poll(), POLL_MS);
   }
 
   /** A game of mine that is in no list. */
@@ -57,6 +63,7 @@ class Lobby {
       return { ...state, seats, board_title: state.board, free: seats.filter((seat) => seat.free).length };
     } catch (error) {
       if (error instanceof Problem && error.status === 404) forget(game);
+      if (error instanceof Problem && error.status === 401) dropSeat(game);
       return null;
     }
   }
@@ -65,9 +72,37 @@ class Lobby {
     const mine = myGames()[game.game];
     const turn = mine?.seat !== undefined && game.status === "playing" && game.turn === mine.seat;
     return html`<li class="game"><div><b>${this.form.boards?.find((board) => board.id === game.board)?.title ?? game.board_title}</b><span class="note">${game.ruleset} rules · ${standing(game)}</span>
-      <p class="people">${game.seats.map((seat) => html`<span class=${seat.free ? "free" : ""}>${seat.free ? "free" : seat.name}${seat.total === null ? nothing : html` <b>${seat.total}</b>`}</span>`)}</p></div>
+      <p class="people">${game.seats.map((seat) => html`<span class=${seat.free ? "free" : ""}>${seat.free ? "free" : seat.name}${seat.total === null ? nothing : html` <b>${seat.total}</b>`}</span>`)}</p>${this.hostActions(game)}</div>
       ${turn ? html`<span class="your-turn">your turn</span>` : nothing}
       <a class="button" href="/table/${game.game}" aria-label=${`${action}: ${game.board_title}, ${game.game}`}>${action}</a></li>`;
+  }
+
+  /** What the host of a table that waits may do: free the seats of others, each after a second question. */
+  hostActions(game) {
+    const mine = myGames()[game.game];
+    if (!mine?.host || game.status !== "waiting") return nothing;
+    return html`<p class="host">${game.seats.filter((seat) => !seat.free && seat.seat !== mine.seat).map((seat) => {
+      const isAsked = this.freeing?.game === game.game && this.freeing.seat === seat.seat;
+      return isAsked ? html`<span>Free the seat of ${seatName(seat)}? <button type="button" class="primary" @click=${() => this.free(game.game, seat.seat)}>Free it</button>
+        <button type="button" class="quiet" @click=${() => this.askFree(null)}>No</button></span>`
+        : html`<button type="button" class="quiet" @click=${() => this.askFree({ game: game.game, seat: seat.seat })}>Free the seat of ${seatName(seat)} …</button>`;
+    })}</p>`;
+  }
+
+  askFree(freeing) {
+    this.freeing = freeing;
+    this.draw();
+  }
+
+  async free(game, seat) {
+    this.freeing = null;
+    this.refusal = null;
+    try {
+      await freeSeat(game, seat);
+    } catch (error) {
+      this.refusal = error instanceof Problem ? reason(error) : "The server can't be reached now. Try again.";
+    }
+    await this.read();
   }
 
   list(title, games, action, empty) {
@@ -82,6 +117,7 @@ class Lobby {
     render(html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
       <nav><a href="/rules">Rules</a> <a href="/docs">API</a></nav></header>
       ${this.away ? html`<p class="banner away">The server can't be reached. Trying again.</p>` : nothing}
+      ${this.refusal ? html`<p class="banner refusal"><b>Refused.</b> ${this.refusal}</p>` : nothing}
       ${this.missing ? html`<p class="banner away">Some games aren't listed now. Trying again.</p>` : nothing}
       <main id="main" class="lobby"><div class="intro"><h1>Train games, around one table</h1>
         <p>Make a table, send your friends a link, add bots, play. Every game can be watched again, and proven fair.</p></div>

@@ -1,13 +1,13 @@
 // The page of a table: it asks for the folded view, shows it, and sends what the viewer chooses. It decides nothing.
 import { html, render } from "./vendor/lit-html/lit-html.js";
 import { ofType } from "./actions_view.js";
-import { ask, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
+import { ask, dropSeat, freeSeat, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
 import { animate } from "./animation.js";
 import { Connection, readState } from "./connection.js";
 import { Replay } from "./replay.js";
 import { Sounds } from "./sounds.js";
 import { header, page } from "./table_view.js";
-import { reason } from "./words.js";
+import { reason, seatName } from "./words.js";
 
 const game = location.pathname.split("/")[2];
 const root = document.getElementById("page");
@@ -78,7 +78,8 @@ class Table {
     const since = anew || !this.seen.length ? 0 : this.last;
     const { token } = this.mine;
     this.token = token;
-    const state = await readState(game, { since, ...(token ? { legal: true } : {}) });
+    const asked = { since, ...(token ? { legal: true } : {}) };
+    const state = await readState(game, asked).catch((error) => this.lostSeat(error, since));
     this.seen = since ? [...this.seen, ...state.moves] : state.moves;
     if (!this.replay) this.latest = new Set(since ? state.moves.flatMap((move) => move.routes) : []);
     if (since) this.announce(state);
@@ -89,6 +90,16 @@ class Table {
     this.readAt = performance.now();
     if (!this.replay) this.state = state;
     this.draw();
+  }
+
+  /** The seat was freed, or its token withdrawn: go on as one who watches. */
+  lostSeat(error, since) {
+    if (!(error instanceof Problem && error.status === 401 && this.mine.token)) throw error;
+    dropSeat(game);
+    this.token = undefined;
+    this.notice = { text: "You don't hold a seat here any more: the host has freed it, or its token was withdrawn." };
+    this.connection?.renew();
+    return readState(game, { since });
   }
 
   passedMs() {
@@ -106,7 +117,7 @@ class Table {
 
   linked(link) {
     this.link = link.open ? link : { ...link, since: this.link.since ?? Date.now() };
-    if (link.open) this.refresh().catch(() => {});
+    if (link.open || link.isVoid) this.refresh().catch(() => {}); // a token that is void gives way to none
     this.draw();
   }
 
@@ -207,6 +218,27 @@ class Table {
 
   confirmLeave(offer) {
     this.choose("Leave the game?", "Your seat takes no further part. This can't be undone.", [offer]);
+  }
+
+  /** The host frees a seat before the start; the server says whether it may. */
+  confirmFree(seat) {
+    const run = () => {
+      this.closeDialog();
+      return this.attempt(async () => {
+        await freeSeat(game, seat.seat);
+        await this.refresh();
+      });
+    };
+    const question = "Who sits there loses the seat. Ten seconds later somebody else can take it, or a bot.";
+    this.choose(`Free the seat of ${seatName(seat)}?`, question, [], { text: "Free the seat", run });
+  }
+
+  seatBot(seat) {
+    const { host } = this.mine;
+    return this.attempt(async () => {
+      await ask(`/games/${game}/seats/${seat}/bot`, { method: "POST", body: { policy: "greedy" }, token: host, key: newKey() });
+      await this.refresh();
+    });
   }
 
   /** The host ends a game that nobody plays on; the server says whether it may. */

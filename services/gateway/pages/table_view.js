@@ -38,7 +38,7 @@ function banners(app) {
   return html`${link.open ? nothing : html`<p class="banner away">The connection is lost. This is the table as of entry ${app.last}, ${ago(performance.now() - app.readAt)}. Trying again.</p>`}
     ${refusal ? html`<p class="banner refusal"><b>Refused.</b> ${refusal.text} ${refusal.rule ? html`<a href="/rules/${refusal.rule}" target="_blank" rel="noopener">Rule ${refusal.rule}</a>` : nothing}
       <button type="button" class="quiet" @click=${() => app.update({ refusal: null })}>Dismiss</button></p>` : nothing}
-    ${notice ? html`<p class="banner"><span>${notice.text} <input class="link" readonly aria-label="Link" .value=${notice.link} @focus=${(event) => event.target.select()}></span>
+    ${notice ? html`<p class="banner"><span>${notice.text} ${notice.link ? html`<input class="link" readonly aria-label="Link" .value=${notice.link} @focus=${(event) => event.target.select()}>` : nothing}</span>
       <button type="button" class="quiet" @click=${() => app.update({ notice: null })}>Dismiss</button></p>` : nothing}`;
 }
 
