@@ -1,15 +1,18 @@
-"""All services in one process, with an embedded engine: for one machine, and for `play`.
+"""All services on one machine, with an embedded engine: for `serve`, and for `play`.
 
 The engine is a real Valkey with its AOF in the data folder. Gateway, referee, bots and auditor are
-the same objects that run in processes of their own elsewhere; here each runs on a thread.
+the same objects that run in processes of their own elsewhere; here each runs on a thread. Where there are
+cores for it, referee and bots are forked off, so that they don't wait for this process's interpreter.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
+from socket import socket
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
@@ -26,6 +29,7 @@ from services.bootstrap.composition import (
     run_referee,
 )
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
+from services.bootstrap.service_processes import ServiceBody, can_fork_services, forked_services
 from services.gateway.server import open_listener
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
@@ -86,42 +90,72 @@ def open_jobs_for_reading(data: Path, settings: Settings) -> Iterator[Jobs]:
 
 
 @contextmanager
-def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServer]:
-    """Run all services until the end of the block. Raises EngineUnavailableError or InvalidInputError."""
-    with (
-        open_engine_url(data, settings) as url,
-        open_listener(settings.host, settings.port, settings.unread_s) as listening_socket,
-    ):
+def run_embedded_server(
+    data: Path, settings: Settings, *, processes: bool = False
+) -> Iterator[EmbeddedServer]:
+    """Run all services until the end of the block. With `processes`, referee and bots have processes of their own
+    where that is faster. Raises EngineUnavailableError or InvalidInputError."""
+    with open_engine_url(data, settings) as url:
         own_data = data if url != settings.redis_url else None
-        partition_count = _init_partition_count(url, settings)
-        host, port = listening_socket.getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        settings = settings.model_copy(
-            update={
-                "redis_url": url,
-                "partitions": partition_count,
-                "token_key": SecretStr(settings.token_key.get_secret_value() or load_token_key(data)),
-                "signing_key": SecretStr(data_folder_signing_key(data, settings)),
-                "archive_url": settings.archive_url or default_archive_url(data),
-            }
-        )
+        settings = _complete_settings(data, settings, url)
         build_auditor_parts(settings)  # raises now if a setting of theirs is wrong
-        server = build_gateway(settings, partition_count)
-        stop, failed = Event(), Event()
-        threads = [
-            _start_thread("referee", lambda: run_referee(settings, stop), failed),
-            _start_thread("bots", lambda: run_bots(settings, stop), failed),
-            _start_thread("auditor", lambda: run_auditor(settings, stop), failed),
-            _start_thread("gateway", lambda: server.run([listening_socket]), failed),
-        ]
-        try:
-            _wait_until_up(server, threads[-1])
+        workers: dict[str, ServiceBody] = {
+            "referee": lambda stop: run_referee(settings, stop),
+            "bots": lambda stop: run_bots(settings, stop),
+        }
+        failed = Event()
+        forked = workers if processes and can_fork_services() else {}
+        threaded = {} if forked else workers
+        with (
+            forked_services(forked, failed),
+            open_listener(settings.host, settings.port, settings.unread_s) as listening_socket,
+            _running_threads({**threaded, "auditor": lambda stop: run_auditor(settings, stop)}, failed),
+            _running_gateway(settings, listening_socket, failed),
+        ):
+            host, port = listening_socket.getsockname()[:2]
+            address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             yield EmbeddedServer(settings, address, failed, own_data)
-        finally:
-            stop.set()
-            server.should_exit = True
-            for thread in threads:
-                thread.join()
+
+
+def _complete_settings(data: Path, settings: Settings, url: str) -> Settings:
+    """The settings with the engine's address, and the keys and the archive of the data folder where they name none."""
+    return settings.model_copy(
+        update={
+            "redis_url": url,
+            "partitions": _init_partition_count(url, settings),
+            "token_key": SecretStr(settings.token_key.get_secret_value() or load_token_key(data)),
+            "signing_key": SecretStr(data_folder_signing_key(data, settings)),
+            "archive_url": settings.archive_url or default_archive_url(data),
+        }
+    )
+
+
+@contextmanager
+def _running_threads(services: Mapping[str, ServiceBody], failed: Event) -> Iterator[None]:
+    """Run each service on a thread until the end of the block."""
+    stop, threads = Event(), list[Thread]()
+    try:
+        for name, run_service in services.items():
+            threads.append(_start_thread(name, partial(run_service, stop), failed))
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@contextmanager
+def _running_gateway(settings: Settings, listening_socket: socket, failed: Event) -> Iterator[None]:
+    """Run the gateway on a thread until the end of the block, which begins when it takes requests."""
+    assert settings.partitions is not None, "they are those of the engine"
+    server = build_gateway(settings, settings.partitions)
+    thread = _start_thread("gateway", lambda: server.run([listening_socket]), failed)
+    try:
+        _wait_until_up(server, thread)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _init_partition_count(url: str, settings: Settings) -> int:

@@ -8,7 +8,7 @@ from typing import Final
 
 from services.cli.game_requests import create_games
 from services.cli.watch import SilentDisplay, WatchedGame, follow_games
-from services.ledger import ViewFollower
+from services.ledger import RedisLedger
 from services.tournament.core_game import GameSetting
 from services.tournament.game_results import GameResult, result_of
 from services.tournament.schedule import PlannedGame
@@ -20,7 +20,7 @@ def play_logged(
     setting: GameSetting,
     games: Sequence[PlannedGame],
     url: str,
-    views: ViewFollower,
+    views: RedisLedger,
     failure_reason: Callable[[], str],
     operator_key: str,
 ) -> Iterator[GameResult]:
@@ -34,7 +34,7 @@ def play_logged(
             for planned in batch
         ]
         watched = [WatchedGame(game) for game in ids]
-        follow_games(views, watched, SilentDisplay(), failure_reason)
+        follow_games(views, views, watched, SilentDisplay(), failure_reason)
         for planned, game in zip(batch, watched, strict=False):
             yield result_of(planned, game.id, game.state)
 

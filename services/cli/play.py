@@ -18,6 +18,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import is_json_value
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
+from services.bots.seat_projection import ViewPageReader
 from services.cli.game_requests import create_games
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, set_up_logging
 from services.cli.output import console, print_json
@@ -59,12 +60,12 @@ def play(
     settings = settings.model_copy(update={"open_games": max(settings.open_games, 2 * games)})
     set_up_logging(settings, quiet=True)
     body = create_game_body(rules, seats, seed, board, option or ())
-    with run_embedded_server(data, settings) as running:
+    with run_embedded_server(data, settings, processes=games > 1) as running:
         ledger = composition.open_ledger(running.settings)
         operator_key = settings.operator_key.get_secret_value()
         created = create_games(running.url, body, games, running.failure_reason, operator_key)
         games_read = GameRepository(ledger, composition.open_archive_reader(running.settings))
-        watched = watch_games(created, games_read, as_json, running.failure_reason)
+        watched = watch_games(created, games_read, ledger, as_json, running.failure_reason)
     if as_json:
         documents = [game.summary_json() for game in watched]
         print_json(documents[0] if len(documents) == 1 else {"games": documents})
@@ -136,7 +137,11 @@ def _parse_option(option: str) -> tuple[str, object]:
 
 
 def watch_games(
-    games: Sequence[str], views: ViewFollower, as_json: bool, failure_reason: Callable[[], str]
+    games: Sequence[str],
+    views: ViewFollower,
+    pages: ViewPageReader,
+    as_json: bool,
+    failure_reason: Callable[[], str],
 ) -> list[WatchedGame]:
     """Follow games to their ends; their play-offs come last.
 
@@ -146,7 +151,7 @@ def watch_games(
     display = SilentDisplay()
     if not as_json:
         display = LiveDisplay(watched) if console.is_terminal else LineDisplay(watched)
-    follow_games(views, watched, display, failure_reason)
+    follow_games(views, pages, watched, display, failure_reason)
     return watched
 
 

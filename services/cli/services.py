@@ -35,12 +35,12 @@ def serve(
     data: DataOption = DEFAULT_DATA,
     strict_engine: StrictEngineOption = None,
 ) -> None:
-    """Run everything in one process, at the address it prints. Stop it with Ctrl-C."""
+    """Run everything on this machine, at the address it prints. Stop it with Ctrl-C."""
     overrides: dict[str, object] = {"host": host, "port": port, "strict_engine": strict_engine}
     settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
     set_up_logging(settings)
     stop = _stop_on_signal()
-    with run_embedded_server(data, settings) as running:
+    with run_embedded_server(data, settings, processes=True) as running:
         print(f"Ledgerline is open at {running.url} (its API: {running.url}/docs)", flush=True)
         while not stop.wait(0.5):
             if reason := running.failure_reason():

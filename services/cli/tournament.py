@@ -125,7 +125,7 @@ def _open_player(
     )
     set_up_logging(settings, quiet=True)
     with (
-        run_embedded_server(data, settings) as running,
+        run_embedded_server(data, settings, processes=True) as running,
         closing(composition.open_ledger(running.settings)) as views,
     ):
         operator_key = settings.operator_key.get_secret_value()

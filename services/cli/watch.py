@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from rich.console import Group
 from rich.live import Live
@@ -11,15 +13,23 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from services.bots.seat_projection import ViewPageReader
 from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line
 from services.cli.stall_watch import StallWatch
 from services.cli.tables import game_progress, standings_table
 from services.ledger import ViewFollower
+from services.ledger.view_pages import ViewPage, ViewRequest
+from services.ledger.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.text.events import event_sentence
 from services.text.game_summary import game_summary_json
+
+WAIT_MS: Final = 1_000  # for the next entry of the only game
+MANY_WAIT_MS: Final = 10  # for that of one of many
+PAUSE_S: Final = 0.01  # for each game, between two looks at all of them
+MAX_PAUSE_S: Final = 0.5
 
 
 class WatchedGame:
@@ -31,11 +41,11 @@ class WatchedGame:
         self.sequence = self.event_count = 0
         self.recent_sentences: deque[str] = deque(maxlen=6)
 
-    def apply_entries(self, entries: Iterable[ViewEntry]) -> list[str]:
-        """Apply the next entries, and return their sentences.
+    def apply_entries(self, entries: Iterable[ViewEntry], *, with_sentences: bool = True) -> list[str]:
+        """Apply the next entries, and return their sentences, unless nobody reads them.
 
         Raises CommandLineError where an entry doesn't fit the chain: the server is not to be believed."""
-        sentences = []
+        sentences = list[str]()
         for entry in entries:
             try:
                 self.view_verifier.verify(entry)
@@ -46,9 +56,8 @@ class WatchedGame:
             fold_events(self.state, entry.at, entry.events)
             self.sequence = entry.number
             self.event_count += len(entry.events)
-            sentences += [
-                sentence for event in entry.events if (sentence := event_sentence(self.state, event))
-            ]
+            if with_sentences:
+                sentences += filter(None, (event_sentence(self.state, event) for event in entry.events))
         self.recent_sentences.extend(sentences)
         return sentences
 
@@ -59,6 +68,8 @@ class WatchedGame:
 
 class SilentDisplay:
     """Shows nothing, for `--json`; the base of the others."""
+
+    shows_sentences = False
 
     def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
         """Show what is new in a game."""
@@ -71,6 +82,8 @@ class SilentDisplay:
 class LineDisplay(SilentDisplay):
     """Prints plain lines, for a file or a pipe."""
 
+    shows_sentences = True
+
     def __init__(self, watched: Sequence[WatchedGame]) -> None:
         self.has_many_games = len(watched) > 1
 
@@ -82,6 +95,8 @@ class LineDisplay(SilentDisplay):
 
 class LiveDisplay(SilentDisplay):
     """Redraws a progress bar and the standings, for a terminal."""
+
+    shows_sentences = True
 
     def __init__(self, watched: Sequence[WatchedGame]) -> None:
         self.watched = watched
@@ -113,24 +128,47 @@ class LiveDisplay(SilentDisplay):
 
 def follow_games(
     views: ViewFollower,
+    pages: ViewPageReader,
     watched: list[WatchedGame],
     display: SilentDisplay,
     failure_reason: Callable[[], str],
 ) -> None:
-    """Follow every game to its end. The play-offs that follow from them are appended to `watched`.
+    """Follow every game to its end. The play-offs that follow from them are appended to `watched`. Several games are
+    read in one round trip by `pages`; `views` also has games whose streams went meanwhile.
 
     Raises CommandLineError where `failure_reason` names one, or all games stand still (`StallWatch`)."""
     with display:
         open_games, stall_watch = deque(watched), StallWatch(failure_reason)
         while open_games:
-            game = open_games.popleft()
-            if entries := views.follow_view(game.id, None, game.sequence, 10 if open_games else 1000):
-                display.show(game, game.apply_entries(entries))
+            news = [] if len(open_games) == 1 else _read_news(pages, open_games)
+            first, wait_ms = open_games[0], MANY_WAIT_MS if len(open_games) > 1 else WAIT_MS
+            open_games.rotate(-1)
+            if not any(game is first for game, _ in news):
+                news.append((first, views.follow_view(first.id, None, first.sequence, wait_ms)))
+            for game, entries in news:
+                display.show(game, game.apply_entries(entries, with_sentences=display.shows_sentences))
+                if game.state.result:
+                    open_games.remove(game)
+                    if game.state.next_play_off:  # a play-off for its first place
+                        open_games.append(WatchedGame(game.state.next_play_off.game))
+                        watched.append(open_games[-1])
+            if any(entries for _, entries in news):
                 stall_watch.note_progress()
             else:
-                stall_watch.check(f"game {game.id}")
-            if not game.state.result:
-                open_games.append(game)
-            elif game.state.next_play_off:  # a play-off for its first place
-                open_games.append(WatchedGame(game.state.next_play_off.game))
-                watched.append(open_games[-1])
+                stall_watch.check(f"game {first.id}")
+
+
+def _read_news(
+    pages: ViewPageReader, games: Sequence[WatchedGame]
+) -> list[tuple[WatchedGame, list[ViewEntry]]]:
+    """The games with new entries, and these. The more games, the more seldom they are read: they need the machine."""
+    time.sleep(min(MAX_PAUSE_S, len(games) * PAUSE_S))
+    requests = [ViewRequest(game.id, game.sequence, (None,)) for game in games]
+    found = zip(games, pages.read_views(requests), strict=True)
+    return [(game, entries) for game, page in found if (entries := _entries_of(page))]
+
+
+def _entries_of(page: ViewPageOrError) -> list[ViewEntry]:
+    if not isinstance(page, ViewPage):
+        raise page
+    return page.views[None]

@@ -75,6 +75,13 @@ def _new_repeat_limit() -> RepeatLimit:
     return limit
 
 
+def write_repeat_counts() -> None:
+    """Write the last counts of repeated errors: for a process that ends without what is registered for its end."""
+    for processor in structlog.get_config()["processors"]:
+        if isinstance(processor, RepeatLimit):
+            processor.flush()
+
+
 def _write_traceback(out: TextIO, error: structlog.typing.ExcInfo) -> None:
     """A traceback without variables, which may be secrets, and without the escapes of a stranger's text."""
     buffer = StringIO()

@@ -74,6 +74,14 @@ ISOLATION_MUTANTS: Final = (
         "            self._errors[projection.seat] = error\n", "            raise\n", ("tests/bots/test_shared_projections.py",),
     ),
     Mutant(
+        "a service outlives the process that started it", "P7", "services/bootstrap/service_processes.py",
+        "        os.read(stop_read, 1)\n", "        Event().wait()\n", ("tests/cli/test_service_processes.py",),
+    ),
+    Mutant(
+        "a service that was killed isn't missed", "P7", "services/bootstrap/service_processes.py",
+        "    failed.set()\n", "", ("tests/cli/test_service_processes.py",),
+    ),
+    Mutant(
         "a service that is stopped while it starts is killed", "P7", "services/cli/__init__.py",
         "SERVICES.isdisjoint(sys.argv[1:2])", "True", ("tests/cli/test_stopped_at_start.py",),
     ),
