@@ -1,13 +1,13 @@
 // The page of a table: it asks for the folded view, shows it, and sends what the viewer chooses. It decides nothing.
 import { html, render } from "./vendor/lit-html/lit-html.js";
 import { ofType } from "./actions_view.js";
-import { ask, dropSeat, freeSeat, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
+import { ask, dropSeat, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
 import { animate } from "./animation.js";
 import { Connection, readState } from "./connection.js";
 import { Replay } from "./replay.js";
 import { Sounds } from "./sounds.js";
 import { header, page } from "./table_view.js";
-import { reason, seatName } from "./words.js";
+import { reason } from "./words.js";
 
 const game = location.pathname.split("/")[2];
 const root = document.getElementById("page");
@@ -218,39 +218,6 @@ class Table {
 
   confirmLeave(offer) {
     this.choose("Leave the game?", "Your seat takes no further part. This can't be undone.", [offer]);
-  }
-
-  /** The host frees a seat before the start; the server says whether it may. */
-  confirmFree(seat) {
-    const run = () => {
-      this.closeDialog();
-      return this.attempt(async () => {
-        await freeSeat(game, seat.seat);
-        await this.refresh();
-      });
-    };
-    const question = "Who sits there loses the seat. Ten seconds later somebody else can take it, or a bot.";
-    this.choose(`Free the seat of ${seatName(seat)}?`, question, [], { text: "Free the seat", run });
-  }
-
-  seatBot(seat) {
-    const { host } = this.mine;
-    return this.attempt(async () => {
-      await ask(`/games/${game}/seats/${seat}/bot`, { method: "POST", body: { policy: "greedy" }, token: host, key: newKey() });
-      await this.refresh();
-    });
-  }
-
-  /** The host ends a game that nobody plays on; the server says whether it may. */
-  confirmEnd() {
-    const run = () => {
-      this.closeDialog();
-      return this.attempt(async () => {
-        await ask(`/games/${game}/end`, { method: "POST", token: this.mine.host, key: newKey() });
-        await this.refresh();
-      });
-    };
-    this.choose("End the game?", "A game that nobody plays on is counted as it stands. This can't be undone.", [], { text: "End the game", run });
   }
 
   onRoute(route) {

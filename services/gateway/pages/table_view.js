@@ -3,6 +3,7 @@ import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { actionsView, dialogView, marketView, ofType } from "./actions_view.js";
 import { boardKey } from "./board_key.js";
 import { boardView } from "./board_view.js";
+import { confirmEnd } from "./host_actions.js";
 import { movesView, replayView } from "./moves_view.js";
 import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
 import { waitingView } from "./waiting_view.js";
@@ -75,6 +76,6 @@ export function page(app) {
       </div>
       <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${isTall ? cards : nothing}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}
         ${state.status === "over" || app.replay ? nothing : html`<p class="links"><button type="button" class="quiet" @click=${() => app.startReplay(app.last)}>Look back through the game</button>
-          ${app.mine.host && state.status === "playing" ? html`<button type="button" class="quiet" @click=${() => app.confirmEnd()}>End the game …</button>` : nothing}</p>`}</div>
+          ${app.mine.host && state.status === "playing" ? html`<button type="button" class="quiet" @click=${() => confirmEnd(app)}>End the game …</button>` : nothing}</p>`}</div>
     </main>${dialogView(app)}`;
 }

@@ -1,5 +1,6 @@
 // Before the start: free seats, invitations, and the start itself.
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { confirmFree, seatBot } from "./host_actions.js";
 import { seatBadge } from "./marks.js";
 import { plural, seatName } from "./words.js";
 
@@ -15,7 +16,7 @@ function freeSeat(app, seat) {
   const mayJoin = mine.token === undefined && (mine.invitedTo === undefined || mine.invitedTo === seat.seat);
   return html`${mayJoin ? joinForm(app, seat.seat) : nothing}
     ${mine.token !== undefined || mine.host ? html`<button type="button" @click=${() => app.copyInvitation(seat.seat)}>Copy an invitation</button>` : nothing}
-    ${mine.host ? html`<button type="button" ?disabled=${app.busy} @click=${() => app.seatBot(seat.seat)}>Let a bot sit here</button>` : nothing}`;
+    ${mine.host ? html`<button type="button" ?disabled=${app.busy} @click=${() => seatBot(app, seat.seat)}>Let a bot sit here</button>` : nothing}`;
 }
 
 /** The table before its game starts. */
@@ -29,7 +30,7 @@ export function waitingView(app) {
       <div class="who"><span class="name">${seatName(seat)}</span>${app.now.viewer === seat.seat ? html`<span class="you">you</span>` : nothing}
         <span class="doing">${seat.seated ? (seat.kind === "bot" ? `a bot, ${seat.policy}` : "is here") : "free"}</span></div>
       ${seat.seated ? nothing : freeSeat(app, seat)}
-      ${mayFree(app, seat) ? html`<button type="button" class="quiet" ?disabled=${app.busy} @click=${() => app.confirmFree(seat)}>Free the seat of ${seatName(seat)} …</button>` : nothing}</li>`)}</ol>
+      ${mayFree(app, seat) ? html`<button type="button" class="quiet" ?disabled=${app.busy} @click=${() => confirmFree(app, seat)}>Free the seat of ${seatName(seat)} …</button>` : nothing}</li>`)}</ol>
     ${mayStart ? html`<button type="button" class="primary large" ?disabled=${app.busy || free > 0} @click=${() => app.start()}>Start the game</button>
       ${free ? html`<p class="note">It can start when every seat is taken.</p>` : nothing}` : html`<p class="note">Whoever made the table, or sits at it, starts the game.</p>`}
   </section>`;
