@@ -176,7 +176,7 @@ def test_P8_a_state_that_can_not_be_packed_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     broken: Any = crowded.processor.game_cache.get(THIRD).state
-    broken.route_owners = object()
+    broken.route_owners = {"route": object()}
     for game in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, GAME, GAME):
         crowded.processor.game_cache.get(game)
     known = (

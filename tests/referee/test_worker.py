@@ -188,7 +188,7 @@ def test_P8_a_state_that_a_bug_left_behind_is_folded_anew(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     broken: Any = opened.processor.game_cache.get(GAME).state
-    broken.pending_choices = None
+    broken.pending_choices = {0: "a choice that no rules have"}
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     opened.step(0)
     assert dead_letter_reasons(client) == []

@@ -133,6 +133,7 @@ def test_every_order_of_four_comes_up_about_as_often() -> None:
     assert sum((count - expected) ** 2 / expected for count in counts.values()) < 49.7
 
 
+@pytest.mark.pure_python
 @pytest.mark.parametrize(
     ("stream", "order"),
     [

@@ -48,16 +48,19 @@ def declare_public(monkeypatch: Patch, kind: type[Event]) -> None:
 # -- the contents of an entry ------------------------------------------------------------------------
 
 
+@pytest.mark.pure_python
 def test_a_card_drawn_face_up_by_mistake_is_caught(monkeypatch: Patch) -> None:
     declare_public(monkeypatch, CardDrawn)
     assert "can distinguish" in caught("usa")
 
 
+@pytest.mark.pure_python
 def test_a_refusal_that_others_read_is_caught(monkeypatch: Patch) -> None:
     declare_public(monkeypatch, CommandRefused)
     assert "can distinguish" in caught("usa")
 
 
+@pytest.mark.pure_python
 def test_rows_in_an_order_that_follows_hidden_names_are_caught(monkeypatch: Patch) -> None:
     def leaky_return(state: GameState, seat: Seat) -> EventStream:
         events: Any = return_tickets(state, seat)
@@ -98,6 +101,7 @@ def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatc
     assert "can distinguish" in caught("usa")
 
 
+@pytest.mark.pure_python
 def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> None:
     """Known from a public system, which sent every client the state as the server had dealt it."""
 
@@ -112,6 +116,7 @@ def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> 
             check_deals(rules, 3)
 
 
+@pytest.mark.pure_python
 def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
     declare_public(monkeypatch, HandDealt)
     with pytest.raises(LeakError):
@@ -162,6 +167,7 @@ def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
 # -- what one seat is sent -------------------------------------------------------------------------
 
 
+@pytest.mark.pure_python
 def test_a_refusal_that_names_anothers_cards_is_caught(monkeypatch: Patch) -> None:
     def leaky_events(state: GameState, seat: Seat | None, command: Any) -> EventStream:
         try:
@@ -179,6 +185,7 @@ def test_a_refusal_that_names_anothers_cards_is_caught(monkeypatch: Patch) -> No
     assert "can distinguish" in caught("usa")
 
 
+@pytest.mark.pure_python
 def test_an_unlogged_rejection_that_names_the_next_card_is_caught(monkeypatch: Patch) -> None:
     def require_accepted(branch: GameState, envelope: Any, now: int) -> None:
         try:
@@ -244,6 +251,7 @@ def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
     assert "the bot of seat" in caught("usa")
 
 
+@pytest.mark.pure_python
 def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkeypatch: Patch) -> None:
     def leaky_withdraw(state: GameState, seat: Seat, why: Any) -> EventStream:
         seat_state = state.seats[seat]

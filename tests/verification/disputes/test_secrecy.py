@@ -60,6 +60,7 @@ def everything_sent(web: WebServer) -> list[tuple[bytes, str]]:
     return [(ROOT.sub(b"", SINCE.sub(b"", r.content)), str(sorted(r.headers.items()))) for r in replies]
 
 
+@pytest.mark.pure_python
 @pytest.mark.parametrize("swapped", SWAPPED)
 def test_P5_answers_do_not_depend_on_what_another_seat_holds_even_if_the_deal_was_rigged(
     engine_url: str,
