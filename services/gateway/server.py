@@ -32,6 +32,9 @@ FRAMES_PER_MESSAGE: Final = (
     4  # frames that a socket may send, of its rate and its burst: pings, pieces of messages
 )
 KERNEL_SEND_BYTES: Final = 262_144  # that the kernel keeps for a client; left to itself it takes up to 4 MiB
+KEEP_ALIVE_S: Final = (
+    10  # longer than the 5 s after which clients let go of an idle connection: else both may at once
+)
 OTHER_FILES: Final = 256  # that the process has open besides connections: the engine, logs, pages
 
 
@@ -77,6 +80,7 @@ def build_server(
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,
+            timeout_keep_alive=KEEP_ALIVE_S,
         )
     )
 

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from services.bootstrap.composition import run_bots, run_referee
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
 from services.referee.rules import GameState, fold_events
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import PATIENCE_S
@@ -47,7 +47,8 @@ def services(url: str, referees: int = 2) -> Iterator[None]:
 @contextmanager
 def ledger_at(url: str) -> Iterator[RedisLedger]:
     client = connect(url)
-    with closing(RedisLedger(client, init_partition_count(client, PARTITIONS))) as ledger:
+    partitions = patiently(lambda: init_partition_count(client, PARTITIONS))
+    with closing(RedisLedger(client, partitions)) as ledger:
         yield ledger
 
 
@@ -96,12 +97,12 @@ class Games:
 
 
 def patiently(call: Callable[[], T]) -> T:
-    """Repeat the call while a node is away. Raises RedisError after PATIENCE_S."""
+    """Repeat the call while a node is away, or too busy to answer. Raises what it raises after PATIENCE_S."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
             return call()
-        except RedisError:
+        except (RedisError, EngineUnreachableError):
             if time.monotonic() > until:
                 raise
             time.sleep(PAUSE_S)

@@ -23,6 +23,7 @@ from tests.many_clients import settings_for_many_clients
 from tests.process_faults.seeds import SOAK
 
 KEY: Final = "k" * 32
+ANSWER_S: Final = 120.0  # on a busy machine
 NEVER_WITHDRAWN: Final = 1 << 30  # a generation that no withdrawal in these tests reaches
 AS_DESCRIBED: Final = [
     checks.status_code_conformance,
@@ -88,7 +89,7 @@ def document_without_tokens(played: Played) -> Json:
 
 def require_described(case: Case[Any], played: Played, token: str | None) -> None:
     """Send a request, whose answer must be as the document has it, and no error of the server's own."""
-    response = case.call(headers=bearer(token))
+    response = case.call(headers=bearer(token), timeout=ANSWER_S)
     if response.status_code >= 500:
         assert any(f'"rule":"{rule}"' in response.text for rule in ASKED_FOR), case.as_curl_command()
     is_rejected = response.status_code == TOO_LARGE
