@@ -13,7 +13,7 @@ from rich.progress import track
 from schemas.codec import unpack_entry
 from schemas.commands import write_command
 from schemas.errors import InvalidInputError
-from schemas.events import SeatTaken
+from schemas.events import SeatFreed, SeatTaken
 from schemas.player_names import pack_names
 from services.bootstrap.composition import open_archive_reader
 from services.cli.options import DEFAULT_DATA, DataOption, load_settings, open_read_ledger, with_own_archive
@@ -135,7 +135,8 @@ def _confirm(question: str) -> None:
 
 def _erase_seat(ledger: RedisLedger, archive_reader: ArchiveReader | None, seat: NamedSeat) -> None:
     """First in the engine, with the seat's webhook: a job that archives the game meanwhile reads the names again after it has written them."""
-    ledger.webhooks().remove(seat.game, seat.seat)
+    if not seat.is_freed:
+        ledger.webhooks().remove(seat.game, seat.seat)
     ledger.erase_names(seat.game, [salted.commitment for salted in seat.salted])
     if archive_reader is None or archive_reader.archive is None:
         return
@@ -162,24 +163,25 @@ def _summary(seats: Sequence[NamedSeat]) -> str:
 
 def _webhook_url(ledger: RedisLedger, seat: NamedSeat) -> str | None:
     """The address that is notified for the seat, without its secret."""
-    stored = ledger.webhooks().find(seat.game, seat.seat)
+    stored = None if seat.is_freed else ledger.webhooks().find(seat.game, seat.seat)
     return stored.webhook.url if stored else None
 
 
 def _exported_seat(repository: GameRepository, seat: NamedSeat) -> dict[str, object]:
     """All that is kept of a person as the holder of one seat."""
-    taken, commands = None, list[object]()
+    taken, times_freed, commands = None, 0, list[object]()
     for number, data in enumerate(repository.read_entries(seat.game), 1):
         entry = unpack_entry(data)
         for event in entry.events:
-            if isinstance(event, SeatTaken) and event.seat == seat.seat:
+            times_freed += event == SeatFreed(seat.seat)
+            if isinstance(event, SeatTaken) and (event.seat, times_freed) == (seat.seat, seat.times_freed):
                 taken = {
                     "number": number,
                     "at": entry.at,
                     "age": event.age,
                     "contribution": event.contribution,
                 }
-        if entry.seat == seat.seat:
+        if (entry.seat, times_freed) == (seat.seat, seat.times_freed):
             command = write_command(entry.command)
             commands.append({"number": number, "at": entry.at, "id": entry.id, "command": command})
     return {
