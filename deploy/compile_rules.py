@@ -66,12 +66,8 @@ class BuildFailedError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build, or remove what was built. Returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="make fast", description="compile the rules, or go back (make slow)"
-    )
-    parser.add_argument(
-        "--off", action="store_true", help="remove what was compiled: pure Python decides again"
-    )
+    parser = argparse.ArgumentParser(prog="make fast", description="compile the rules, or go back")
+    parser.add_argument("--off", action="store_true", help="remove what was compiled: Python decides again")
     if parser.parse_args(arguments).off:
         shutil.rmtree(BUILDS, ignore_errors=True)
         print("the rules are pure Python")
@@ -86,14 +82,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def build() -> str:
     """Compile these sources, unless that is done. Returns what came of it, in words. Raises BuildFailedError."""
-    key = build_key()
-    if (BUILDS / key).is_dir():
-        return f"the rules are compiled already (build {key})"
-    _require_tools()
     with TemporaryDirectory() as folder:
+        _copy_sources(Path(folder))
+        key = build_key(Path(folder))  # of what is compiled, whatever becomes of the sources meanwhile
+        if (BUILDS / key).is_dir():
+            return f"the rules are compiled already (build {key})"
+        _require_tools()
         modules = _compile(Path(folder))
-        if build_key() != key:
-            raise BuildFailedError("the sources changed meanwhile: run it again")
         _install(Path(folder) / "compiled", key)
     return f"{len(modules)} modules of the rules are compiled (build {key}); make slow goes back"
 
@@ -128,13 +123,16 @@ def _require_tools() -> None:
         raise BuildFailedError(f"{missing[0]} is missing: requirements-fast.txt brings it")
 
 
-def _compile(folder: Path) -> list[str]:
-    """Compile a copy of the sources in this folder. Returns the modules. Raises BuildFailedError."""
+def _copy_sources(folder: Path) -> None:
     for name in SOURCE_FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for package in ("services", "services/referee"):
         (folder / package / "__init__.py").touch()
     (folder / "mypy.ini").write_text(CONFIG, encoding="utf-8")
+
+
+def _compile(folder: Path) -> list[str]:
+    """Compile the copy of the sources in this folder. Returns the modules. Raises BuildFailedError."""
     modules = modules_to_compile(folder)
     print(f"compiling {len(modules)} modules: two to four minutes", flush=True)
     # Its path is the copy's: what is imported from there must not be what this process has.

@@ -22,13 +22,9 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 VARIABLE: Final = "LEDGERLINE_COMPILED_RULES"
-OFF_WORDS: Final = frozenset(
-    {"0", "off", "f", "false", "n", "no"}
-)  # those of every setting that is on or off
+OFF_WORDS: Final = frozenset({"0", "off", "f", "false", "n", "no"})  # as of any setting that is on or off
 ROOT: Final = Path(__file__).parents[2]
-FORMAT: Final = (
-    1  # of builds: rises when older ones can't be used any more, though their sources are the same
-)
+FORMAT: Final = 1  # of builds: rises where older ones of the same sources can't be used any more
 BUILDS: Final = Path(sys.prefix) / "ledgerline-compiled"
 SOURCE_FOLDERS: Final = ("schemas", "services/referee/rules")  # what the compiled modules depend on
 GROUP: Final = "ledgerline_rules"
@@ -56,7 +52,7 @@ def rules_form() -> RulesForm:
 
 
 def prefer_compiled_rules(builds: Path = BUILDS, root: Path = ROOT) -> RulesForm:
-    """Have the rules imported in their compiled form, if there is one of these very sources, and it isn't switched off."""
+    """Have the rules imported in their compiled form, if there is one of these very sources and it isn't off."""
     global _loaded  # noqa: PLW0603 - a process has one form of the rules, from its first import on
     chosen = choose_build(builds, root, os.environ)
     _loaded = chosen if isinstance(chosen, RulesForm) else load_build(chosen)

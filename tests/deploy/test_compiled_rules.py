@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,8 +131,43 @@ def test_the_finder_answers_for_its_own_modules_only(builds: Path, sources: Path
     assert finder.find_spec("json") is None
 
 
-def test_what_may_take_long_stays_interruptible() -> None:
-    modules = runpy.run_path(str(ROOT / "deploy" / "compile_rules.py"))["modules_to_compile"]()
+@pytest.fixture(scope="module")
+def compiling() -> dict[str, Any]:
+    """What deploy/compile_rules.py defines."""
+    return runpy.run_path(str(ROOT / "deploy" / "compile_rules.py"))
+
+
+def test_without_a_compiler_it_says_what_is_missing(
+    compiling: dict[str, Any],
+    builds: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(compiling["build"].__globals__, "BUILDS", builds)
+    monkeypatch.setenv("CC", "no-such-compiler -O2")
+    assert compiling["main"]([]) == 1
+    assert "there is no C compiler here (no-such-compiler)" in (error := capsys.readouterr().err)
+    assert "the rules stay as they were" in error
+    assert [*builds.iterdir()] == []
+
+
+def test_what_was_compiled_already_is_not_compiled_again_and_can_be_removed(
+    compiling: dict[str, Any],
+    builds: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(compiling["build"].__globals__, "BUILDS", builds)
+    monkeypatch.setenv("CC", "no-such-compiler")
+    build(builds, ROOT)
+    assert compiling["main"]([]) == 0
+    assert f"compiled already (build {build_key()})" in capsys.readouterr().out
+    assert compiling["main"](["--off"]) == 0
+    assert not builds.exists()
+
+
+def test_what_may_take_long_stays_interruptible(compiling: dict[str, Any]) -> None:
+    modules = compiling["modules_to_compile"]()
     compiled = {module.removeprefix("services/referee/rules/").removesuffix(".py") for module in modules}
     assert {"decide", "evolve", "legal", "state", "moves/cards", "appliers/playing", "setup/deal"} < compiled
     searches = {name for name in compiled if name.startswith("search/")}
@@ -143,6 +179,7 @@ def test_what_may_take_long_stays_interruptible() -> None:
 
 LOADS = """
 from pathlib import Path
+from typing import Any
 import services
 from services.runtime.compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
