@@ -41,6 +41,7 @@ from services.runtime.compiled_rules import rules_form
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
+from services.runtime.thread_turns import shorten_turns
 from services.runtime.worker_loop import Outage, PeriodicTask
 from services.tables.built_in_catalog import BuiltInCatalog
 from services.verification.archived_audits import ArchivedAudits
@@ -202,8 +203,10 @@ def require_own_keys(settings: Settings) -> None:
 
 
 def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
-    """The gateway's server, with all that it is given to know of rules. Raises InvalidInputError, or
-    EngineUnavailableError: with `strict_engine`, the engine's settings break promises."""
+    """The gateway's server, with all that it is given to know of rules; from now on no thread of its process keeps others
+    waiting for long. Raises InvalidInputError, or EngineUnavailableError: with `strict_engine`, the engine's settings break
+    promises."""
+    shorten_turns()
     reader = open_archive_reader(settings) or ArchiveReader(None, own_keys(settings))
     catalog = BuiltInCatalog(ProcessSuggester())
     return build_server(settings, partitions, reader, catalog, ArchivedAudits(reader))

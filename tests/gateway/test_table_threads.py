@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import httpx
 import pytest
 
+from services.runtime.thread_turns import TURN_S
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import bearer, in_turn
 
@@ -31,3 +33,8 @@ def test_P8_a_table_is_found_beside_the_event_loop(
     assert reply.status_code == 200, reply.text
     assert threads
     assert all(name.startswith(("asyncio_", "uvloop_")) for name in threads), threads
+
+
+@pytest.mark.usefixtures("http")
+def test_P8_what_thinks_beside_a_gateway_gives_it_the_interpreter_soon() -> None:
+    assert sys.getswitchinterval() == pytest.approx(TURN_S)
