@@ -36,7 +36,7 @@ class TokenWatch:
         """Raise HttpProblemError once the token has ended or is withdrawn."""
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watchers += 1
-        self._put_off(token, refused)
+        self._schedule(token, refused)
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_due())
         try:
@@ -50,7 +50,7 @@ class TokenWatch:
                     self._checking.cancel()
                     self._checking = None
 
-    def _put_off(self, token: Token, refused: asyncio.Future[None]) -> None:
+    def _schedule(self, token: Token, refused: asyncio.Future[None]) -> None:
         due_s = asyncio.get_running_loop().time() + TOKEN_CHECK_S
         heapq.heappush(self._due, (due_s, next(self._order), token, refused))
 
@@ -63,7 +63,7 @@ class TokenWatch:
                     refusals = await self._check([token for token, _ in due])
                     for (token, refused), refusal in zip(due, refusals, strict=True):
                         if refusal is None:
-                            self._put_off(token, refused)
+                            self._schedule(token, refused)
                         elif not refused.done():
                             refused.set_exception(refusal)
         except Exception as error:  # a bug: no socket stays open unwatched

@@ -62,7 +62,7 @@ class DirectConnection(asyncio.Protocol):
         """End the connection, for this reason."""
         if not self.ended.done():
             self.ended.set_exception(error)
-            self.ended.exception()  # whoever doesn't wait for it needn't
+            self.ended.exception()  # so that nobody needs to wait for it
         self._transport.abort()
 
     async def close(self) -> None:

@@ -15,6 +15,8 @@ from starlette.websockets import WebSocket
 
 from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind, Pass
+from services.gateway.rate_limit import RateLimiter
+from services.gateway.websocket_commands import MAX_PENDING_COMMANDS
 from services.gateway.websocket_protocol import DIRECT_EXTENSION
 from services.gateway.websocket_session import WebSocketSession
 from services.ledger import CommandResult, keys
@@ -27,6 +29,7 @@ from tests.gateway.confirmation import (
     ENVELOPE,
     GAME,
     PARTITION,
+    UNLIMITED,
     EngineHarness,
     run_with_engine,
     running_service,
@@ -160,7 +163,7 @@ async def client_of(harness: EngineHarness) -> AsyncIterator[Client]:
         yield client
         client.received.put_nowait({"type": "websocket.disconnect"})
         await serving
-        assert not client.direct.take_text(DRAW), "whoever left sends nothing"
+        assert not client.direct.take_text(DRAW), "who left sends nothing"
 
 
 OUTCOMES = [
@@ -212,5 +215,11 @@ def test_only_a_plain_command_is_taken_and_not_while_another_message_is_handled(
             assert take(DRAW)
             assert [*commands.pending] == ["mine"]
             assert not take(DRAW), "an id that waits is compared with what it was sent with"
+
+            commands.service.rate_limiter = RateLimiter(1, 1, lambda: 0.0)
+            assert [take(DRAW.replace("mine", id_)) for id_ in ("a", "b")] == [True, False], "RATE-1"
+            commands.service.rate_limiter = UNLIMITED
+            commands.tracked_ids = {f"c{number}" for number in range(MAX_PENDING_COMMANDS)}
+            assert not take(DRAW.replace("mine", "c")), "so many wait that one more is refused"
 
     run_with_engine(url, scenario, Scripted)

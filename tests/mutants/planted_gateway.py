@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 KIT: Final = ("tests/gateway/test_client_kit.py",)
 ATTACH: Final = ("tests/gateway/test_attach.py",)
+DIRECT: Final = ("tests/gateway/test_direct_commands.py",)
 SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losses.py")
 
 GATEWAY_MUTANTS: Final = (
@@ -143,5 +144,17 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "a slow table holds the event loop", "P8", "services/gateway/table_folds.py",
         "return await asyncio.to_thread(answer, fold)", "return answer(fold)", ("tests/gateway/test_table_threads.py",),
+    ),
+    Mutant(
+        "a plain command overtakes the message before it", "P2", "services/gateway/websocket_commands.py",
+        "if not self.is_receiving or self.viewer is None", "if self.viewer is None", DIRECT,
+    ),
+    Mutant(
+        "a plain command isn't counted", "RATE-1", "services/gateway/websocket_commands.py",
+        "        if self.service.rate_limiter.acquire(self._sender()):", "        if False:", DIRECT,
+    ),
+    Mutant(
+        "a lost connection leaves commands without an answer", "P1", "services/ledger/direct_connection.py",
+        "        for on_reply, _since in waiting:\n            on_reply(error)\n", "", DIRECT,
     ),
 )  # fmt: skip
