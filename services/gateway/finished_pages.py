@@ -38,7 +38,7 @@ class FinishedPages:
     async def are_wanted(self, request: ViewRequest, page: ViewPageOrError) -> bool:
         """Whether a game has no streams any more, for all that this read of them shows."""
         if isinstance(page, ViewPage):
-            is_empty = not request.after and not any(page.views.values())
+            is_empty = not any(page.views.values()) and (request.head is None or not request.after)
         else:
             is_empty = isinstance(page, LogRewoundError)
         return is_empty and not await self._ledger.read_length(request.game)

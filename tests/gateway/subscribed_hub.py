@@ -11,6 +11,7 @@ import fakeredis
 
 from schemas.codec import pack_private_part, pack_public
 from schemas.rows import VisibilitySplit
+from services.gateway.finished_pages import FinishedView
 from services.gateway.hub import Hub
 from services.gateway.subscriptions import Subscription
 from services.ledger import keys
@@ -65,10 +66,12 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def hub_harness(ledger_type: type[AsyncLedger] = AsyncLedger) -> AsyncIterator[HubHarness]:
+async def hub_harness(
+    ledger_type: type[AsyncLedger] = AsyncLedger, read_finished_view: FinishedView | None = None
+) -> AsyncIterator[HubHarness]:
     store = fakeredis.FakeAsyncRedis(socket_timeout=None)  # see connection.Cancellable
     ledger = ledger_type(store, PARTITIONS)
-    hub = Hub(ledger)
+    hub = Hub(ledger, read_finished_view)
     running = asyncio.create_task(hub.run())
     try:
         yield HubHarness(store, ledger, hub)
@@ -81,10 +84,12 @@ async def hub_harness(ledger_type: type[AsyncLedger] = AsyncLedger) -> AsyncIter
 
 
 def run_with_hub(
-    scenario: Callable[[HubHarness], Awaitable[None]], ledger_type: type[AsyncLedger] = AsyncLedger
+    scenario: Callable[[HubHarness], Awaitable[None]],
+    ledger_type: type[AsyncLedger] = AsyncLedger,
+    read_finished_view: FinishedView | None = None,
 ) -> None:
     async def run() -> None:
-        async with hub_harness(ledger_type) as harness:
+        async with hub_harness(ledger_type, read_finished_view) as harness:
             await scenario(harness)
 
     asyncio.run(run())

@@ -10,7 +10,9 @@ import pytest
 from schemas.player_names import SaltedName
 from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, RedisLedger, keys
 from services.ledger.records import FIRST_EDITION, LEAN_EDITION
-from tests.conftest import ALL
+from services.ledger.view_pages import ViewRequest
+from services.ledger.view_queries import read_view
+from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (
     GAME,
@@ -90,6 +92,31 @@ def test_P9_the_streams_go_and_file_names_and_lists_stay(ledger: RedisLedger, cl
     assert ledger.read_log(GAME).is_filed
     assert ledger.games() == [GAME]
     assert ledger.evictable(NOON, ALL) == [GAME]
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+@pytest.mark.parametrize("viewer", [None, 1])
+def test_P5_a_view_whose_streams_go_while_it_is_read_is_whole_or_empty(
+    client: Any, edition: int, viewer: int | None
+) -> None:
+    ledger = RedisLedger(client, PARTITIONS, edition=edition)
+    sizes = set()
+    for removed_after in range(5):
+        client.flushdb()
+        finished(ledger)
+        whole = ledger.read_view(GAME, viewer)
+        query = read_view(PARTITIONS, ViewRequest(GAME, 0, (viewer,)), 10)
+        replies = []
+        for at, (arguments, options) in enumerate(next(query)):
+            if at == removed_after:
+                assert ledger.remove_streams(GAME, 2, ledger.read_log(GAME), FILE)
+            replies.append(client.execute_command(*arguments, **options))
+        with pytest.raises(StopIteration) as ended:
+            query.send(replies)
+        view = ended.value.value.views[viewer]
+        assert view in (whole, [])
+        sizes.add(len(view))
+    assert sizes == {0, 2}
 
 
 def _appends(ledger: RedisLedger, client: Any) -> None:

@@ -11,6 +11,7 @@ MARKS: Final = ("tests/auditor/test_archive_index.py",)
 JOBS: Final = ("tests/auditor/test_jobs.py",)
 SERVER: Final = ("tests/auditor/test_whole_server.py",)
 FILES: Final = ("tests/ledger_contract/test_game_files.py",)
+FOLLOWED: Final = ("tests/gateway/test_finished_pages.py",)
 FILED: Final = ("tests/auditor/test_filed_games.py",)
 
 ARCHIVE_MUTANTS: Final = (
@@ -69,6 +70,18 @@ ARCHIVE_MUTANTS: Final = (
     Mutant(
         "what was stored in the engine isn't read back", "P7", "services/auditor/archive_job.py",
         "if stored is None or stored.data != data:", "if False:", FILED,
+    ),
+    Mutant(
+        "a view lacks private parts whose stream went while it was read", "P5", "services/ledger/view_queries.py",
+        "if may_end and not next(replies):", "if may_end and next(replies) == 0:", FILES,
+    ),
+    Mutant(
+        "a file continues another branch than was delivered", "P3", "services/gateway/finished_pages.py",
+        "if after and head and view[after - 1].shown.head not in (head, b\"\"):", "if False:", FOLLOWED,
+    ),
+    Mutant(
+        "a verdict of a game that is one value isn't found", "P2", "services/gateway/archive_views.py",
+        "return rule in NO_STREAMS_RULES and not", "return False and not", ("tests/gateway/test_filed_games.py",),
     ),
     Mutant(
         "streams go before the play-off has begun", "P10", "services/referee/finished_streams.py",

@@ -1,0 +1,96 @@
+"""P3: who follows a game whose streams go gets its last entries from its file, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from redis.exceptions import RedisError
+
+from schemas.codec import build_view_entry
+from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
+from schemas.field_types import Seat
+from services.gateway import hub as hubs
+from services.gateway.problem_details import HttpProblemError
+from services.ledger import keys
+from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_queries import LogHead
+from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
+from tests.gateway.test_hub import Silent
+from tests.gateway.test_log_rewound import PARTITION, grow, head, public
+
+LENGTH = 7
+
+
+class GameFile:
+    """The views of the game, as they follow from its file. It is away the first time, and counts who asks."""
+
+    def __init__(self, branch: int = 0) -> None:
+        self.branch, self.asked = branch, 0
+
+    async def read(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
+        self.asked += 1
+        if self.asked == 1:
+            raise HttpProblemError(503, "WAIT-1", "the archive doesn't answer")
+        return [
+            build_view_entry(number, public(number, self.branch), None, head(number, self.branch))
+            for number in range(1, LENGTH + 1)
+        ]
+
+
+class Polled(Silent):
+    """A ledger without notifications that counts how often heads were read."""
+
+    polls = 0
+
+    async def read_heads(self, games: Sequence[str]) -> list[LogHead | CorruptDataError | RedisError]:
+        Polled.polls += 1
+        return await super().read_heads(games)
+
+
+@pytest.fixture(autouse=True)
+def fast_polling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
+
+
+async def followed_to_4(harness: HubHarness) -> list[int]:
+    """Two followers of the game have four entries when its streams go. Returns what the first gets then."""
+    await grow(harness, 1, 4)
+    subscription = harness.hub.subscribe("game", None, 0)
+    assert await harness.numbers("game", subscription, 0, 4) == [1, 2, 3, 4]
+    await harness.store.delete(keys.public_view(PARTITION, "game"))
+    return await harness.numbers("game", subscription, 4, LENGTH - 4)
+
+
+def test_P3_a_follower_gets_what_it_lacks_and_no_more_and_the_file_is_read_once() -> None:
+    file = GameFile()
+
+    async def scenario(harness: HubHarness) -> None:
+        assert await followed_to_4(harness) == [5, 6, 7]
+        asked = file.asked
+        late = harness.hub.subscribe("game", None, 2)  # it attached before the streams went
+        assert late.start == LENGTH
+        assert await harness.numbers("game", late, 2, LENGTH - 2) == [3, 4, 5, 6, 7]
+        seen = Polled.polls
+        await until(lambda: Polled.polls > seen + 5)
+        assert "game" in harness.hub.followed_games
+        assert file.asked <= asked + 2  # for who came late
+
+    run_with_hub(scenario, Polled, file.read)
+
+
+def test_P3_a_file_with_another_entry_than_was_delivered_continues_nothing() -> None:
+    async def scenario(harness: HubHarness) -> None:
+        with pytest.raises(LogRewoundError, match="entry 4 isn't the one"):
+            await followed_to_4(harness)
+
+    run_with_hub(scenario, Silent, GameFile(branch=1).read)
+
+
+def test_P3_a_game_that_left_without_a_file_ends_its_followers() -> None:
+    async def scenario(harness: HubHarness) -> None:
+        with pytest.raises(LogRewoundError):
+            await followed_to_4(harness)
+
+    run_with_hub(scenario, Silent)
