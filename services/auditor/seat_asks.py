@@ -12,18 +12,23 @@ from schemas.entries import ViewEntry
 from schemas.events import TurnStarted
 from schemas.field_types import Seat
 from schemas.webhooks import Asked, Notice
+from services.archive import TrustedKeys
+from services.ledger import FiledGame
 from services.ledger.view_pages import ViewRequest
 from services.ledger.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.state import MIX, TICKETS
+from services.verification.game_repository import ArchiveReader
 
 TICKET_CHOICES: Final = (MIX, TICKETS)
 
 
 class ViewsReader(Protocol):
-    """Reads pages of views."""
+    """Reads pages of views, and what the engine has of finished games."""
 
     def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]: ...
+
+    def read_filed_game(self, game: str) -> FiledGame | None: ...
 
 
 class SeatAsks:
@@ -44,10 +49,11 @@ class SeatAsks:
             [page] = ledger.read_views([ViewRequest(self.game, self.number, (None,), head)])
             if isinstance(page, Exception):
                 raise page
+            entries = page.views[None] or ([] if self.number else _filed_view(ledger, self.game))
+            for entry in entries:
+                self._apply(entry)
             if not page.views[None]:
                 return
-            for entry in page.views[None]:
-                self._apply(entry)
 
     def notice(self, seat: Seat) -> Notice | None:
         """What this seat is asked for now; None for nothing. It is asked anew with each turn."""
@@ -74,3 +80,9 @@ class SeatAsks:
                 self._since[seat] = entry.number
         if self._state.result and not self._ended:
             self._ended = entry.number
+
+
+def _filed_view(ledger: ViewsReader, game: str) -> list[ViewEntry]:
+    """The public view of a game whose streams are gone; empty where the engine has no file of it."""
+    filed = ledger.read_filed_game(game)
+    return ArchiveReader(None, TrustedKeys(())).read_view(game, None, filed) or []

@@ -7,21 +7,18 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
-from redis.exceptions import ConnectionError
 
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.player_names import SaltedName
-from services.archive import decode_game_file, encode_game_file
-from services.auditor.archive_job import archive_game
+from services.archive import encode_game_file
 from services.auditor.recheck_throttle import RecheckThrottle
+from services.auditor.seat_asks import SeatAsks
 from services.ledger import RedisLedger, keys
-from services.referee.finished_streams import remove_streams
 from services.verification import archived_audits
 from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STREAMS_STAY_S, Server
 from tests.auditor.given import SIGNER, TRUSTED, play_out, played
-from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME, opening_commands, partition_of, submit
 
 VIEWERS = (None, 0, 1)
@@ -112,6 +109,18 @@ def test_P9_one_value_stays_until_the_archive_has_it(server: Server) -> None:
     server.referee.evict()
     assert not keys_of_game(server.client)
     assert shown(server).log == played().log
+
+
+def test_P7_a_webhook_that_failed_is_still_notified_of_the_end(server: Server) -> None:
+    play_out(server.ledger, server.referee)
+    asks = SeatAsks(GAME)
+    asks.read_on(server.ledger)
+    server.work()
+    remove(server)
+    later = SeatAsks(GAME)
+    later.read_on(server.ledger)
+    assert later.notice(0) == asks.notice(0)
+    assert asks.notice(0) is not None
 
 
 def test_names_beside_one_value_can_be_erased(server: Server) -> None:
@@ -230,63 +239,3 @@ def test_P2_a_command_that_comes_late_gets_no_entry_and_creates_no_game(server: 
 
 def played_command() -> Any:
     return opening_commands(cars=5)[-1].command
-
-
-class CutOffError(ConnectionError):
-    """The process ends here."""
-
-
-class EndingClient:
-    """A connection whose process ends before its command number `last`."""
-
-    def __init__(self, client: redis.Redis, last: int) -> None:
-        self._client: Any = client
-        self.left = last
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._client, name)
-        return self._counted(attribute) if name in ("zscore", "set", "zadd", "zrem") else attribute
-
-    def pipeline(self, *args: Any, **options: Any) -> Any:
-        pipe = self._client.pipeline(*args, **options)
-        execute = pipe.execute
-
-        def one_by_one(*execute_args: Any, **execute_options: Any) -> Any:
-            for _ in pipe.command_stack:
-                self._count()
-            return execute(*execute_args, **execute_options)
-
-        pipe.execute = one_by_one
-        return pipe
-
-    def _counted(self, attribute: Any) -> Any:
-        def counted(*args: Any, **options: Any) -> Any:
-            self._count()
-            return attribute(*args, **options)
-
-        return counted
-
-    def _count(self) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise CutOffError("killed")
-
-
-def test_P7_killed_at_any_command_the_game_is_whole_and_the_next_run_ends_the_work(server: Server) -> None:
-    play_out(server.ledger, server.referee)
-    log, context, cuts = played().log, server.auditor.context, 0
-    for last in range(40):
-        ledger = RedisLedger(EndingClient(server.client, last), PARTITIONS)  # type: ignore[arg-type]  # it acts like one
-        try:
-            archive_game(context._replace(ledger=ledger), GAME)
-            remove_streams(ledger, GAME)
-        except CutOffError:
-            cuts += 1
-        repository = GameRepository(server.ledger, None)
-        assert repository.read_entries(GAME) == log
-        assert len(repository.read_view(GAME, 0)) == len(log)
-        if keys_of_game(server.client) == {FILE}:
-            break
-    assert cuts > 8
-    assert decode_game_file(server.archive.read(GAME) or b"").entries == log
-    assert keys_of_game(server.client) == {FILE}
