@@ -19,6 +19,7 @@ from services.ledger import cluster as cluster_client
 from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
 from services.runtime.compiled_rules import rules_form
+from services.ledger.records import LEAN_EDITION
 from tests.cluster.nodes import cluster
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
 
@@ -117,13 +118,19 @@ def client(connection: Connect) -> Any:
 
 
 @pytest.fixture
-def ledger(connection: Connect) -> RedisLedger:
-    client = connection()
-    return RedisLedger(client, init_partition_count(client, PARTITIONS))
+def edition() -> int:
+    """How games that begin are stored; tests of one edition, or of both, say so."""
+    return LEAN_EDITION
 
 
 @pytest.fixture
-def other_ledger(connection: Connect) -> RedisLedger:
+def ledger(connection: Connect, edition: int) -> RedisLedger:
+    client = connection()
+    return RedisLedger(client, init_partition_count(client, PARTITIONS), edition=edition)
+
+
+@pytest.fixture
+def other_ledger(connection: Connect, edition: int) -> RedisLedger:
     """The same store through a connection of its own, as another service has it."""
     client = connection()
-    return RedisLedger(client, init_partition_count(client, PARTITIONS))
+    return RedisLedger(client, init_partition_count(client, PARTITIONS), edition=edition)

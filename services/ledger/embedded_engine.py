@@ -35,7 +35,7 @@ ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "appendfsync": "always",  # what it answers is on disk; one sync for all that is asked at once
     "save": "",  # the AOF is the record; snapshots besides would only cost
     "maxmemory-policy": "noeviction",  # a log is never a cache
-    "stream-node-max-bytes": 1024,  # a stream takes a node at once, and a game has six streams
+    "stream-node-max-bytes": 2048,  # a stream takes a node at once, and a game has two streams
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game
 }
 START_TIMEOUT_S: Final = 300.0  # without an answer; one that loads a long AOF answers that it does

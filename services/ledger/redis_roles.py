@@ -11,7 +11,7 @@ from services.ledger import keys
 from services.ledger.consumer_groups import ConsumerGroup
 from services.ledger.mistyped_keys import UsablePartitions
 from services.ledger.queries import Client
-from services.ledger.records import FIRST_EDITION, MAX_WAITING_COMMANDS
+from services.ledger.records import LEAN_EDITION, MAX_WAITING_COMMANDS
 from services.ledger.stale_deliveries import monotonic_ms
 from services.ledger.wakeups import wakeup_channel_of
 
@@ -25,7 +25,7 @@ class RedisRole:
         partitions: int,
         max_waiting: int = MAX_WAITING_COMMANDS,
         clock: Callable[[], int] = monotonic_ms,
-        edition: int = FIRST_EDITION,
+        edition: int = LEAN_EDITION,
     ) -> None:
         self._client: Client = client
         self.partitions: Final = partitions

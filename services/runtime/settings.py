@@ -119,7 +119,7 @@ class Settings(BaseSettings):
         description="the rules that `make fast` compiled decide, where there are any; off, always pure Python",
     )
     log_edition: Literal[1, 2] = Field(
-        1, description="how games that begin are stored; 2 once no service of before it runs beside this"
+        2, description="how games that begin are stored; 1 while a service of before there was 2 runs beside"
     )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import fakeredis
 
-from schemas.hash_chain import initial_head, next_head
 from services.archive import Signer, trusted_keys
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
@@ -43,10 +42,7 @@ def played() -> Played:
     client: Any = fakeredis.FakeRedis()
     ledger = RedisLedger(client, PARTITIONS)
     play_out(ledger, referee_at(ledger))
-    public = client.xrange(keys.public_view(keys.partition_of(GAME, PARTITIONS), GAME))
-    heads, head = [], initial_head(GAME)
-    for number, (_, fields) in enumerate(public, 1):
-        heads.append(head := next_head(head, number, fields[b"e"]))
+    heads = [entry.shown.head for entry in ledger.read_view(GAME, None)]
     log = ledger.read_entries(GAME)
     client.close()
     return Played(GAME, log, heads)

@@ -21,6 +21,7 @@ from services.bots.policies import POLICIES, Policy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger, keys
+from services.ledger.records import FIRST_EDITION
 from services.ledger.view_merge import LogRewoundError
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
@@ -178,6 +179,7 @@ def replace_last_head(client: Any) -> None:
         client.xadd(name, row, id_)
 
 
+@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P7_a_bot_notices_that_its_last_entry_has_another_head_on_another_branch(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
@@ -189,6 +191,7 @@ def test_P7_a_bot_notices_that_its_last_entry_has_another_head_on_another_branch
         bots.projections.refreshed(ledger, GAME, 0)
 
 
+@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P6_a_bot_does_not_act_on_what_the_server_can_not_have_committed_to(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
@@ -218,6 +221,7 @@ def test_an_unknown_policy_plays_the_first_legal_command(
     assert left_in_streams(client) == {}
 
 
+@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:

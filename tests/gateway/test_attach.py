@@ -17,6 +17,7 @@ from services.gateway.follow_endings import LOG_REWOUND_REASON
 from services.gateway.websocket_protocol import CloseCode
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect_async
+from services.ledger.stored_entries import head_after, parse_stored
 from tests.gateway.clients import DRAW, CreatedGame, Json, Player, Socket, closed_why, entries, in_turn
 from tests.gateway.subscribed_hub import EMPTY
 
@@ -45,7 +46,10 @@ def cut(server: EmbeddedServer, ledger: RedisLedger) -> Cut:
         for id_, fields in stored[:-count]:
             await client.xadd(name, fields, id_)
         for (id_, _), fields in zip(stored[-count:], instead, strict=False):
-            await client.xadd(name, fields, id_)
+            await client.xadd(name, {"p": fields["e"]}, id_)
+        left = parse_stored(await client.xrange(name))
+        head = b"%d " % len(left) + head_after(game, len(left), left)
+        await client.set(keys.chain_head(ledger.partition_of(game), game), head)
         await client.aclose()
 
     def cut(game: str, count: int, *instead: dict[str, bytes]) -> None:

@@ -15,6 +15,7 @@ from schemas.codec import ENTRY_FORMAT
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
+from schemas.hash_chain import next_head
 from schemas.rows import pack
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
@@ -112,7 +113,9 @@ def test_P8_clients_learn_that_a_view_is_damaged(
         client = connect_async(server.settings.redis_url)
         for part in range(ledger.partitions):
             if await client.exists(keys.public_view(part, ada.game)):
-                await client.xadd(keys.public_view(part, ada.game), {"e": b"\xc1 secret"}, "7-0")
+                await client.xadd(keys.public_view(part, ada.game), {"p": b"\xc1 secret"}, "7-0")
+                head = (await client.get(keys.chain_head(part, ada.game))).removeprefix(b"6 ")
+                await client.set(keys.chain_head(part, ada.game), b"7 " + next_head(head, 7, b"\xc1 secret"))
         await client.aclose()
 
     with Socket(http, ada.game, ada.token, 6) as socket:

@@ -15,6 +15,7 @@ import pytest
 from schemas.codec import UNSEALED_FORMAT, build_view_entry, unpack_entry
 from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
+from schemas.entry_join import join_entry
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from schemas.events.upcasting import FORMER_VERSIONS, STILL_WRITTEN
 from schemas.hash_chain import initial_head
@@ -122,6 +123,18 @@ def test_P4_every_viewer_can_still_check_an_old_game(subtests: pytest.Subtests) 
                     part = dict(shown.private_parts).get(-1 if viewer is None else viewer)
                     verifier.verify(build_view_entry(number, shown.public, part, shown.head))
                 assert head in (None, verifier.head.hex())
+
+
+def test_P4_every_sealed_entry_follows_from_what_is_seen_of_it_and_its_secret(
+    subtests: pytest.Subtests,
+) -> None:
+    for path in FILES:
+        with subtests.test(path.stem):
+            for sealed in resealed(path):
+                joined = (
+                    join_entry(sealed.public, sealed.private_parts, sealed.secret) if sealed.secret else b""
+                )
+                assert joined in (sealed.entry, b"")
 
 
 def codes(data: bytes) -> set[int]:

@@ -21,18 +21,6 @@ def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
 
 
 @pytest.fixture
-def edition() -> int:
-    """How games that begin are stored. Modules whose tests hold for both say so."""
-    return LEAN_EDITION
-
-
-@pytest.fixture
 def first_edition_ledger(connection: Connect) -> RedisLedger:
     client = connection()
     return RedisLedger(client, init_partition_count(client, PARTITIONS), edition=FIRST_EDITION)
-
-
-@pytest.fixture
-def ledger(connection: Connect, edition: int) -> RedisLedger:
-    client = connection()
-    return RedisLedger(client, init_partition_count(client, PARTITIONS), edition=edition)

@@ -11,6 +11,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_access import ACCESS_MUTANTS
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
+from tests.mutants.planted_editions import EDITION_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_health import HEALTH_MUTANTS
@@ -289,6 +290,7 @@ MUTANTS: Final = (
     *REFEREE_MUTANTS,
     *GATEWAY_MUTANTS,
     *ARCHIVE_MUTANTS,
+    *EDITION_MUTANTS,
     *NAMES_MUTANTS,
     *RULES_MUTANTS,
     *SECRECY_MUTANTS,

@@ -12,6 +12,7 @@ from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, Leave, StartGame
 from services.ledger import GameLog, RedisLedger, keys
 from services.ledger.errors import NodeAwayError
+from services.ledger.records import FIRST_EDITION, LEAN_EDITION
 from services.referee import worker
 from services.referee.scheduling import next_wakeup
 from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee
@@ -31,7 +32,8 @@ from tests.referee.running_referee import (
 )
 
 PARTITION = partition_of(GAME)
-PUBLIC = keys.public_view(PARTITION, GAME)
+PUBLIC, HEAD = keys.public_view(PARTITION, GAME), keys.chain_head(PARTITION, GAME)
+EDITIONS = (FIRST_EDITION, LEAN_EDITION)
 Harm = Callable[[Any], object]
 
 
@@ -45,16 +47,13 @@ def another_field(client: Any) -> None:
     client.delete(LOG)
     for id_, kept in before:
         client.xadd(LOG, kept, id=id_)
-    client.xadd(LOG, {"x": fields[b"e"]}, id=last)
+    client.xadd(LOG, {"x": next(iter(fields.values()))}, id=last)
 
 
 HARMS: dict[str, Harm] = {
     "verdicts lost": no_verdicts,
     "a view that is ahead": lambda client: client.xadd(PUBLIC, {"e": b"x"}, id="100-0"),
     "a view that lost its end": lambda client: client.delete(PUBLIC),
-    "a part that is ahead": lambda client: client.xadd(
-        keys.private_view(PARTITION, GAME, 0), {"e": b"x"}, id="9-0"
-    ),
     "a log that is none": lambda client: (client.delete(LOG), client.set(LOG, "what?")),
     "verdicts that are none": lambda client: (
         client.delete(keys.command_results(PARTITION, GAME, 0)),
@@ -63,7 +62,21 @@ HARMS: dict[str, Harm] = {
 }
 
 
-@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+EDITIONS_OWN_HARMS: list[tuple[int, Harm]] = [
+    (FIRST_EDITION, lambda client: client.xadd(keys.private_view(PARTITION, GAME, 0), {"e": b"x"}, id="9-0")),
+    (LEAN_EDITION, lambda client: client.set(HEAD, b"3" + client.get(HEAD)[1:])),
+    (LEAN_EDITION, lambda client: client.set(HEAD, b"2 another head")),
+    (LEAN_EDITION, lambda client: client.set(HEAD, b"no head")),
+    (LEAN_EDITION, lambda client: client.delete(HEAD)),
+    (LEAN_EDITION, lambda client: (client.delete(HEAD), client.hset(HEAD, "no", "string"))),
+    (LEAN_EDITION, lambda client: client.xdel(PUBLIC, "1-0")),
+]
+
+
+@pytest.mark.parametrize(
+    ("edition", "harm"),
+    [(edition, harm) for edition in EDITIONS for harm in HARMS.values()] + EDITIONS_OWN_HARMS,
+)
 def test_P8_a_command_for_a_damaged_game_is_a_dead_letter_and_the_others_go_on(
     ledger: RedisLedger, opened: Referee, client: Any, harm: Harm
 ) -> None:

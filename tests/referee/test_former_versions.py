@@ -15,6 +15,7 @@ from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head
 from schemas.rows import unpack
 from services.ledger import AppendRequest, DeliveredCommand, RedisLedger, keys
+from services.ledger.records import FIRST_EDITION
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, decide_envelope, fold
 from services.referee.rules.proof.pile_tracker import PileTracker
@@ -37,6 +38,12 @@ from tests.referee.running_referee import (
 from tests.rules.given import full_state
 
 PUBLIC = keys.public_view(partition_of(GAME), GAME)
+
+
+@pytest.fixture
+def edition() -> int:
+    """That of these games' days."""
+    return FIRST_EDITION
 
 
 def create_by_version(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from schemas.commands import CommandEnvelope, KeepTickets, Leave
 from schemas.hash_chain import initial_head
 from services.ledger import RedisLedger, keys
+from services.ledger.records import FIRST_EDITION
 from services.referee.answered_ids import AnsweredIds
 from services.referee.game_cache import CachedGame, GameCache
 from services.referee.rules import fold
@@ -123,6 +124,7 @@ def test_P3_a_game_that_is_invalidated_is_not_left_packed(
     assert crowded.processor.game_cache.get(GAME).length == 4
 
 
+@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P3_a_game_whose_log_was_replaced_by_another_branch_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:

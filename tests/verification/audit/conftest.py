@@ -21,9 +21,9 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture
-def ledger(client: Any) -> RedisLedger:
+def ledger(client: Any, edition: int) -> RedisLedger:
     """A ledger with one finished game of two bots."""
-    ledger = RedisLedger(client, PARTITIONS)
+    ledger = RedisLedger(client, PARTITIONS, edition=edition)
     referee = referee_at(ledger)
     submit(ledger, opening_commands(cars=15))
     players = Players(ledger, Random(3))

@@ -10,12 +10,19 @@ from schemas.codec import unpack_entry
 from schemas.events import CardDrawn
 from schemas.rows import pack, unpack
 from services.ledger import RedisLedger, keys
+from services.ledger.records import FIRST_EDITION
 from services.verification.replay import Replay
 from services.verification.view_check import check_stored_chain, check_stored_views
 from tests.referee.running_referee import GAME, partition_of
 from tests.verification.audit.given import rewritten
 
 PUBLIC = keys.public_view(partition_of(GAME), GAME)
+
+
+@pytest.fixture
+def edition() -> int:
+    """Each seat has a stream that may differ from the log."""
+    return FIRST_EDITION
 
 
 def own(seat: int) -> str:
