@@ -18,8 +18,8 @@ from services.ledger import RedisLedger
 from services.ledger import cluster as cluster_client
 from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
-from services.runtime.compiled_rules import rules_form
 from services.ledger.records import LEAN_EDITION
+from services.runtime.compiled_rules import rules_form
 from tests.cluster.nodes import cluster
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
 

@@ -16,7 +16,7 @@ from services.ledger.partition_scan import PartitionScanner
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Client
 from services.ledger.replies import require_game_reply
-from services.ledger.stored_entries import parse_stored
+from services.ledger.stored_entries import parse_head, parse_stored
 from services.ledger.view_merge import PublicEntry, require_contiguous
 
 
@@ -57,10 +57,15 @@ class ArchiveIndex:
 
         Raises MissingEntryError or CorruptDataError."""
         pipe = self._client.pipeline(transaction=False)
+        pipe.get(keys.chain_head(self._partition(game), game))
         pipe.xrange(keys.public_view(self._partition(game), game), "1-0", f"{count}-0")
-        [reply] = pipe.execute(raise_on_error=False)
-        stored = parse_stored(require_game_reply(game, reply))
-        entries = [(entry.number, entry.public, entry.head) for entry in stored]
+        head_reply, entries_reply = pipe.execute(raise_on_error=False)
+        end, end_head = parse_head(require_game_reply(game, head_reply)) or (0, b"")
+        stored = parse_stored(require_game_reply(game, entries_reply))
+        entries = [
+            (entry.number, entry.public, entry.head or (end_head if entry.number == end else b""))
+            for entry in stored
+        ]
         require_contiguous(f"public view of {game}", 0, ((sequence, data) for sequence, data, _ in entries))
         if len(entries) != count:
             raise MissingEntryError(f"public view of {game}: entry {len(entries) + 1} of {count} is missing")

@@ -172,6 +172,16 @@ def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(serv
     assert not server.archive.has(GAME)
 
 
+def test_P6_a_game_whose_last_head_does_not_follow_from_its_entries_is_not_signed(server: Server) -> None:
+    play_out(server.ledger, server.referee)
+    length, _ = server.ledger.head(GAME)
+    client: Any = server.client
+    client.set(keys.chain_head(partition_of(GAME), GAME), b"%d " % length + bytes(32))
+    server.work()
+    assert f"head that was sent with entry {length}" in the_job(server).why
+    assert not server.archive.has(GAME)
+
+
 def test_a_game_is_archived_on_s3(server: Server, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(a_bucket(s3, monkeypatch))
     server.auditor.context = server.auditor.finished_games.context = server.auditor.context._replace(

@@ -110,7 +110,7 @@ def test_P8_clients_learn_that_a_view_is_damaged(
     ada = in_turn(http)[0]
 
     async def damage() -> None:
-        client = connect_async(server.settings.redis_url)
+        client: Any = connect_async(server.settings.redis_url)
         for part in range(ledger.partitions):
             if await client.exists(keys.public_view(part, ada.game)):
                 await client.xadd(keys.public_view(part, ada.game), {"p": b"\xc1 secret"}, "7-0")
