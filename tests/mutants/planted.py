@@ -84,15 +84,6 @@ LEDGER_MUTANTS: Final = (
         "redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])", "", CONTRACT,
     ),
     Mutant(
-        "the last seat's private part isn't written", "P5", "services/ledger/lua/append_entry.lua",
-        "for k = 12, #KEYS do\n    redis.call(", "for k = 12, #KEYS - 1 do\n    redis.call(", CONTRACT,
-    ),
-    Mutant(
-        "a private part goes to another seat", "P5", "services/ledger/lua/append_entry.lua",
-        "redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 12])",
-        "redis.call('XADD', KEYS[12], id, 'e', ARGV[first + k - 12])", CONTRACT,
-    ),
-    Mutant(
         "a deadline isn't removed", "P10", "services/ledger/lua/append_entry.lua",
         "  redis.call('ZREM', KEYS[6], ARGV[12])\n", "", CONTRACT,
     ),

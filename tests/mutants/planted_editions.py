@@ -1,4 +1,4 @@
-"""Planted bugs of the second edition: an entry that is joined wrongly, a head that nobody compares, a check left out."""
+"""Planted bugs of editions: a part for the wrong seat, an entry that is joined wrongly, a head that nobody compares."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ CONTRACT: Final = ("tests/ledger_contract/test_append.py",)
 DAMAGED: Final = ("tests/referee/test_damaged_games.py",)
 
 EDITION_MUTANTS: Final = (
+    Mutant(
+        "the last seat's private part isn't written", "P5", APPEND,
+        "for k = 12, #KEYS do\n    redis.call(", "for k = 12, #KEYS - 1 do\n    redis.call(", CONTRACT,
+    ),
+    Mutant(
+        "a private part goes to another seat", "P5", APPEND,
+        "redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 12])",
+        "redis.call('XADD', KEYS[12], id, 'e', ARGV[first + k - 12])", CONTRACT,
+    ),
     Mutant(
         "a part lies in another seat's field", "P5", APPEND,
         "view[#view + 1] = string.match(KEYS[k], '%d+$')", "view[#view + 1] = k - 12", CONTRACT,
