@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
 from typing import Final, NamedTuple
@@ -49,10 +50,14 @@ def measure(size: Size, report: Report) -> Figure:
         shown.append(f"{policy} {rate:,.0f} ({parts[f'{policy}_cpu_us_per_move']:.0f} us of CPU a move)")
     games = size.of(500, 2)
     report(f"play --games {games}")
-    games_a_second = games / play(games)
+    elapsed_s, cpu_s = play(games)
+    games_a_second = games / elapsed_s
     parts["play_games"], parts["play_games_per_s"] = games, games_a_second
+    parts["play_cpu_ms_per_game"] = 1000 * cpu_s / games
     met = met and games_a_second >= PLAY_GOAL
-    shown.append(f"play --games {games}: {games_a_second:.1f} games a second")
+    shown.append(
+        f"play --games {games}: {games_a_second:.1f} games a second, {1000 * cpu_s / games:.0f} ms of CPU a game"
+    )
     goals = f"random {GOALS['random']:,.0f}, greedy {GOALS['greedy']:,.0f}, play {PLAY_GOAL:.0f}"
     return Figure(
         "moves a second of one bots worker; games a second of play", "; ".join(shown), goals, met, parts
@@ -78,8 +83,9 @@ def worker_steps(policy: Policy, games: int) -> Iterator[Step]:
             yield Step(moves, perf_counter() - begun, thread_time() - cpu)
 
 
-def play(games: int) -> float:
-    """The seconds that `play` takes for so many games of the usual bots."""
+def play(games: int) -> tuple[float, float]:
+    """The seconds that `play` takes for so many games of the usual bots, and its seconds of CPU, the engine's among
+    them."""
     with TemporaryDirectory() as folder:
         command = [
             sys.executable,
@@ -92,4 +98,12 @@ def play(games: int) -> float:
             folder,
             "--json",
         ]
-        return seconds(lambda: subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True))
+        before_s = _cpu_of_children()
+        elapsed_s = seconds(lambda: subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True))
+        return elapsed_s, _cpu_of_children() - before_s
+
+
+def _cpu_of_children() -> float:
+    """Seconds of CPU of the processes that have ended, with those that they waited for."""
+    usage = getrusage(RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

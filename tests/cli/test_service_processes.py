@@ -66,7 +66,11 @@ def starter(*words: str) -> Iterator[subprocess.Popen[str]]:
 def services_of(process: subprocess.Popen[str]) -> dict[str, int]:
     """The process ids of both services, which have begun."""
     assert process.stdout is not None
-    begun = dict(process.stdout.readline().split() for _ in range(2))
+    lines = [process.stdout.readline() for _ in range(2)]
+    begun = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
+    if sorted(begun) != ["first", "second"]:
+        process.kill()
+        raise AssertionError((lines, process.communicate(timeout=WAIT_S)))
     return {name: int(number) for name, number in begun.items()}
 
 

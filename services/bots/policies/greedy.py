@@ -4,7 +4,7 @@ ticket can't be made otherwise, and sends a passenger off when the journey is wo
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Final, TypeAlias, TypeVar
@@ -31,10 +31,12 @@ from services.referee.rules.moves.tunnels import TUNNEL_KIND
 from services.referee.rules.state import MIX
 
 UNREACHABLE: Final = 1_000_000  # the length where there is no path
+MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves at once; 2 KiB each
 MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey
 C = TypeVar("C", bound=Command)
 # By city: neighbour, cars, and the route if it is still free.
 RouteGraph: TypeAlias = dict[str, list[tuple[str, int, str | None]]]
+_known_paths: Final[OrderedDict[tuple[object, ...], list[tuple[int, list[str]]]]] = OrderedDict()
 
 
 def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
@@ -156,14 +158,30 @@ def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Co
 
 def _wanted_routes(state: GameState, seat: Seat) -> set[str]:
     """The free routes on the shortest paths of the tickets that can still be made."""
+    cars = state.seats[seat].cars
+    return {name for length, routes in _ticket_paths(state, seat) if length <= cars for name in routes}
+
+
+def _ticket_paths(state: GameState, seat: Seat) -> list[tuple[int, list[str]]]:
+    """The shortest path of each of the seat's tickets. Most turns change no route and no ticket, so the
+    last ones are kept: they follow from their key alone."""
     seat_state = state.seats[seat]
-    wanted: set[str] = set()
-    graph = _build_graph(state, seat)
-    for name in seat_state.tickets:
-        length, routes = _shortest_path(state, graph, state.board.tickets[str(name)])
-        if length <= seat_state.cars:
-            wanted.update(routes)
-    return wanted
+    key = (
+        state.board.digest,
+        tuple(seat_state.tickets),
+        tuple(seat_state.routes),
+        frozenset(seat_state.blocked_parallels),
+        *map(tuple, state.open_routes.values()),
+    )
+    if (paths := _known_paths.get(key)) is None:
+        graph = _build_graph(state, seat)
+        tickets = (state.board.tickets[str(name)] for name in seat_state.tickets)
+        paths = _known_paths[key] = [_shortest_path(state, graph, ticket) for ticket in tickets]
+        if len(_known_paths) > MAX_KNOWN_PATHS:
+            _known_paths.popitem(last=False)
+    else:
+        _known_paths.move_to_end(key)
+    return paths
 
 
 def _build_graph(state: GameState, seat: Seat) -> RouteGraph:
