@@ -1,19 +1,18 @@
 """How the seats of a rollout play: as `planner` does, on a compact game. A seat's network is planned once, and anew
-only when a route on it is taken, its turns grow short or it gets tickets; cards and claims follow from what it misses."""
+only when a route on it is taken, its turns grow short or it gets tickets; cards and claims follow from what it misses.
+It draws no more tickets unless it can do nothing else: chosen without looking ahead, they cost more than they bring."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from services.bots.planning.board_graph import UNREACHABLE, shortest_path
-from services.bots.planning.draw_choice import LEAST_TURNS
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, NO_CARD, CompactGame
 from services.bots.searching.compact_rules import ANY_COLOUR, WILD, TicketEnds
 from services.bots.searching.rollout_needs import RolloutNeeds
 from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
 
-CARS_TO_DRAW: Final = 20  # with fewer left no more tickets are drawn
 MAX_TURNS: Final = 1_000  # of a rollout; no game takes as many
 
 
@@ -41,8 +40,6 @@ class Rollout:
         claim = self._last_claim() if turns <= 1 else self._best_claim(needs, turns)
         if claim is not None:
             game.claim(*claim)
-        elif self._wants_tickets(turns):
-            self.draw_tickets()
         elif game.has_second_card() or WILD in game.market:
             self.draw_cards(needs)
         elif (last := self._last_claim()) is not None:
@@ -93,18 +90,6 @@ class Rollout:
         return self.by_points
 
     # -- tickets -------------------------------------------------------------------------
-
-    def _wants_tickets(self, turns: int) -> bool:
-        game, seat = self.game, self.game.turn
-        plan = self.plans[seat]
-        return (
-            game.cars[seat] >= CARS_TO_DRAW
-            and len(game.tickets[seat]) < WEIGHTS.tickets_to_draw
-            and plan is not None
-            and not plan.routes
-            and turns >= LEAST_TURNS
-            and len(game.ticket_deck) >= game.rules.tickets_drawn
-        )
 
     def draw_tickets(self) -> None:
         """Draw tickets, and keep those that bring more than they cost, and at least as many as it must."""

@@ -14,9 +14,12 @@ from services.bots.planning.board_graph import UNREACHABLE, shortest_path
 from services.bots.searching.compact_game import FREE, CompactGame
 from services.bots.searching.compact_rules import TicketEnds
 
-PER_END: Final = 1.65  # that one of its routes has an end in a city of the ticket
-PER_WAY: Final = 1.6  # for the share of the cars that it needs no more: 1 where the ticket is made
+PER_END: Final = 1.95  # for each city of the ticket to which one of its routes leads
+PER_WAY: Final = 1.2  # for the share of the way that is done
 PER_POINT: Final = 0.06  # long tickets are kept rather
+WHEN_MADE: Final = 1.9  # for a ticket that is made; this and the next in proportion to the cars that the seat has used
+PER_MISSING_CAR: Final = -0.15
+MOST_MISSING: Final = 20.0  # cars
 
 
 def ticket_odds(game: CompactGame, seat: int, tickets: Sequence[TicketEnds]) -> list[float]:
@@ -28,11 +31,14 @@ def ticket_odds(game: CompactGame, seat: int, tickets: Sequence[TicketEnds]) -> 
         for owner, length in zip(owners, lengths, strict=True)
     ]
     cities = {city for route in game.routes[seat] for city in graph.ends[route]}
+    laid = sum([lengths[route] for route in game.routes[seat]], 0.0)
+    used = laid / max(1.0, laid + game.cars[seat])
     odds = list[float]()
     for ticket in tickets:
         before, _ = shortest_path(graph, lengths, ticket.a, ticket.b)
-        after, _ = shortest_path(graph, costs, ticket.a, ticket.b)
-        way = max(0.0, 1 - after / before) if before else 0.0
+        missing, _ = shortest_path(graph, costs, ticket.a, ticket.b)
         ends = (ticket.a in cities) + (ticket.b in cities)
-        odds.append(exp(PER_END * ends + PER_WAY * way + PER_POINT * ticket.points))
+        way = max(0.0, 1 - missing / before) if before else 0.0
+        late = WHEN_MADE if missing == 0 else PER_MISSING_CAR * min(missing, MOST_MISSING)
+        odds.append(exp(PER_END * ends + PER_WAY * way + PER_POINT * ticket.points + used * late))
     return odds
