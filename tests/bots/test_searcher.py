@@ -3,6 +3,7 @@ only for a clearly better one."""
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.searching.candidate_values import CandidateValue, SearchBudget, evaluate_candidates
 from services.bots.searching.compact_game import NO_CARD, CompactGame
-from services.bots.searching.compact_rules import KINDS, compact_rules
+from services.bots.searching.compact_rules import KINDS, TicketEnds, compact_rules
 from services.bots.searching.world_sampler import WorldSampler
 from services.referee.rules import GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge, determinize
@@ -93,6 +94,39 @@ def test_cards_that_another_seat_took_face_up_are_in_its_hand_in_every_world() -
     for number in range(20):
         world = WorldSampler(scene.state, 0, compact_rules(scene.state)).sample(Random(number))
         assert sum(world.hands[1]) == 7 and world.hands[1][KINDS.index("red")] >= 5
+
+
+def test_others_hold_the_tickets_that_their_routes_lead_to_in_most_worlds() -> None:
+    way = (
+        "dallas-little-rock-a",
+        "little-rock-saint-louis-a",
+        "pittsburgh-saint-louis-a",
+        "new-york-pittsburgh-a",
+    )
+    scene = given(2, tickets=[[], ["los-angeles:miami", "boston:miami"]], owners=dict.fromkeys(way, 1))
+    rules, ticket = compact_rules(scene.state), scene.state.board.tickets["dallas:new-york"]
+    sampler, city = WorldSampler(scene.state, 0, rules), rules.graph.city_index
+    ends = TicketEnds(city[ticket.a], city[ticket.b], ticket.points)
+    shares = Counter(each for number in range(100) for each in sampler.sample(Random(number)).tickets[1])
+    assert shares[ends] > 60, "evenly dealt it would be in 7 of 100"
+    assert len(shares) > 15, "but none is sure"
+
+
+def test_every_drawer_of_a_world_has_luck_of_its_own_and_every_card_is_as_likely() -> None:
+    game = WorldSampler(given(2).state, 0, compact_rules(given(2).state)).sample(Random(0))
+    drawn = Counter[tuple[int, int]]()
+    for luck in range(4_000):
+        world = game.copy()
+        world.luck, world.deck = luck, [1, 0, 0, 3, *[0] * (len(KINDS) - 4)]
+        drawn[world.take_card(0), world.take_card(1)] += 1
+    assert all(
+        abs(drawn[kinds] - expected) < 120
+        for kinds, expected in {(0, 3): 1_000, (3, 0): 1_000, (3, 3): 2_000}.items()
+    )
+    one, other = game.copy(), game.copy()
+    other.take_card(0)
+    other.deck = one.deck[:]
+    assert [one.take_card(1) for _ in range(9)] == [other.take_card(1) for _ in range(9)]
 
 
 # -- the values ------------------------------------------------------------------------------

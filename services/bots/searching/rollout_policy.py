@@ -95,10 +95,10 @@ class Rollout:
         """Draw tickets, and keep those that bring more than they cost, and at least as many as it must."""
         game, seat = self.game, self.game.turn
         offer = game.draw_tickets()
-        game.keep_tickets(offer, self.worth_keeping(offer))
+        game.keep_tickets(offer, self._worth_keeping(offer))
         self.plans[seat] = None
 
-    def worth_keeping(self, offer: list[TicketEnds]) -> list[int]:
+    def _worth_keeping(self, offer: list[TicketEnds]) -> list[int]:
         """The places in the offer of the tickets to keep."""
         game, seat = self.game, self.game.turn
         costs = route_costs(game, seat, turns_left(game, seat))
