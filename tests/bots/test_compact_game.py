@@ -42,7 +42,7 @@ HABITS: Final = ((), (ClaimRoute,), (DrawBlind, DrawMarket), (DrawTickets, KeepT
 FEW_CARDS: Final = dict.fromkeys(KINDS, 3) | {
     "locomotive": 8
 }  # so that decks are rebuilt and markets flushed
-COMPARED: Final = sorted({*CompactGame.__slots__} - {"rules", "luck", "drawn"})
+COMPARED: Final = sorted({*CompactGame.__slots__} - {"rules", "seed", "drawn"})
 
 
 def compact(state: GameState) -> CompactGame:

@@ -112,12 +112,12 @@ def test_others_hold_the_tickets_that_their_routes_lead_to_in_most_worlds() -> N
     assert len(shares) > 15, "but none is sure"
 
 
-def test_every_drawer_of_a_world_has_luck_of_its_own_and_every_card_is_as_likely() -> None:
+def test_every_drawer_of_a_world_has_chance_of_its_own_and_every_card_is_as_likely() -> None:
     game = WorldSampler(given(2).state, 0, compact_rules(given(2).state)).sample(Random(0))
     drawn = Counter[tuple[int, int]]()
-    for luck in range(4_000):
+    for seed in range(4_000):
         world = game.copy()
-        world.luck, world.deck = luck, [1, 0, 0, 3, *[0] * (len(KINDS) - 4)]
+        world.seed, world.deck = seed, [1, 0, 0, 3, *[0] * (len(KINDS) - 4)]
         drawn[world.take_card(0), world.take_card(1)] += 1
     assert all(
         abs(drawn[kinds] - expected) < 120

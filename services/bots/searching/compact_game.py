@@ -25,17 +25,32 @@ class CompactGame:
     """One game in play, that the caller owns: turns are played by its methods. Cards are counted by kind.
 
     Nobody knows the order of the deck, so each of its cards may be the next one; which one it is follows from
-    `luck`, from who draws (a slot of the market, or a seat), and from how many cards that one had before. So games
-    with the same luck stay as alike as they can, though they are played differently (common random numbers)."""
+    `seed`, from who draws (a slot of the market, or a seat), and from how many cards that one had before. So games
+    with the same seed stay as alike as they can, though they are played differently (common random numbers)."""
 
     __slots__ = (
-        "cars", "deck", "discards", "drawn", "hands", "is_over", "last_turns", "luck", "market", "owners", "passes",
-        "points", "routes", "rules", "ticket_deck", "tickets", "turn",
+        "cars",
+        "deck",
+        "discards",
+        "drawn",
+        "hands",
+        "is_over",
+        "last_turns",
+        "market",
+        "owners",
+        "passes",
+        "points",
+        "routes",
+        "rules",
+        "seed",
+        "ticket_deck",
+        "tickets",
+        "turn",
     )  # fmt: skip
 
-    def __init__(self, rules: CompactRules, luck: int) -> None:
+    def __init__(self, rules: CompactRules, seed: int) -> None:
         seats = len(rules.order)
-        self.rules, self.luck = rules, luck
+        self.rules, self.seed = rules, seed
         self.owners = [FREE] * len(rules.colours)
         self.hands = [[0] * len(KINDS) for _ in range(seats)]
         self.cars, self.points = [0] * seats, [0] * seats
@@ -51,8 +66,8 @@ class CompactGame:
         self.is_over = False
 
     def copy(self) -> CompactGame:
-        """The same game, with the same luck."""
-        copy = CompactGame(self.rules, self.luck)
+        """The same game, with the same seed."""
+        copy = CompactGame(self.rules, self.seed)
         copy.owners, copy.cars, copy.points = self.owners[:], self.cars[:], self.points[:]
         copy.hands = [hand[:] for hand in self.hands]
         copy.tickets = [tickets[:] for tickets in self.tickets]
@@ -73,7 +88,7 @@ class CompactGame:
         """A card off the deck, which isn't empty."""
         deck, index = self.deck, self.drawn[drawer]
         self.drawn[drawer] = index + 1
-        rest, kind = int(_random_number(self.luck, drawer, index) * sum(deck)), 0
+        rest, kind = int(_random_number(self.seed, drawer, index) * sum(deck)), 0
         while rest >= deck[kind]:
             rest -= deck[kind]
             kind += 1
@@ -224,9 +239,9 @@ class CompactGame:
         )
 
 
-def _random_number(luck: int, drawer: int, index: int) -> float:
+def _random_number(seed: int, drawer: int, index: int) -> float:
     """From 0 to below 1, the same for the same arguments (a 64-bit mix as in SplitMix)."""
-    number = (luck + (drawer << 32 | index) * 0x9E3779B97F4A7C15) & WORD
+    number = (seed + (drawer << 32 | index) * 0x9E3779B97F4A7C15) & WORD
     number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & WORD
     number = (number ^ (number >> 27)) * 0x94D049BB133111EB & WORD
     return ((number ^ (number >> 31)) >> 11) / (1 << 53)
@@ -238,9 +253,9 @@ def _add_bonus(totals: list[int], bonus: int, counts: Sequence[int]) -> None:
         totals[seat] += bonus if count == max(counts) > 0 else 0
 
 
-def public_part(state: GameState, rules: CompactRules, luck: int = 0) -> CompactGame:
+def public_part(state: GameState, rules: CompactRules, seed: int = 0) -> CompactGame:
     """The game with everything that all see: no hands, no tickets, no decks. `state` is a seat's view or more."""
-    game, index = CompactGame(rules, luck), rules.graph.route_index
+    game, index = CompactGame(rules, seed), rules.graph.route_index
     for name, seat in state.route_owners.items():
         game.owners[index[name]] = seat
     open_routes = {index[name] for names in state.open_routes.values() for name in names}

@@ -17,7 +17,9 @@ from services.bots.searching.compact_rules import TicketEnds
 PER_END: Final = 1.95  # for each city of the ticket to which one of its routes leads
 PER_WAY: Final = 1.2  # for the share of the way that is done
 PER_POINT: Final = 0.06  # long tickets are kept rather
-WHEN_MADE: Final = 1.9  # for a ticket that is made; this and the next in proportion to the cars that the seat has used
+WHEN_MADE: Final = (
+    1.9  # for a ticket that is made; this and the next in proportion to the cars that the seat has used
+)
 PER_MISSING_CAR: Final = -0.15
 MOST_MISSING: Final = 20.0  # cars
 

@@ -50,7 +50,7 @@ class WorldSampler:
     def sample(self, chance: Random) -> CompactGame:
         """A world; `chance` alone decides which, and draws in it later."""
         game = self._game.copy()
-        game.luck = chance.getrandbits(64)
+        game.seed = chance.getrandbits(64)
         self._deal_cards(game, chance)
         self._deal_tickets(game, chance)
         return game
