@@ -11,6 +11,7 @@ import pytest
 from schemas.events import TurnStarted
 from schemas.webhooks import Webhook
 from services.auditor import job_queue
+from services.auditor.jobs import JOB_TYPES, JobType
 from services.auditor.webhook_job import notify_webhook
 from services.ledger import keys
 from services.ledger.webhook_store import WebhookStore
@@ -19,7 +20,7 @@ from tests.auditor.conftest import Server
 from tests.auditor.given import play_out
 from tests.auditor.test_jobs import given_back, killed
 from tests.auditor.webhook_receiver import SECRET, receiving
-from tests.auditor.webhook_table import PublicViews, Table
+from tests.auditor.webhook_table import LONG_S, PublicViews, Table
 from tests.conftest import PARTITIONS
 from tests.deploy.compose import wait_until
 from tests.referee.running_referee import GAME, opening_commands, submit
@@ -252,8 +253,13 @@ def test_a_game_without_webhooks_is_not_read(table: Table, monkeypatch: pytest.M
     assert table.sent() == []
 
 
-def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(table: Table) -> None:
+def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # given
+    done: list[str] = []
+    monkeypatch.setitem(JOB_TYPES, "other", JobType(lambda _: done.append(GAME), 60))
+    monkeypatch.setitem(JOB_TYPES, "webhook", JOB_TYPES["webhook"]._replace(timeout_s=round(LONG_S)))
     table.open()
     table.put(0)
     table.put(1)
@@ -263,13 +269,14 @@ def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(table: Table) -> 
     table.auditor = table.new_auditor(pool)
     # when
     table.auditor.enqueue_due()
-    table.auditor.jobs.enqueue("archive", GAME, GAME)
+    table.auditor.jobs.enqueue("other", GAME)
     table.work()
     # then
-    jobs = [(job.kind, job.state) for job in table.auditor.jobs.list_jobs()]
-    assert jobs == [("webhook", "running"), ("webhook", "running")]
+    assert done == [GAME]
+    jobs = table.auditor.jobs
+    wait_until(lambda: [(job.kind, job.state) for job in jobs.list_jobs()] == [("webhook", "running")] * 2)
     table.receiver.may_answer.set()
-    wait_until(lambda: not table.auditor.jobs.list_jobs())
+    wait_until(lambda: not jobs.list_jobs())
     assert {request.json["seat"] for request in table.receiver.taken()} == {0, 1}
     pool.shutdown()
 

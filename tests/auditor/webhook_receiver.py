@@ -66,7 +66,7 @@ def receiving() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
             receiver.requests.append(Request(self.path, headers, body))
-            receiver.may_answer.wait(60)
+            receiver.may_answer.wait(300)
             self.send_response(receiver.status)
             self.send_header("Location", f"{receiver.url}/elsewhere")
             self.send_header("Content-Length", "0")

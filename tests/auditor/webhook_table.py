@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from schemas.webhooks import Webhook
 from services.auditor.webhook_client import WebhookClient
@@ -16,6 +16,8 @@ from services.ledger.view_queries import ViewPageOrError
 from tests.auditor.conftest import Server
 from tests.auditor.webhook_receiver import HERE, SECRET, Receiver, Request
 from tests.referee.running_referee import GAME, Players, opening_commands, submit
+
+LONG_S: Final = 300.0  # for an answer, on a busy machine too
 
 
 class PublicViews:
@@ -44,7 +46,7 @@ class Table:
 
     def new_auditor(self, executor: Executor | None = None) -> Auditor:
         before = self.server.auditor.context
-        webhooks = WebhookClient(HERE)
+        webhooks = WebhookClient(HERE, seconds=LONG_S)
         settings = before.settings.model_copy(update={"public_url": "https://play.example/"})
         ledger: Any = PublicViews(self.server.ledger)
         context = before._replace(ledger=ledger, webhooks=webhooks, settings=settings, archive=None)
