@@ -24,7 +24,8 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
    this seat's view, and nothing else does. It ends after 30 days, unless the server is set otherwise; the same
    join gives a new one. If somebody else may have it, `POST /games/{game}/withdraw-token` makes all
    tokens of your seat void and gives a new one.
-3. `POST /games/{game}/start` shuffles and deals, once every seat is taken.
+3. `POST /games/{game}/start` shuffles and deals, once every seat is taken. Before that the host frees the seat of who isn't
+   there (`POST /games/{game}/seats/{seat}/free`), and lets a bot take a free one (`.../bot`).
 4. `POST /games/{game}/commands` plays. A refused command answers 409 with the rule's id.
 5. `GET /games/{game}/view?after=N` reads on from entry N; without a token it is the
    public view.
