@@ -8,9 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, suppress
 from threading import Event, Thread
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import uvicorn
 from redis.exceptions import RedisError
 
 from schemas.commands import Command
@@ -25,7 +24,6 @@ from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
 from services.bots.worker import BotWorker
-from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
 from services.ledger.stale_deliveries import monotonic_ms
@@ -43,9 +41,10 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
 from services.runtime.thread_turns import shorten_turns
 from services.runtime.worker_loop import Outage, PeriodicTask
-from services.tables.built_in_catalog import BuiltInCatalog
-from services.verification.archived_audits import ArchivedAudits
 from services.verification.game_repository import ArchiveReader, GameRepository
+
+if TYPE_CHECKING:
+    import uvicorn
 
 IDLE_PAUSE_S: Final = 0.5
 FORK_THREADS: Final = 2  # of a referee, which read the logs that forks go on from
@@ -206,6 +205,10 @@ def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
     """The gateway's server, with all that it is given to know of rules; from now on no thread of its process keeps others
     waiting for long. Raises InvalidInputError, or EngineUnavailableError: with `strict_engine`, the engine's settings break
     promises."""
+    from services.gateway.server import build_server  # noqa: PLC0415 - a web framework, which no other service needs
+    from services.tables.built_in_catalog import BuiltInCatalog  # noqa: PLC0415 - the same
+    from services.verification.archived_audits import ArchivedAudits  # noqa: PLC0415 - the same
+
     shorten_turns()
     reader = open_archive_reader(settings) or ArchiveReader(None, own_keys(settings))
     catalog = BuiltInCatalog(ProcessSuggester())
@@ -258,6 +261,8 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     # uvicorn handles signals itself, but only once it runs; a stop before that is handled here.
     Thread(target=stop_server, name="gateway-stop", daemon=True).start()
     log = get_logger("gateway")
+    from services.gateway.server import open_listener  # noqa: PLC0415 - as above
+
     with open_listener(settings.host, settings.port, settings.unread_s) as listening:
         log.info("listening", host=settings.host, port=listening.getsockname()[1])
         server.run([listening])

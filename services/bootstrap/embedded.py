@@ -30,7 +30,6 @@ from services.bootstrap.composition import (
 )
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
 from services.bootstrap.service_processes import ServiceBody, can_fork_services, forked_services
-from services.gateway.server import open_listener
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
@@ -95,6 +94,8 @@ def run_embedded_server(
 ) -> Iterator[EmbeddedServer]:
     """Run all services until the end of the block. With `processes`, referee and bots have processes of their own
     where that is faster. Raises EngineUnavailableError or InvalidInputError."""
+    from services.gateway.server import open_listener  # noqa: PLC0415 - a web framework, which most commands don't need
+
     with open_engine_url(data, settings) as url:
         own_data = data if url != settings.redis_url else None
         settings = _complete_settings(data, settings, url)
