@@ -123,6 +123,10 @@ def _appends(ledger: RedisLedger, client: Any) -> None:
     ledger.append([append_request(expected=2, id_="c3")])
 
 
+def _has_an_entry_in_its_log_alone(ledger: RedisLedger, client: Any) -> None:
+    client.xadd(keys.log(PARTITION, GAME), {"e": b"entry of c3"}, "3-0")
+
+
 def _loses_its_end(ledger: RedisLedger, client: Any) -> None:
     for key in (keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)):
         client.xdel(key, "2-0")
@@ -147,7 +151,15 @@ def _has_no_file(ledger: RedisLedger, client: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [_appends, _loses_its_end, _grows_another_end, _has_another_file, _has_no_file]
+    "change",
+    [
+        _appends,
+        _has_an_entry_in_its_log_alone,
+        _loses_its_end,
+        _grows_another_end,
+        _has_another_file,
+        _has_no_file,
+    ],
 )
 def test_P7_the_streams_stay_where_log_or_file_is_another_than_was_checked(
     ledger: RedisLedger, client: Any, change: Callable[[RedisLedger, Any], None]

@@ -10,9 +10,14 @@ from typing import Any, Final
 import pytest
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
+from services.auditor.archive_job import archive_game
+from services.auditor.jobs import JobContext
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect
 from services.ledger.engine_users import RULES_FILES, read_rules
+from services.referee.finished_streams import remove_streams
+from services.runtime.settings import read_settings
+from tests.auditor.given import SIGNER, play_out
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME as GAME_OF_BOTS
 from tests.referee.running_referee import opening_commands, partition_of, referee_at, submit
@@ -202,6 +207,26 @@ def test_the_bots_may_renew_the_tasks_that_they_think_about(clients: Callable[[s
         each["name"]: each["pending"] for each in clients("operator").xinfo_consumers(stream, keys.BOT_GROUP)
     }
     assert consumers == {b"one": 0, b"one#2": len(taken)}, "what it left pending, under its newest name alone"
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+def test_an_auditor_stores_a_finished_game_as_one_value_and_a_referee_alone_removes_its_streams(
+    clients: Callable[[str], Any], edition: int
+) -> None:
+    # given
+    clients("operator").flushdb()
+    operator = RedisLedger(clients("operator"), PARTITIONS, edition=edition)
+    play_out(operator, referee_at(operator))
+    auditor, referee = (RedisLedger(clients(user), PARTITIONS) for user in ("auditor", "referee"))
+    # when
+    archive_game(JobContext(auditor, read_settings(), lambda: 0, signer=SIGNER), GAME_OF_BOTS)
+    with pytest.raises((NoPermissionError, ResponseError)):
+        remove_streams(auditor, GAME_OF_BOTS)
+    removed = remove_streams(referee, GAME_OF_BOTS)
+    # then
+    assert removed
+    assert not operator.read_entries(GAME_OF_BOTS)
+    assert clients("gateway").get(keys.game_file(partition_of(GAME_OF_BOTS), GAME_OF_BOTS))
 
 
 def test_without_a_password_the_engine_says_that_it_is_up_and_nothing_else(
