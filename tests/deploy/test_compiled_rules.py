@@ -80,7 +80,7 @@ def test_it_is_switched_off_by_a_variable(builds: Path, sources: Path, word: str
     assert chosen == RulesForm(compiled=False, reason="LEDGERLINE_COMPILED_RULES is off")
 
 
-def test_a_changed_source_makes_a_build_stale(builds: Path, sources: Path) -> None:
+def test_P4_a_changed_source_makes_a_build_stale(builds: Path, sources: Path) -> None:
     build(builds, sources)
     changed = sources / SOURCE_FOLDERS[0] / "one.py"
     text = changed.read_text()
@@ -94,7 +94,7 @@ def test_a_changed_source_makes_a_build_stale(builds: Path, sources: Path) -> No
 
 
 @pytest.mark.parametrize("folder", SOURCE_FOLDERS)
-def test_a_source_that_comes_goes_or_moves_makes_a_build_stale(sources: Path, folder: str) -> None:
+def test_P4_a_source_that_comes_goes_or_moves_makes_a_build_stale(sources: Path, folder: str) -> None:
     keys = {build_key(sources)}
     source = sources / folder / "one.py"
     (sources / folder / "two.py").write_text(source.read_text())
@@ -206,7 +206,7 @@ def test_a_build_that_cannot_be_loaded_leaves_the_rules_to_python(builds: Path) 
     assert file.endswith("seat_state.py")
 
 
-def test_a_build_is_not_mixed_with_modules_that_are_there_already(
+def test_P4_a_build_is_not_mixed_with_modules_that_are_there_already(
     builds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Compiled modules call each other without asking which module is loaded."""

@@ -12,6 +12,7 @@ DRAWS: Final = ("tests/rules/test_marklin_draws.py",)
 TRAINS: Final = ("tests/rules/test_trains_setup.py",)
 SCORES: Final = ("tests/verification/audit/test_running_score.py",)
 FILES: Final = ("tests/verification/proof/test_version_4_files.py", "tests/golden/test_golden.py")
+COMPILED: Final = ("tests/deploy/test_compiled_rules.py",)
 VERSIONS: Final = ("tests/rules/test_version_4.py",)
 
 RULES_MUTANTS: Final = (
@@ -76,5 +77,13 @@ RULES_MUTANTS: Final = (
         "a rebuilt deck's old places are kept", "P6", "services/referee/rules/proof/pile_tracker.py",
         "PileChange:\n    pile_tracker.runs[CARD_PILE] = []\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()",
         "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
+    ),
+    Mutant(
+        "compiled rules decide though the sources changed", "P4", "services/runtime/compiled_rules.py",
+        "folder = builds / build_key(root)", "folder = min(builds.iterdir())", COMPILED,
+    ),
+    Mutant(
+        "compiled rules are loaded beside what was imported", "P4", "services/runtime/compiled_rules.py",
+        "if loaded := finder.names & sys.modules.keys():", "if loaded := finder.names & set():", COMPILED,
     ),
 )  # fmt: skip
