@@ -161,7 +161,7 @@ class AsyncLedger:
         """Call this with the notifications of every game, of which one may be lost. It ends with one of ENGINE_ERRORS, or
         with what `on_notification` raised; others have their turn now and then."""
         if has_direct_connections(self._client):
-            await listen_directly(self._client, on_notification)
+            await listen_directly(self._client, on_notification)  # ends with an error only
         count = 0
         async for notification in self.subscribe():
             on_notification(notification)

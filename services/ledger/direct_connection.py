@@ -36,9 +36,7 @@ class DirectConnection(asyncio.Protocol):
     def __init__(self, opened: Client, on_reply: OnReply) -> None:
         self._opened, self._on_reply = opened, on_reply
         self._transport = cast(asyncio.Transport, opened._writer.transport)
-        self._streams: Any = (
-            self._transport.get_protocol()
-        )  # asyncio's own: what redis-py reads and closes by
+        self._streams: Any = self._transport.get_protocol()  # asyncio's own, by which redis-py closes
         self._reader = hiredis.Reader(protocolError=InvalidResponse, replyError=opened._parser.parse_error)
         self._loop = asyncio.get_running_loop()
         self._is_behind = False  # replies wait for the next turn

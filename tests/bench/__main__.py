@@ -86,6 +86,7 @@ SLOW: Final = (
     "crowds",
     "followers",
     "bots",
+    "gateway",
 )  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
