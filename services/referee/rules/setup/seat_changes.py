@@ -32,8 +32,8 @@ def take_seat(state: GameState, seat: Seat | None, command: TakeSeat) -> EventSt
 
 
 def seat_taken_by(state: GameState, seat: Seat, holder: TakeSeat, policy: Policy | None = None) -> SeatTaken:
-    """The event by which this person, or a bot of this policy, takes a seat: with a secret that nobody knows who sat
-    there before."""
+    """The event by which this person, or a bot of this policy, takes a seat, with a secret that its
+    holders before don't know."""
     assert state.seed is not None, "only the referee seats"
     randomness, times_freed = state.ruleset.randomness, state.seats[seat].times_freed
     return SeatTaken(
