@@ -51,7 +51,8 @@ SubmitBatcher = RequestBatcher[Sequence[RedisCommand], Sequence[Reply]]
 
 
 class AsyncLedger:
-    """Submits commands and reads views, with the names of their players. It can't read a log."""
+    """Submits commands and reads views, with the names of their players. It can't read the log of a game that has
+    streams."""
 
     def __init__(
         self, client: redis.asyncio.Redis, partitions: int, max_waiting: int = MAX_WAITING_COMMANDS
