@@ -74,6 +74,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
             "dispute": [raised.json()["dispute"]],
             "rule": ["usa", "TURN-1"],
             "board": ["usa", "europe"],
+            "seat": ["0", "1"],
         }
         yield Played(http, running.url, [own, own, other, host, late.token, None, "of nobody"], found)
 
