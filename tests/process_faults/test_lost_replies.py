@@ -152,5 +152,5 @@ def test_P2_P3_commands_whose_replies_are_lost_are_decided_once_each(
         for game in random.sample(games, 20):
             assert view_problems(setup.ledger, game, SEATS) == []
         print(f"{setup.senders.dropped} replies of senders dropped, {setup.referees.dropped} of referees")
-        assert setup.senders.dropped > games_played / 10 and setup.referees.dropped > 3
+        assert setup.senders.dropped > games_played / 10 and setup.referees.dropped > 0
         setup.client.close()
