@@ -191,8 +191,8 @@ print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
 def loaded(builds: Path) -> Sequence[str]:
     """What a new process says of the rules that it loaded: compiled, fault, reason, the file of a module."""
     done = subprocess.run(
-        [sys.executable, "-c", LOADS.format(builds=str(builds), root=str(ROOT))],
-        cwd=ROOT, capture_output=True, text=True, check=True, env={VARIABLE: "on"},
+        [sys.executable, "-c", LOADS.format(variable=VARIABLE, builds=str(builds), root=str(ROOT))],
+        cwd=ROOT, capture_output=True, text=True, check=True, env={VARIABLE: "off"},
     )  # fmt: skip
     return done.stdout.strip().split("|")
 
