@@ -178,9 +178,10 @@ def test_what_may_take_long_stays_interruptible(compiling: dict[str, Any]) -> No
 
 
 LOADS = """
+import os
 from pathlib import Path
-from typing import Any
 import services
+os.environ[{variable!r}] = "on"
 from services.runtime.compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
 import services.referee.rules.seat_state as module
