@@ -214,7 +214,7 @@ def test_P4_a_build_is_not_mixed_with_modules_that_are_there_already(
     build(builds, ROOT)
     form = compiled_rules.load_build(builds / build_key(ROOT))
     assert (form.compiled, form.fault) == (False, True)
-    assert form.reason == f"{MODULE} was imported before"
+    assert form.reason.endswith(" was imported before")
 
 
 @pytest.mark.parametrize(
