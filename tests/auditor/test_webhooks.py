@@ -266,7 +266,7 @@ def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(
     table.receiver.may_answer.clear()
     pool = DaemonThreadPool("test", 2)
     table.auditor.deregister()
-    table.auditor = table.new_auditor(pool)
+    table.auditor = table.new_auditor(pool, seconds=60)
     # when
     table.auditor.enqueue_due()
     table.auditor.jobs.enqueue("other", GAME)

@@ -44,9 +44,9 @@ class Table:
         server.auditor.deregister()
         self.auditor = self.new_auditor()
 
-    def new_auditor(self, executor: Executor | None = None) -> Auditor:
+    def new_auditor(self, executor: Executor | None = None, seconds: float = LONG_S) -> Auditor:
         before = self.server.auditor.context
-        webhooks = WebhookClient(HERE, seconds=LONG_S)
+        webhooks = WebhookClient(HERE, seconds=seconds)
         settings = before.settings.model_copy(update={"public_url": "https://play.example/"})
         ledger: Any = PublicViews(self.server.ledger)
         context = before._replace(ledger=ledger, webhooks=webhooks, settings=settings, archive=None)
