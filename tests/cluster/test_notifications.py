@@ -14,6 +14,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
 from services.ledger.errors import NodeAwayError
 from services.ledger.notifications import EntryNotification
+from services.ledger.records import FIRST_EDITION
 from services.ledger.view_pages import ViewPage, ViewRequest
 from services.ledger.view_queries import LogHead
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging, wait_until
@@ -107,7 +108,7 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
     async def story() -> None:
         ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         client = connect(nodes.url)
-        writer = RedisLedger(client, init_partition_count(client, PARTITIONS))
+        writer = RedisLedger(client, init_partition_count(client, PARTITIONS), edition=FIRST_EDITION)
         dead = nodes.holder(0)
         left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not dead)
         games = [game_of(0), game_of(left)]

@@ -140,7 +140,7 @@ def entries(http: httpx.Client, game: str, token: str | None, after: int = 0) ->
 
 def over(http: httpx.Client) -> tuple[str, int]:
     """A game of bots that is over, and the number of its last entry."""
-    created = CreatedGame(http, "greedy", "random", options={"last_cars": 35, "cars": 45})
+    created = CreatedGame(http, "greedy", "random", seed="over", options={"last_cars": 35, "cars": 45})
     created.start()
     return created.game, ended(http, created.game)
 

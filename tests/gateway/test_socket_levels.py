@@ -11,9 +11,7 @@ import pytest
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway import service
-from services.gateway.command_tracking import AckRequest, parse_ack_request
-from services.gateway.websocket_commands import MAX_PENDING_COMMANDS
+from services.gateway.websocket_commands import MAX_PENDING_COMMANDS, SocketCommands
 from services.ledger import keys
 from services.ledger.records import MAX_WAITING_COMMANDS
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
@@ -68,13 +66,14 @@ def test_P8_a_command_without_a_level_is_unknown_after_the_default_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits_s = []
+    expect_verdict = SocketCommands._expect_verdict
 
-    def impatient(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
-        waits_s.append(default_wait_s)
-        return parse_ack_request(level, wait_ms, 0.4)
+    def impatient(commands: SocketCommands, envelope: CommandEnvelope, wait_s: float) -> None:
+        waits_s.append(wait_s)
+        expect_verdict(commands, envelope, 0.4)
 
     ada, _ = in_turn(http)
-    monkeypatch.setattr(service, "parse_ack_request", impatient)
+    monkeypatch.setattr(SocketCommands, "_expect_verdict", impatient)
     request.getfixturevalue("paused_referee")
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW)
