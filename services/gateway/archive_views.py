@@ -15,8 +15,8 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.archive import ArchiveUnavailableError
-from services.gateway.command_tracking import UNLOGGED_LEVEL, CommandProgress, reused_id_problem_of
-from services.gateway.problem_details import HttpProblemError, refusal_problem
+from services.gateway.command_tracking import CommandProgress, game_over_problem, reused_id_problem_of
+from services.gateway.problem_details import HttpProblemError
 from services.ledger import FiledGame
 from services.ledger.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
@@ -128,7 +128,7 @@ class ArchiveViews:
         Raises HttpProblemError: the command was refused, or the log has no such command; or as `find_progress`."""
         progress = await self.find_progress(envelope)
         if progress is None:
-            raise refusal_problem("GAME-3", "the game is over", id=envelope.id, level=UNLOGGED_LEVEL)
+            raise game_over_problem(envelope.id)
         if (problem := progress.refusal(envelope.id)) is not None:
             raise problem
         return progress

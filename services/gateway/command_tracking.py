@@ -40,6 +40,12 @@ class AckRequest(NamedTuple):
     wait_s: float
 
 
+def game_over_problem(id_: str | None) -> HttpProblemError:
+    """A request about a game that is over; `id_` is its command's, if it has one."""
+    of_command = {} if id_ is None else {"id": id_, "level": UNLOGGED_LEVEL}
+    return refusal_problem("GAME-3", "the game is over", **of_command)
+
+
 def parse_ack_request(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
     """The level and the time (in ms) as a caller sent them; None stands for `decided` and the default time.
 

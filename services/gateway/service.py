@@ -29,10 +29,10 @@ from services.gateway.command_ids import (
 )
 from services.gateway.command_tracking import (
     RETRY_HINT,
-    UNLOGGED_LEVEL,
     AckRequest,
     CommandProgress,
     CommandTracker,
+    game_over_problem,
     parse_ack_request,
 )
 from services.gateway.game_creations import GameCreations
@@ -40,7 +40,7 @@ from services.gateway.game_views import GameLocation, GameViews
 from services.gateway.hub import Hub
 from services.gateway.invitations import Invitations, take_invitation
 from services.gateway.open_games import OPERATOR, Creator, OpenGames, is_over
-from services.gateway.problem_details import HttpProblemError, refusal_problem
+from services.gateway.problem_details import HttpProblemError
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
@@ -133,7 +133,7 @@ class GatewayService:
     ) -> responses.SeatJoined:
         """Take a seat. The same id again gives the same seat and token, until the game is over."""
         if (await self.locate_game(game, client)).archived:
-            raise refusal_problem("GAME-3", "the game is over", id=id_, level=UNLOGGED_LEVEL)
+            raise game_over_problem(id_)
         invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
         self.enforce_rate_limit(("system commands", client))
@@ -196,7 +196,7 @@ class GatewayService:
     async def require_unfinished(self, game: str, id_: str | None) -> None:
         """Raise HttpProblemError where the game is over: then no verdict is answered with a token any more."""
         if await is_over(self.ledger, game):
-            raise refusal_problem("GAME-3", "the game is over", id=id_, level=UNLOGGED_LEVEL)
+            raise game_over_problem(id_)
 
     # -- commands --------------------------------------------------------------------------
 

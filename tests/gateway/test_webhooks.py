@@ -87,7 +87,8 @@ def test_GAME_3_a_game_that_is_over_asks_nobody_any_more(http: httpx.Client) -> 
     ada, bo = begun(http)
     for player in (ada, bo):
         player.send(LEAVE)
-    problem(ask(ada, "PUT", {"url": URL}), 409, "GAME-3")
+    refused = problem(ask(ada, "PUT", {"url": URL}), 409, "GAME-3")
+    assert "id" not in refused, "it is no command"
 
 
 def test_OPERATOR_1_a_server_may_tell_nobody() -> None:
