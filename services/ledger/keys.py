@@ -6,7 +6,6 @@ them on a cluster, and a partition moves between nodes as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 from zlib import crc32
 
@@ -138,11 +137,6 @@ def webhooks(partition: int, game: str) -> str:
 def webhook_games(partition: int) -> str:
     """Sorted set: the partition's games that have webhooks, by when one was set."""
     return f"{hash_tag(partition)}:webhooks"
-
-
-def all_commands(partitions: Iterable[int]) -> list[str]:
-    """The command streams of these partitions."""
-    return [commands(partition) for partition in partitions]
 
 
 def rejection(partition: int, game: str, sender: int | None, command_id: str) -> str:

@@ -137,28 +137,27 @@ def compiling() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "deploy" / "compile_rules.py"))
 
 
-def test_without_a_compiler_it_says_what_is_missing(
-    compiling: dict[str, Any],
-    builds: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+@pytest.fixture
+def without_compiler(compiling: dict[str, Any], builds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It puts its builds into `builds`, and the machine has no compiler."""
     monkeypatch.setitem(compiling["build"].__globals__, "BUILDS", builds)
     monkeypatch.setenv("CC", "no-such-compiler -O2")
+
+
+@pytest.mark.usefixtures("without_compiler")
+def test_without_a_compiler_it_says_what_is_missing(
+    compiling: dict[str, Any], builds: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert compiling["main"]([]) == 1
     assert "there is no C compiler here (no-such-compiler)" in (error := capsys.readouterr().err)
     assert "the rules stay as they were" in error
     assert [*builds.iterdir()] == []
 
 
+@pytest.mark.usefixtures("without_compiler")
 def test_what_was_compiled_already_is_not_compiled_again_and_can_be_removed(
-    compiling: dict[str, Any],
-    builds: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    compiling: dict[str, Any], builds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(compiling["build"].__globals__, "BUILDS", builds)
-    monkeypatch.setenv("CC", "no-such-compiler")
     build(builds, ROOT)
     assert compiling["main"]([]) == 0
     assert f"compiled already (build {build_key()})" in capsys.readouterr().out

@@ -58,7 +58,7 @@ ACCESS_MUTANTS: Final = (
         "    await service.ledger.webhooks().remove(game, seat)\n", "", FREED_OVER_HTTP,
     ),
     Mutant(
-        "a seat frees another", "security", "services/gateway/routes/seat_changes.py",
+        "a seat frees another", "security", "services/gateway/routes/host_commands.py",
         "if holder.seat is not None:", "if False:", FREED_OVER_HTTP,
     ),
     Mutant(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Request
 
 from schemas.commands import FreeSeat, SeatBot, read_command
-from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import MAX_SEATS
 from services.gateway import openapi
-from services.gateway.command_ids import read_system_command_id
-from services.gateway.command_tracking import AckRequest
 from services.gateway.dependencies import (
     AckParam,
     BearerToken,
@@ -22,9 +19,11 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import Decision, SeatInvitation, TakenSeat
-from services.gateway.service import GatewayService, hex_head, reused_id_error
+from services.gateway.routes.host_commands import send_as_host
+from services.gateway.service import hex_head, reused_id_error
+
+SEAT_REFUSAL: Final = "the game's host says who sits where"
 
 router = APIRouter(tags=["games"])
 SeatParam = Annotated[int, Path(ge=0, lt=MAX_SEATS, description="the seat's number, from 0")]
@@ -52,7 +51,9 @@ async def free(
     idempotency_key: IdempotencyKey = None,
 ) -> FreedSeat:
     command = FreeSeat(seat)
-    entry, level = await send_as_host(service, game, bearer, command, idempotency_key, ack_request)
+    entry, level = await send_as_host(
+        service, game, bearer, command, idempotency_key, ack_request, seat_refusal=SEAT_REFUSAL
+    )
     if entry.events != (SeatFreed(seat),):
         raise reused_id_error()
     await service.ledger.webhooks().remove(game, seat)
@@ -87,7 +88,9 @@ async def seat_bot(
             raise InvalidInputError(field, "there is no such field")
     command = read_command({**body, "seat": seat, "type": SeatBot.type})
     assert isinstance(command, SeatBot), "its type is the path's"
-    entry, level = await send_as_host(service, game, bearer, command, idempotency_key, ack_request)
+    entry, level = await send_as_host(
+        service, game, bearer, command, idempotency_key, ack_request, seat_refusal=SEAT_REFUSAL
+    )
     taken = entry.events[0]
     if not isinstance(taken, SeatTaken) or (taken.seat, taken.policy) != (seat, command.policy):
         raise reused_id_error()
@@ -100,21 +103,3 @@ async def seat_bot(
         level=level,
         head=hex_head(entry),
     )
-
-
-async def send_as_host(
-    service: GatewayService,
-    game: str,
-    bearer: str | None,
-    command: FreeSeat | SeatBot,
-    id_: str | None,
-    ack_request: AckRequest,
-) -> tuple[ViewEntry, str]:
-    """The entry of a command that the host alone may send, and its level. Raises HttpProblemError."""
-    await service.require_game(game)
-    holder = await service.authorization.require_holder(game, bearer)
-    if holder.seat is not None:
-        raise HttpProblemError(403, "TOKEN-1", "the game's host says who sits where")
-    id_ = read_system_command_id(id_)
-    service.enforce_rate_limit((game, None))
-    return await service.execute_decided(game, id_, command, ack_request)

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Response
 from schemas.commands import EndGame
 from schemas.events import GameEnded
 from services.gateway import openapi
-from services.gateway.command_ids import read_system_command_id
 from services.gateway.command_tracking import AckRequest
 from services.gateway.dependencies import (
     AckParam,
@@ -17,8 +16,8 @@ from services.gateway.dependencies import (
     IdempotencyKey,
     ServiceParam,
 )
-from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import CommandAccepted, GameClosed
+from services.gateway.routes.host_commands import send_as_host
 from services.gateway.routes.play import send_command
 from services.gateway.service import GatewayService, hex_head, reused_id_error
 
@@ -58,13 +57,10 @@ async def end_game(
 ) -> GameClosed:
     """End a game in which nobody has acted for long; its host alone may ask for it. Raises HttpProblemError: somebody
     has (GAME-8), or who asks isn't the host."""
-    await service.require_game(game)
-    holder = await service.authorization.require_holder(game, bearer)
-    if holder.seat is not None:
-        raise HttpProblemError(403, "TOKEN-1", "the game's host ends it; a seat leaves it")
-    id_ = read_system_command_id(id_)
-    service.enforce_rate_limit((game, None))
-    entry, level = await service.execute_decided(game, id_, EndGame(), ack_request)
+    refusal = "the game's host ends it; a seat leaves it"
+    entry, level = await send_as_host(
+        service, game, bearer, EndGame(), id_, ack_request, seat_refusal=refusal
+    )
     if not isinstance(entry.events[-1], GameEnded):
         raise reused_id_error()
     return GameClosed(game=game, number=entry.number, level=level, head=hex_head(entry))
