@@ -48,6 +48,7 @@ class EmbeddedServer(NamedTuple):
     url: str  # of the gateway
     failed: Event  # set when a service ended with an error
     data: Path | None  # the folder of the embedded engine; None where the settings name an engine
+    stop_gateway: Callable[[], None]  # for who has asked it all that there was to ask; the games go on
 
     def failure_reason(self) -> str:
         """Why the server can't go on; empty while it can."""
@@ -111,11 +112,11 @@ def run_embedded_server(
             forked_services(forked, failed),
             open_listener(settings.host, settings.port, settings.unread_s) as listening_socket,
             _running_threads({**threaded, "auditor": lambda stop: run_auditor(settings, stop)}, failed),
-            _running_gateway(settings, listening_socket, failed),
+            _running_gateway(settings, listening_socket, failed) as stop_gateway,
         ):
             host, port = listening_socket.getsockname()[:2]
             address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-            yield EmbeddedServer(settings, address, failed, own_data)
+            yield EmbeddedServer(settings, address, failed, own_data, stop_gateway)
 
 
 def _complete_settings(data: Path, settings: Settings, url: str) -> Settings:
@@ -146,16 +147,23 @@ def _running_threads(services: Mapping[str, ServiceBody], failed: Event) -> Iter
 
 
 @contextmanager
-def _running_gateway(settings: Settings, listening_socket: socket, failed: Event) -> Iterator[None]:
-    """Run the gateway on a thread until the end of the block, which begins when it takes requests."""
+def _running_gateway(
+    settings: Settings, listening_socket: socket, failed: Event
+) -> Iterator[Callable[[], None]]:
+    """Run the gateway on a thread until the end of the block, which begins when it takes requests, or until it is
+    stopped before."""
     assert settings.partitions is not None, "they are those of the engine"
     server = build_gateway(settings, settings.partitions)
     thread = _start_thread("gateway", lambda: server.run([listening_socket]), failed)
+
+    def stop() -> None:
+        server.should_exit = True
+
     try:
         _wait_until_up(server, thread)
-        yield
+        yield stop
     finally:
-        server.should_exit = True
+        stop()
         thread.join()
 
 

@@ -193,28 +193,25 @@ class BotWorker:
             return error
         if command is None:
             return None
-        log.debug("bot command chosen", **task._asdict(), type=command.type)
         return CommandEnvelope(f"bot:{task.sequence}", task.game, task.seat, command)
 
     def _choose_or_fall_back(self, task: BotTask) -> Command | None:
         """The policy's choice. If it fails on a new projection too, the first legal command, so that the game
         goes on; None if the legal commands can't be found."""
-        log_fields = task._asdict()
         for choose in (self.choose_command, self.choose_command, self.first_legal_command):
             try:
                 return choose(task)
             except LOST_END_ERRORS as error:  # a fail-over lost the end of the log
-                log.warning("bot view reset", **log_fields, why=str(error))
+                log.warning("bot view reset", **task._asdict(), why=str(error))
             except VerificationFailedError as error:  # a bot doesn't act on a forged view
-                log.error(
-                    "THE SERVER IS NOT TO BE BELIEVED", **log_fields, entry=error.sequence, why=error.reason
-                )
+                fields = {**task._asdict(), "entry": error.sequence, "why": error.reason}
+                log.error("THE SERVER IS NOT TO BE BELIEVED", **fields)
             except CorruptDataError as error:  # a damaged view
-                log.error("bot can't choose", **log_fields, error=str(error))
+                log.error("bot can't choose", **task._asdict(), error=str(error))
             except PROGRAMMING_ERRORS:  # a bug of the policy; an unreachable engine raises others
-                log.exception("bot can't choose", **log_fields)
+                log.exception("bot can't choose", **task._asdict())
             self.projections.drop(task.game)
-        log.error("bot task dropped", **log_fields)
+        log.error("bot task dropped", **task._asdict())
         return None
 
     def choose_command(self, task: BotTask) -> Command | None:

@@ -64,6 +64,7 @@ def play(
         ledger = composition.open_ledger(running.settings)
         operator_key = settings.operator_key.get_secret_value()
         created = create_games(running.url, body, games, running.failure_reason, operator_key)
+        running.stop_gateway()  # nobody else knows its address
         games_read = GameRepository(ledger, composition.open_archive_reader(running.settings))
         watched = watch_games(created, games_read, ledger, as_json, running.failure_reason)
     if as_json:

@@ -18,7 +18,8 @@ from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line
 from services.cli.stall_watch import StallWatch
 from services.cli.tables import game_progress, standings_table
-from services.ledger import ViewFollower
+from services.ledger import MissingEntryError, ViewFollower
+from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_pages import ViewPage, ViewRequest
 from services.ledger.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
@@ -29,7 +30,7 @@ from services.text.game_summary import game_summary_json
 WAIT_MS: Final = 1_000  # for the next entry of the only game
 MANY_WAIT_MS: Final = 10  # for that of one of many
 PAUSE_S: Final = 0.01  # for each game, between two looks at all of them
-MAX_PAUSE_S: Final = 0.5
+MAX_PAUSE_S: Final = 2.0
 
 
 class WatchedGame:
@@ -163,12 +164,16 @@ def _read_news(
 ) -> list[tuple[WatchedGame, list[ViewEntry]]]:
     """The games with new entries, and these. The more games, the more seldom they are read: they need the machine."""
     time.sleep(min(MAX_PAUSE_S, len(games) * PAUSE_S))
-    requests = [ViewRequest(game.id, game.sequence, (None,)) for game in games]
+    requests = [ViewRequest(game.id, game.sequence, (None,), game.view_verifier.head) for game in games]
     found = zip(games, pages.read_views(requests), strict=True)
     return [(game, entries) for game, page in found if (entries := _entries_of(page))]
 
 
 def _entries_of(page: ViewPageOrError) -> list[ViewEntry]:
+    """The new entries; none where some aren't there: the streams of a game that is over go meanwhile, and then `views`
+    has it, or says what is wrong. Raises any other damage."""
+    if isinstance(page, LogRewoundError | MissingEntryError):
+        return []
     if not isinstance(page, ViewPage):
         raise page
     return page.views[None]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
+from schemas.field_types import Seat
 from services.cli.exit import CommandLineError
-from services.cli.watch import WatchedGame
+from services.cli.watch import SilentDisplay, WatchedGame, follow_games
+from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_pages import ViewPage, ViewRequest
+from services.ledger.view_queries import ViewPageOrError
 from tests.verification.audit.small_server import GAME, SmallServer
 
 
@@ -32,3 +38,31 @@ def test_P6_a_view_that_does_not_fit_its_chain_ends_the_command_with_a_warning()
     other = public_view(SmallServer(seed="1f" * 32).play(seats=2, options={"cars": 8}))
     with pytest.raises(CommandLineError, match=r"NOT TO BE BELIEVED: game game-one, entry 9"):
         WatchedGame(GAME).apply_entries([*entries[:8], other[8], *entries[9:]])
+
+
+class FiledMeanwhile:
+    """An engine that removes the streams of a game when eight of its entries were read; then it is read as a whole."""
+
+    def __init__(self, entries: Sequence[ViewEntry]) -> None:
+        self.entries = entries
+
+    def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]:
+        """The first eight entries; to who knows an entry by its head, that it isn't there."""
+        return [
+            LogRewoundError(f"entry {after} isn't there any more")
+            if after and head == self.entries[after - 1].shown.head
+            else ViewPage({None: [*self.entries[:8]]}, b"", b"")
+            for _, after, _, head, _ in requests
+        ]
+
+    def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
+        """The entries after that one, once all games have begun."""
+        return [*self.entries[after:]] if after else []
+
+
+def test_P9_games_whose_streams_go_while_they_are_followed_are_shown_to_the_end() -> None:
+    engine = FiledMeanwhile(public_view(SmallServer().play(seats=2, options={"cars": 8})))
+    watched = [WatchedGame(GAME), WatchedGame(GAME)]
+    follow_games(engine, engine, watched, SilentDisplay(), lambda: "")
+    assert [game.sequence for game in watched] == [len(engine.entries)] * 2
+    assert all(game.state.result for game in watched)

@@ -4,9 +4,8 @@ ticket can't be made otherwise, and sends a passenger off when the journey is wo
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from heapq import heappop, heappush
+from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from schemas.commands import (
@@ -23,20 +22,18 @@ from schemas.commands import (
 )  # fmt: skip
 from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
 from services.bots.policies.random_source import SeatRandom
+from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.referee.rules import GameState
-from services.referee.rules.board import GRAY, Ticket
+from services.referee.rules.board import GRAY, Board
 from services.referee.rules.moves.passengers import points_collected
 from services.referee.rules.moves.requests import CARDS_PER_REQUEST
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
 from services.referee.rules.state import MIX
 
-UNREACHABLE: Final = 1_000_000  # the length where there is no path
-MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves at once; 2 KiB each
 MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey
+DRAWS: Final = (DrawBlind, DrawMarket)
+Draw: TypeAlias = DrawBlind | DrawMarket
 C = TypeVar("C", bound=Command)
-# By city: neighbour, cars, and the route if it is still free.
-RouteGraph: TypeAlias = dict[str, list[tuple[str, int, str | None]]]
-_known_paths: Final[OrderedDict[tuple[object, ...], list[tuple[int, list[str]]]]] = OrderedDict()
 
 
 def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
@@ -52,8 +49,15 @@ def _avoid_risky_tunnels(
 ) -> Sequence[Command]:
     """The commands, now and then without the tunnels that may ask for more than the seat can pay:
     else a table of greedy seats might begin and decline the same ones for ever."""
+    if not _has_tunnels(state.board):
+        return commands
     safe = [command for command in commands if not _is_risky(state, seat, command)]
     return safe if safe and len(safe) < len(commands) and seat_random.choice((True, False)) else commands
+
+
+@lru_cache(maxsize=64)
+def _has_tunnels(board: Board) -> bool:
+    return any(route.kind == TUNNEL_KIND for route in board.routes.values())
 
 
 def _is_risky(state: GameState, seat: Seat, command: Command) -> bool:
@@ -85,9 +89,8 @@ def _choose_action(state: GameState, seat: Seat, commands: Sequence[Command]) ->
         return journey
     if station := _best_station(state, seat, _of_type(commands, BuildStation)):
         return station
-    draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
-    if draws:
-        return max(draws, key=lambda draw: _draw_value(state, seat, wanted, draw))
+    if draws := [command for command in commands if isinstance(command, DRAWS)]:
+        return _best_draw(state, seat, wanted, draws)
     requests = _of_type(commands, RequestCards)
     if requests and len(state.deck) >= CARDS_PER_REQUEST:
         return requests[0]
@@ -119,10 +122,8 @@ def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]
     if not stations:
         return None
     tickets = [state.board.tickets[str(name)] for name in seat_state.tickets]
-    graph = _build_graph(state, seat)
-    ends = {
-        city for t in tickets if _shortest_path(state, graph, t)[0] > seat_state.cars for city in (t.a, t.b)
-    }
+    paths = zip(tickets, ticket_paths(state, seat), strict=True)
+    ends = {city for ticket, path in paths if path.cars > seat_state.cars for city in (ticket.a, ticket.b)}
     if not ends:
         return None
     served = {
@@ -143,8 +144,7 @@ def _route_ends(state: GameState, name: str) -> tuple[str, str]:
 def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
     """The tickets that bring the most for the cars that are left, by their own paths alone."""
     offer = [state.board.tickets[str(name)] for name in state.seats[seat].offer]
-    cars, graph = state.seats[seat].cars, _build_graph(state, seat)
-    lengths = [_shortest_path(state, graph, ticket)[0] for ticket in offer]
+    cars, lengths = state.seats[seat].cars, [path.cars for path in shortest_paths(state, seat, offer)]
 
     def gain(keep: KeepTickets) -> int:
         remaining, points = cars, 0
@@ -159,98 +159,30 @@ def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Co
 def _wanted_routes(state: GameState, seat: Seat) -> set[str]:
     """The free routes on the shortest paths of the tickets that can still be made."""
     cars = state.seats[seat].cars
-    return {name for length, routes in _ticket_paths(state, seat) if length <= cars for name in routes}
-
-
-def _ticket_paths(state: GameState, seat: Seat) -> list[tuple[int, list[str]]]:
-    """The shortest path of each of the seat's tickets. Most turns change no route and no ticket, so the
-    last ones are kept: they follow from their key alone."""
-    seat_state = state.seats[seat]
-    key = (
-        state.board.digest,
-        tuple(seat_state.tickets),
-        tuple(seat_state.routes),
-        frozenset(seat_state.blocked_parallels),
-        *map(tuple, state.open_routes.values()),
-    )
-    if (paths := _known_paths.get(key)) is None:
-        graph = _build_graph(state, seat)
-        tickets = (state.board.tickets[str(name)] for name in seat_state.tickets)
-        paths = _known_paths[key] = [_shortest_path(state, graph, ticket) for ticket in tickets]
-        if len(_known_paths) > MAX_KNOWN_PATHS:
-            _known_paths.popitem(last=False)
-    else:
-        _known_paths.move_to_end(key)
-    return paths
-
-
-def _build_graph(state: GameState, seat: Seat) -> RouteGraph:
-    """By city, where its routes lead that are the seat's or still can be, and the cars they take."""
-    seat_state = state.seats[seat]
-    graph: RouteGraph = {}
-    for name in seat_state.routes:
-        route = state.board.routes[name]
-        graph.setdefault(route.a, []).append((route.b, 0, None))
-        graph.setdefault(route.b, []).append((route.a, 0, None))
-    for routes in state.open_routes.values():
-        for name in routes:
-            if name not in seat_state.blocked_parallels:
-                route = state.board.routes[name]
-                graph.setdefault(route.a, []).append((route.b, route.length, name))
-                graph.setdefault(route.b, []).append((route.a, route.length, name))
-    return graph
-
-
-def _shortest_path(state: GameState, graph: RouteGraph, ticket: Ticket) -> tuple[int, list[str]]:
-    """The fewest cars that would join the ticket's cities, and the free routes to claim."""
-    best = {ticket.a: 0}
-    predecessors: dict[str, tuple[str, str | None]] = {}
-    frontier = [(0, ticket.a)]
-    while frontier:
-        length, city = heappop(frontier)
-        if city == ticket.b:
-            return length, _free_routes(predecessors, ticket)
-        if city in state.board.countries and city != ticket.a:
-            continue  # a country is an end only
-        for other, spaces, claim in graph.get(city, ()):
-            if length + spaces < best.get(other, UNREACHABLE):
-                best[other] = length + spaces
-                predecessors[other] = (city, claim)
-                heappush(frontier, (length + spaces, other))
-    return UNREACHABLE, []
-
-
-def _free_routes(predecessors: dict[str, tuple[str, str | None]], ticket: Ticket) -> list[str]:
-    """The routes still to claim on the way back from a path's end to its start."""
-    routes, city = [], ticket.b
-    while city != ticket.a:
-        city, claimable = predecessors[city]
-        if claimable is not None:
-            routes.append(claimable)
-    return routes
+    return {name for path in ticket_paths(state, seat) if path.cars <= cars for name in path.routes}
 
 
 def _wild_cards(claim: ClaimRoute) -> int:
     return claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
 
 
-def _draw_value(state: GameState, seat: Seat, wanted: set[str], draw: DrawBlind | DrawMarket) -> float:
-    """How much a card helps: the spaces of wanted routes of its colour that it could pay."""
-    if isinstance(draw, DrawBlind):
-        return 0.5
-    card = state.market[draw.slot or 0]
-    if card == LOCOMOTIVE:
-        return 1.5
-    hand = state.seats[seat].hand
-    spaces: Counter[str] = Counter()
-    grays = 0
+def _best_draw(state: GameState, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:
+    """The card that helps most: by the spaces of wanted routes of its colour that it could pay."""
+    hand, routes = state.seats[seat].hand, state.board.routes
+    spaces: dict[str, int] = {}
     for name in wanted:
-        route = state.board.routes[name]
-        if route.color == GRAY:
-            grays = max(grays, route.length)
-        else:
-            spaces[route.color] = max(spaces[route.color], route.length)
-    most_held = max(COLORS, key=lambda colour: hand[colour])
-    if hand[card] < spaces[str(card)]:
-        return 2 + hand[card] / 100
-    return 1 + hand[card] / 100 if card == most_held and hand[card] < grays else 0
+        route = routes[name]
+        spaces[route.color] = max(spaces.get(route.color, 0), route.length)
+    grays, most_held = spaces.get(GRAY, 0), max(COLORS, key=hand.__getitem__)
+
+    def value(draw: Draw) -> float:
+        if isinstance(draw, DrawBlind):
+            return 0.5
+        card = state.market[draw.slot or 0]
+        if card == LOCOMOTIVE:
+            return 1.5
+        if hand[card] < spaces.get(str(card), 0):
+            return 2 + hand[card] / 100
+        return 1 + hand[card] / 100 if card == most_held and hand[card] < grays else 0
+
+    return max(draws, key=value)

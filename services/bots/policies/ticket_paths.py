@@ -1,0 +1,112 @@
+"""The shortest paths of a seat's tickets, over its own routes and those that it can still claim."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
+
+from schemas.field_types import Seat
+from services.referee.rules import GameState
+from services.referee.rules.board import Board, Ticket
+
+UNREACHABLE: Final = 1_000_000  # the length where there is no path
+MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves at once; 2 KiB each
+# By city: the city at the other end of each of its routes, and the route.
+Exits: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
+
+
+class TicketPath(NamedTuple):
+    """The fewest cars that would join a ticket's cities, and the free routes to claim."""
+
+    cars: int
+    routes: Sequence[str]
+
+
+NO_PATH: Final = TicketPath(UNREACHABLE, ())
+_known_paths: Final[OrderedDict[tuple[object, ...], list[TicketPath]]] = OrderedDict()
+
+
+def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
+    """The shortest path of each of the seat's tickets. Most turns change no route and no ticket, so the
+    last ones are kept: they follow from their key alone."""
+    seat_state = state.seats[seat]
+    key = (
+        state.board.digest,
+        tuple(seat_state.tickets),
+        tuple(seat_state.routes),
+        frozenset(seat_state.blocked_parallels),
+        tuple(chain.from_iterable(state.open_routes.values())),
+    )
+    if (paths := _known_paths.get(key)) is None:
+        tickets = [state.board.tickets[str(name)] for name in seat_state.tickets]
+        paths = _known_paths[key] = shortest_paths(state, seat, tickets)
+        if len(_known_paths) > MAX_KNOWN_PATHS:
+            _known_paths.popitem(last=False)
+    else:
+        _known_paths.move_to_end(key)
+    return paths
+
+
+def shortest_paths(state: GameState, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
+    """The shortest path of each of these tickets for this seat."""
+    board, exits, cars = state.board, _exits_of(state.board), _usable_routes(state, seat)
+    return [_shortest_path(board, exits, cars, ticket) for ticket in tickets]
+
+
+@lru_cache(maxsize=64)
+def _exits_of(board: Board) -> Exits:
+    """Of parallels, that of the lower fare comes first: it is taken where both are as long."""
+    exits: dict[str, list[tuple[str, str]]] = {city: [] for city in board.cities}
+    for name in chain.from_iterable(board.fares.values()):
+        route = board.routes[name]
+        exits[route.a].append((route.b, name))
+        exits[route.b].append((route.a, name))
+    return exits
+
+
+def _usable_routes(state: GameState, seat: Seat) -> dict[str, int]:
+    """The routes that are the seat's or still can be, and the cars that each takes: none for its own."""
+    seat_state, routes = state.seats[seat], state.board.routes
+    blocked = seat_state.blocked_parallels
+    cars = {
+        name: routes[name].length
+        for name in chain.from_iterable(state.open_routes.values())
+        if name not in blocked
+    }
+    cars.update(dict.fromkeys(seat_state.routes, 0))
+    return cars
+
+
+def _shortest_path(board: Board, exits: Exits, cars: Mapping[str, int], ticket: Ticket) -> TicketPath:
+    start, end, countries = ticket.a, ticket.b, board.countries
+    best = {start: 0}
+    predecessors: dict[str, tuple[str, str]] = {}
+    frontier = [(0, start)]
+    while frontier:
+        length, city = heappop(frontier)
+        if city == end:
+            return TicketPath(length, _free_routes(predecessors, cars, ticket))
+        if length > best[city] or (city in countries and city != start):
+            continue  # a country is an end only
+        for other, name in exits[city]:
+            if (spaces := cars.get(name)) is not None and length + spaces < best.get(other, UNREACHABLE):
+                best[other] = length + spaces
+                predecessors[other] = city, name
+                heappush(frontier, (length + spaces, other))
+    return NO_PATH
+
+
+def _free_routes(
+    predecessors: Mapping[str, tuple[str, str]], cars: Mapping[str, int], ticket: Ticket
+) -> list[str]:
+    """The routes still to claim on the way back from a path's end to its start."""
+    routes, city = list[str](), ticket.b
+    while city != ticket.a:
+        city, name = predecessors[city]
+        if cars[name]:
+            routes.append(name)
+    return routes
