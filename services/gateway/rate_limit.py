@@ -41,8 +41,11 @@ class RateLimiter:
     def acquire(self, sender: object, cost: float = 1) -> float:
         """Take so many tokens: 0 if this sender had them, else the seconds until it has."""
         now = self.clock()
-        bucket = self._buckets.pop(sender, None) or TokenBucket(self.rate, self.burst, now)
-        self._buckets[sender] = bucket
+        bucket = self._buckets.get(sender)
+        if bucket is not None:
+            self._buckets.move_to_end(sender)
+            return bucket.acquire(now, cost)
+        self._buckets[sender] = bucket = TokenBucket(self.rate, self.burst, now)
         if len(self._buckets) > MAX_SENDERS:
             self._buckets.popitem(last=False)
         return bucket.acquire(now, cost)

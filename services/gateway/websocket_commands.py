@@ -81,12 +81,13 @@ class SocketCommands:
         self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self.is_receiving = False  # no message is being handled
+        self._log_debug = log.debug  # looked up once: that costs more than a line that isn't logged
 
     def mark_answered(self, sequence: int, answers: str | None) -> None:
         """Note that an entry is sent: it answers the command that waits for it."""
         if answers is not None:
             self.pending.pop(answers, None)
-            log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
+            self._log_debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
         self.last_sequence = sequence
 
     async def receive(self) -> None:
@@ -162,7 +163,9 @@ class SocketCommands:
             message = parse_message(text)
             if message.keys() != PLAIN_FIELDS:
                 return False
-            id_ = _parse_command_id(message["id"])
+            id_ = message["id"]
+            if id_ is not None and not isinstance(id_, str):
+                return False
             envelope = self.service.build_envelope(self.game, self.viewer, message["command"], id_)
         except (InvalidInputError, HttpProblemError):
             return False
@@ -182,7 +185,7 @@ class SocketCommands:
     def _take_outcome(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
         """What came of a submission without waiting. Nothing more is to be done for a new command."""
         if outcome is None:
-            log_sent(envelope)
+            log_sent(envelope, self._log_debug)
             return
         settling = self._settle(envelope, outcome)
         try:

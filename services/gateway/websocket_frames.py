@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 TEXT_FRAME: Final = 0x81  # a whole message in one frame
 SHORT_SIZE, MIDDLE_SIZE = 126, 65_536  # from these on a size takes two bytes more, or eight
+IS_MASKED: Final = 0x80  # the bit of a frame's second byte
 MASKED_HEADER_SIZE: Final = 6  # at least, of what a client sends
 
 
@@ -34,8 +35,24 @@ class FrameSplitter:
         self._part = b""  # a frame whose end isn't there yet
         self._owed = 0  # bytes still to come of a frame whose beginning the parser has
 
-    def split(self, data: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    def split(self, data: bytes) -> Iterable[tuple[bytes, bytes | None]]:
         """The frames that end with these bytes, in order: the bytes of each, and its text, or None for the parser."""
+        if not (self._part or self._owed) and (text := self._whole_text(data)) is not None:
+            return ((data, text),)
+        return self._split(data)
+
+    def _whole_text(self, data: bytes) -> bytes | None:
+        """The text, where these bytes are one frame of a command's size: most of what a client sends is that."""
+        if len(data) < MASKED_HEADER_SIZE or data[0] != TEXT_FRAME:
+            return None
+        begin, size = MASKED_HEADER_SIZE, data[1] - IS_MASKED
+        if size == SHORT_SIZE:
+            begin, size = MASKED_HEADER_SIZE + 2, data[2] << 8 | data[3]
+        if not 0 <= size <= self._max_size or len(data) != begin + size or data[1] > IS_MASKED + SHORT_SIZE:
+            return None
+        return _unmask(data[begin:], data[begin - 4 : begin])
+
+    def _split(self, data: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         if self._owed:
             begun, data = data[: self._owed], data[self._owed :]
             self._owed -= len(begun)

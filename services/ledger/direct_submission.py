@@ -12,7 +12,7 @@ from redis.exceptions import NoScriptError
 from schemas.commands import CommandEnvelope
 from services.ledger.direct_connection import DirectCalls, has_direct_connections
 from services.ledger.ledger_queries import submission_outcome
-from services.ledger.queries import Client, Reply
+from services.ledger.queries import Argument, Client, Reply
 from services.ledger.records import CommandResult
 from services.ledger.script_calls import build_submit_call
 from services.ledger.scripts import SUBMIT_COMMAND, ScriptCall
@@ -98,6 +98,6 @@ class DirectSubmission:
             self._calls = opening.result()
 
 
-def _command(name: str, script: str | bytes, call: ScriptCall) -> list[str | bytes | int | float]:
+def _command(name: str, script: str | bytes, call: ScriptCall) -> tuple[Argument, ...]:
     script_keys, arguments = call
-    return [name, script, len(script_keys), *script_keys, *arguments]
+    return name, script, len(script_keys), *script_keys, *arguments

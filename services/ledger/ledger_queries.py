@@ -39,9 +39,11 @@ def submission_outcome(
     envelope: CommandEnvelope, reply: Reply, max_waiting: int
 ) -> CommandResult | Exception | None:
     """What submit_command.lua's reply says: an earlier verdict, if there is one, or why the command isn't queued."""
+    if reply.__class__ is int and reply:
+        return None
     if error := _submission_error(envelope, reply, max_waiting):
         return error
-    return None if isinstance(reply, int) else parse_result(reply, None)
+    return parse_result(reply, None)
 
 
 def submit_commands(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
+from schemas.field_types import Seat
 from schemas.rows import pack
 from services.ledger import keys
 from services.ledger.player_names import name_fields
@@ -14,6 +16,8 @@ from services.ledger.scripts import ScriptCall
 
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.
 NO_LENGTH: Final = -1
+
+MAX_KNOWN_SENDERS: Final = 8_192  # whose keys are kept ready, of those that sent last: 3 MiB
 
 
 def build_submit_call(
@@ -27,11 +31,22 @@ def build_submit_call(
     """The keys and arguments of submit_command.lua; with `ask_verdict` it returns an earlier verdict on this id.
 
     Raises InvalidInputError: the envelope is too large."""
-    partition, game, sender = keys.partition_of(envelope.game, partitions), envelope.game, envelope.seat
-    script_keys = [keys.commands(partition), keys.rejection(partition, game, sender, envelope.id)]
+    commands, rejection_prefix, results = _submit_keys(envelope.game, envelope.seat, partitions)
+    script_keys = [commands, rejection_prefix + envelope.id]
     if ask_verdict:
-        script_keys.append(keys.command_results(partition, game, sender))
+        script_keys.append(results)
     return script_keys, [max_waiting, pack_envelope(envelope), wakeup_channel, envelope.id]
+
+
+@lru_cache(MAX_KNOWN_SENDERS)
+def _submit_keys(game: str, sender: Seat | None, partitions: int) -> tuple[str, str, str]:
+    """The commands of a game's partition, how the key of a sender's rejection begins, and the sender's results."""
+    partition = keys.partition_of(game, partitions)
+    return (
+        keys.commands(partition),
+        keys.rejection(partition, game, sender, ""),
+        keys.command_results(partition, game, sender),
+    )
 
 
 def build_append_call(

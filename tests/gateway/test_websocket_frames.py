@@ -54,6 +54,17 @@ def test_RATE_1_frames_are_split_alike_wherever_they_were_cut(seed: int) -> None
     assert all(each == frame(TEXT, text) for each, text in received if text is not None)
 
 
+@pytest.mark.parametrize("text", PLAIN, ids=len)
+def test_RATE_1_a_frame_that_comes_alone_is_split_as_among_others(text: bytes) -> None:
+    sent = frame(TEXT, text)
+    splitter = FrameSplitter(MAX_SIZE)
+    assert [*splitter.split(sent)] == [(sent, text)]
+    assert [*splitter.split(sent + sent)] == [(sent, text)] * 2
+    assert [*splitter.split(sent[:7]), *splitter.split(sent[7:])] == [(sent, text)]
+    assert [*splitter.split(sent[:-1])] == []
+    assert [*splitter.split(sent[-1:])] == [(sent, text)]
+
+
 @pytest.mark.parametrize("given", FOR_THE_PARSER, ids=range(len(FOR_THE_PARSER)))
 def test_what_is_no_whole_plain_text_is_the_parsers_at_once(given: bytes) -> None:
     splitter = FrameSplitter(MAX_SIZE)

@@ -60,7 +60,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "the last of two equal keys counts", "P8", "services/gateway/request_parsing.py",
-        "        if key in fields:\n", "        if False:\n", OTHER_SITES,
+        "    if len(fields) == len(pairs):\n", "    if True:\n", OTHER_SITES,
     ),
     Mutant(
         "a body may be in UTF-16", "P8", "services/gateway/request_parsing.py",
