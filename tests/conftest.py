@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -20,6 +21,7 @@ from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_
 from services.ledger.embedded_engine import running_engine
 from services.ledger.records import LEAN_EDITION
 from services.runtime.compiled_rules import rules_form
+from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
 
@@ -40,6 +42,14 @@ if (
 
 
 mark_children()
+gc.disable()  # while tests are collected: hardly anything is garbage, and each look through it all takes longer
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from now on, but never look through what the collection made."""
+    gc.freeze()
+    gc.set_threshold(YOUNG_GENERATION_THRESHOLD, 10, 10)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
