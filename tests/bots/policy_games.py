@@ -20,7 +20,10 @@ from services.tournament.core_game import CoreGame, GameSetting
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 
 REPEATED_EVERY: Final = 7  # moves; then the policy is asked a second time
-SLOW_EVERY: Final = 80  # moves; else the fallback of a slow policy plays, as whole games would take minutes
+SLOW_EVERY, SLOW_FIRST = (
+    80,
+    14,
+)  # moves; else the fallback of a slow policy plays, as whole games would take minutes
 
 
 class CheckedGame(CoreGame):
@@ -41,7 +44,7 @@ class CheckedGame(CoreGame):
 
     def choose(self, seat: Seat) -> Command:
         move, policy = self.moves[seat], self.named[seat]
-        is_quick = policy in SLOW_POLICIES and move % SLOW_EVERY
+        is_quick = policy in SLOW_POLICIES and move % SLOW_EVERY != SLOW_FIRST
         self.policies = [SLOW_POLICIES[policy].fallback if is_quick else name for name in self.named]
         begun = perf_counter()
         command = super().choose(seat)

@@ -14,6 +14,8 @@ from services.referee.rules.board import GRAY
 IDLE_VALUE: Final = 0.15  # of a card that no wanted route misses,
 IDLE_GROWTH: Final = 0.03  # and more for each that is held of its colour
 GRAY_VALUE: Final = 0.1  # of any colour, for each gray route that isn't paid for yet
+FERRY_VALUE: Final = 0.5  # of a locomotive that a ferry still needs
+PLUS_FOUR_VALUE: Final = 0.9  # of a "+4" locomotive, as a share of the most that a route misses
 PASSENGER_VALUE: Final = 0.25
 
 
@@ -69,8 +71,8 @@ def card_values(situation: SeatSituation, needs: CardNeeds) -> dict[str, float]:
             if situation.graph.routes[route].color == GRAY:
                 for colour in COLORS:
                     values[colour] += GRAY_VALUE * need.weight
-    values[LOCOMOTIVE] = most * 1.15 + (0.5 if locomotives_needed > situation.locomotives else 0.0)
-    values[PLUS_FOUR] = most * 0.9
+    values[LOCOMOTIVE] = most * 1.15 + (FERRY_VALUE if locomotives_needed > situation.locomotives else 0.0)
+    values[PLUS_FOUR] = most * PLUS_FOUR_VALUE
     values[PASSENGER] = PASSENGER_VALUE
     return values
 

@@ -32,10 +32,7 @@ def best_claim(plan: MovePlan, claims: Sequence[ClaimRoute], seat_random: SeatRa
 
 def _network_worth(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
     """How much it matters to have the route, less the cards that others need more."""
-    passenger = 0.0
-    if claim.passenger is not None:
-        passenger = 0.5 + 0.1 * sum(plan.state.tokens.get(claim.passenger, ())[:1])
-    worth = 2 * plan.wanted[route] + plan.situation.graph.points[route] / 10 + passenger
+    worth = 2 * plan.wanted[route] + plan.situation.graph.points[route] / 10 + passenger_worth(plan, claim)
     return worth - payment_price(plan, claim, route) - plan.weights.claim_threshold
 
 
@@ -49,6 +46,13 @@ def _filler_worth(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
     price += weights.filler_wild * max(0.0, wilds + min(0.0, plan.wilds_short))
     points = graph.points[route] + plan.bonuses.trail.get(route, 0.0)
     return points - price - payment_price(plan, claim, route) - weights.filler_margin
+
+
+def passenger_worth(plan: MovePlan, claim: ClaimRoute) -> float:
+    """What the passenger is worth that is placed with the claim."""
+    if claim.passenger is None:
+        return 0.0
+    return 0.5 + 0.1 * sum(plan.state.tokens.get(claim.passenger, ())[:1])
 
 
 def payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:

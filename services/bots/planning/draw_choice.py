@@ -43,4 +43,9 @@ def best_ticket_draw(plan: MovePlan, draws: Sequence[DrawTickets]) -> DrawTicket
     drawn = options.draw_named or sum(options.draw_tickets.values())
     if expected_gain(plan, drawn) < plan.weights.draw_margin:
         return None
+    return even_mix(draws)
+
+
+def even_mix(draws: Sequence[DrawTickets]) -> DrawTickets:
+    """Of these draws the one that takes most evenly from the decks."""
     return min(draws, key=lambda draw: max((draw.decks or {"": 0}).values()))

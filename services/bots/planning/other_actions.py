@@ -15,10 +15,16 @@ TURNS_TO_SPARE: Final = 3  # a station isn't built before, while there are route
 
 def best_station(plan: MovePlan, stations: Sequence[BuildStation]) -> BuildStation | None:
     """A station for a route that the network borrows, once nothing else of it is left, or the end is near."""
+    loans = sum(plan.situation.loans[route] for route in plan.network.routes)
+    if plan.network.cars and plan.situation.turns_left > loans + TURNS_TO_SPARE:
+        return None
+    return cheapest_station(plan, stations)
+
+
+def cheapest_station(plan: MovePlan, stations: Sequence[BuildStation]) -> BuildStation | None:
+    """The station that costs least of those for a route that the network borrows."""
     situation, routes = plan.situation, plan.situation.graph.routes
     loans = sorted(route for route in plan.network.routes if situation.loans[route])
-    if not loans or (plan.network.cars and situation.turns_left > len(loans) + TURNS_TO_SPARE):
-        return None
     cities = {city for route in loans for city in (routes[route].a, routes[route].b)}
 
     def price(station: BuildStation) -> float:

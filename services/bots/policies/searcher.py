@@ -16,5 +16,5 @@ BUDGET: Final = SearchBudget(rollouts=64)  # without a clock: the same view and 
 
 
 def searcher(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
-    """The command of the policy; the planner's where the rollouts don't know the rules."""
+    """The command of the policy."""
     return evaluate_candidates(state, seat, commands, seat_random, BUDGET)[0].command

@@ -20,7 +20,7 @@ from services.bots.planning.command_choice import plan_command
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.candidates import list_candidates
 from services.bots.searching.compact_game import CompactGame
-from services.bots.searching.compact_rules import compact_rules, knows_rules
+from services.bots.searching.compact_rules import compact_rules
 from services.bots.searching.first_moves import play_first
 from services.bots.searching.rollout_policy import Rollout
 from services.bots.searching.world_sampler import WorldSampler
@@ -71,10 +71,10 @@ def evaluate_candidates(
     """The sensible candidates among the seat's legal commands (at least one), the one to choose first.
 
     Pure, but for the clock where the budget has `seconds`: nothing is read that the seat doesn't see, and all
-    chance comes from `seat_random`. Where the rollouts don't know the rules, or there is but one sensible
-    candidate, that is the planner's choice alone, without a rollout."""
+    chance comes from `seat_random`. Where there is but one sensible candidate, that is the planner's choice alone,
+    without a rollout."""
     planned = plan_command(view, seat, commands, seat_random, WEIGHTS)
-    found = list_candidates(view, seat, commands, planned) if knows_rules(view) else [planned]
+    found = list_candidates(view, seat, commands, planned)
     candidates = [_Candidate(command, command is planned) for command in found]
     if len(candidates) > 1:
         sampler = WorldSampler(view, seat, compact_rules(view))
@@ -124,9 +124,9 @@ class _Search:
         rollout = Rollout(self.worlds[number].copy())
         play_first(rollout, self.view, self.seat, candidate.command)
         points = rollout.play()
-        own = points.pop(self.seat)
+        own, others = points[self.seat], [each for each in rollout.game.rules.scoring if each != self.seat]
         candidate.points.append(own)
-        candidate.leads.append(own - max(points))
+        candidate.leads.append(own - max([points[other] for other in others], default=0))
 
 
 def _better_half(candidates: Sequence[_Candidate]) -> list[_Candidate]:

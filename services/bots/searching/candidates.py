@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket, DrawTickets, KeepTickets
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    DeclineTunnel,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    RequestCards,
+)  # fmt: skip
 from schemas.field_types import Seat
-from services.bots.planning.claim_choice import payment_price
-from services.bots.planning.draw_choice import best_card
+from services.bots.planning.claim_choice import passenger_worth, payment_price
+from services.bots.planning.command_choice import of_type
+from services.bots.planning.draw_choice import best_card, even_mix
 from services.bots.planning.move_plan import MovePlan, make_move_plan
+from services.bots.planning.other_actions import cheapest_station
 from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.rules import GameState
-from services.referee.rules.state import ACTION, TICKETS
+from services.referee.rules.moves.passengers import points_collected
+from services.referee.rules.state import ACTION, TICKETS, TUNNEL
 
 CLAIMS: Final = 4  # routes at most
+JOURNEYS: Final = 2  # at most
 CARS_FOR_TICKETS: Final = 12  # with fewer left no more tickets are drawn
-KEEPS: Final = 16  # choices of tickets at most
+KEEPS: Final = 16  # choices of tickets: of more only those close to the planner's
 
 
 def list_candidates(
@@ -24,35 +39,55 @@ def list_candidates(
 ) -> list[Command]:
     """The planner's choice and its alternatives; that choice alone where there is nothing to search."""
     choice, candidates = state.pending_choices[seat], [planned]
-    if choice == TICKETS and len(commands) <= KEEPS:
-        candidates += [command for command in commands if isinstance(command, KeepTickets)]
+    if choice == TICKETS and isinstance(planned, KeepTickets):
+        candidates += _other_keeps(of_type(commands, KeepTickets), planned)
+    elif choice == TUNNEL:
+        candidates += of_type(commands, DeclineTunnel)
     elif choice == ACTION:
         candidates += _actions(make_move_plan(state, seat, WEIGHTS), commands)
     return [each for index, each in enumerate(candidates) if each not in candidates[:index]]
 
 
+def _other_keeps(keeps: Sequence[KeepTickets], planned: KeepTickets) -> Sequence[KeepTickets]:
+    """All choices; where they are many those with one ticket more, less or exchanged."""
+    if len(keeps) <= KEEPS:
+        return keeps
+    return [keep for keep in keeps if len({*keep.keep} ^ {*planned.keep}) <= 2]
+
+
 def _actions(plan: MovePlan, commands: Sequence[Command]) -> list[Command]:
-    """The best claims, each with its cheapest payment, the best card, and more tickets while cars are left."""
-    claims: dict[int, ClaimRoute] = {}
+    """The best claims, each with its cheapest payment, the best card, and more tickets while cars are left; in rules
+    that have them a request for cards, the cheapest useful station, the best journeys."""
+    actions: list[Command] = [*_claims(plan, of_type(commands, ClaimRoute))]
+    draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
+    if (card := best_card(plan, draws)) is not None:
+        actions.append(card)
+    actions += of_type(commands, RequestCards)
+    if plan.situation.cars >= CARS_FOR_TICKETS and (tickets := of_type(commands, DrawTickets)):
+        actions.append(even_mix(tickets))
+    if (station := cheapest_station(plan, of_type(commands, BuildStation))) is not None:
+        actions.append(station)
+    journeys = of_type(commands, MovePassenger)
+    journeys.sort(key=lambda journey: -points_collected(plan.state, journey))
+    return actions + journeys[:JOURNEYS]
+
+
+def _claims(plan: MovePlan, claims: Sequence[ClaimRoute]) -> list[ClaimRoute]:
+    """The claims that seem worth most, each route with its cheapest payment, and a passenger where it can collect
+    most."""
+    best: dict[int, ClaimRoute] = {}
     prices: dict[int, float] = {}
     graph = plan.situation.graph
-    for command in commands:
-        if isinstance(command, ClaimRoute):
-            route = graph.route_index[command.route]
-            price = _payment_price(plan, command, route)
-            if price < prices.get(route, price + 1):
-                claims[route], prices[route] = command, price
+    for claim in claims:
+        route = graph.route_index[claim.route]
+        price = _payment_price(plan, claim, route) - passenger_worth(plan, claim)
+        if price < prices.get(route, price + 1):
+            best[route], prices[route] = claim, price
 
     def worth(route: int) -> float:
         return 4 * plan.wanted.get(route, 0.0) + graph.points[route] - prices[route]
 
-    actions: list[Command] = [claims[route] for route in sorted(claims, key=worth, reverse=True)[:CLAIMS]]
-    draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
-    if (card := best_card(plan, draws)) is not None:
-        actions.append(card)
-    if plan.situation.cars >= CARS_FOR_TICKETS:
-        actions += [command for command in commands if isinstance(command, DrawTickets)][:1]
-    return actions
+    return [best[route] for route in sorted(best, key=worth, reverse=True)[:CLAIMS]]
 
 
 def _payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:

@@ -1,87 +1,126 @@
-"""The rules of rollouts: those of `usa`, by number. A ruleset with any other part isn't known (`knows_rules`)."""
+"""A game's rules by number, for rollouts: what its ruleset, options, board and seats come to."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from schemas.field_types import COLORS, LOCOMOTIVE
+from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.bots.planning.board_graph import BoardGraph, graph_of
+from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.rules import GameState
-from services.referee.rules.board import GRAY
-from services.referee.rules.rulesets.usa import USA
+from services.referee.rules.board import GRAY, Route
+from services.referee.rules.moves.requests import CARDS_PER_REQUEST, REQUEST_CARDS
+from services.referee.rules.moves.tunnels import TUNNEL_KIND
+from services.referee.rules.scoring import route_ends
+from services.referee.rules.state import ACTION
 
-KINDS: Final = (*COLORS, LOCOMOTIVE)  # of cards, by number
-WILD: Final = len(COLORS)  # the number of the locomotive
+KINDS: Final = (*COLORS, LOCOMOTIVE, PLUS_FOUR, PASSENGER)  # of cards, by number
+WILD: Final = len(COLORS)  # the number of the locomotive,
+WILD_IF_LONG: Final = WILD + 1  # of the "+4" locomotive,
+TOLL: Final = WILD + 2  # and of the passenger card; most rules have neither
 ANY_COLOUR: Final = len(COLORS)  # of a gray route
 
 
 class TicketEnds(NamedTuple):
-    """A ticket by the numbers of its cities."""
+    """A ticket by the numbers of its cities, and the number of its deck."""
 
     a: int
     b: int
     points: int
+    deck: int = 0
 
 
 class CompactRules(NamedTuple):
-    """What stays the same in a game; routes and cities by number."""
+    """What stays the same in a game; routes, cities, kinds of cards and decks of tickets by number."""
 
     graph: BoardGraph
-    colours: tuple[int, ...]  # by route
-    parallels: tuple[tuple[int, ...], ...]  # by route
-    by_points: tuple[int, ...]  # the routes, those with most points first
-    order: tuple[int, ...]  # of the turns
-    closes_parallels: bool
-    flush_count: int  # of locomotives; 0 for never
+    cities: tuple[str, ...]  # their ids
+    countries: frozenset[str]
+    # cards
+    kind_count: int  # the first so many of KINDS are in the game
+    card_shares: tuple[float, ...]  # by kind, of all cards
+    cards_asked: int  # that a request brings (CARD-6); 0 where cards are drawn
+    flush: tuple[tuple[int, int], ...]  # kinds, each with the count that flushes the market
     flush_most: int
+    # routes
+    colours: tuple[int, ...]  # by route
+    ferries: tuple[int, ...]  # by route: the least number of locomotives
+    has_ferries: bool
+    spaces: tuple[int, ...]  # by route: its length without these
+    is_tunnel: tuple[bool, ...]
+    tunnel_cards: int
+    wild_if_long_least: int  # spaces (ROUTE-7)
+    parallels: tuple[tuple[int, ...], ...]  # by route; none where one seat may own them all
+    by_points: tuple[int, ...]  # the routes, those with most points first
+    claim_costs: tuple[
+        float, ...
+    ]  # by route what a claim costs beside its cars, less its points, as `planner` counts
+    closes_parallels: bool
+    # turns
+    order: tuple[int, ...]  # of the seats that still take part
     last_cars: int
-    longest_bonus: int
-    most_tickets_bonus: int
-    tickets_drawn: int
+    last_turns: int  # how many there are
+    # tickets: how many a draw offers by deck, or how many of all decks together where the seat names the mix
+    tickets_drawn: tuple[int, ...]
+    tickets_named: int
     least_kept: int
-
-
-def knows_rules(state: GameState) -> bool:
-    """Whether this game's rules are those of rollouts: the parts of `usa`, with options that change no rule."""
-    ruleset, options = state.ruleset, state.rule_options
-    is_known = (
-        {move for moves in ruleset.moves.values() for move in moves}
-        <= {move for moves in USA.moves.values() for move in moves}
-        and ruleset.rebuild_deck is USA.rebuild_deck
-        and ruleset.may_flush is USA.may_flush
-        and ruleset.measure_longest is USA.measure_longest
-        and ruleset.find_payable_routes is USA.find_payable_routes
-    )
-    return (
-        is_known
-        and options.points_at_once
-        and options.last_turns == "all"
-        and not options.parallel_owned
-        and len(options.draw_tickets) == 1
-        and not options.pair_tickets
-        and set(options.flush) <= {LOCOMOTIVE}
-        and set(options.cards) <= set(KINDS)
-        and not state.board.countries
-        and not any(fare.locomotives for fare in state.board.fares)
-        and all(seat_state.exit_reason is None for seat_state in state.seats)
-    )
+    # stations and passengers
+    station_costs: tuple[int, ...]
+    station_points: int
+    passengers: int  # of each seat
+    # the end
+    scoring: tuple[int, ...]  # the seats that weren't removed
+    longest_bonus: int
+    measured_routes: tuple[tuple[str, str, int], ...]  # by route what is measured
+    measure_longest: Callable[[Iterable[tuple[str, str, int]]], int]
+    most_tickets_bonus: int
 
 
 def compact_rules(state: GameState) -> CompactRules:
-    """The rules of this game, which `knows_rules` accepts."""
+    """The rules of this game. A state of a former version of a ruleset is played on by today's rules."""
     graph, options = graph_of(state.board, state.rule_options), state.rule_options
+    routes, seats, card_count = graph.routes, state.seats, sum(options.cards.values())
+    order = tuple(state.active_seats)
+    kind_count = len(KINDS) if {PLUS_FOUR, PASSENGER} & options.cards.keys() else WILD + 1
+    parallels = (() if options.parallel_owned else route.parallels for route in routes)
     return CompactRules(
         graph,
-        tuple(ANY_COLOUR if route.color == GRAY else COLORS.index(route.color) for route in graph.routes),
-        tuple(tuple(graph.route_index[name] for name in route.parallels) for route in graph.routes),
-        tuple(sorted(range(len(graph.points)), key=lambda route: -graph.points[route])),
-        state.turn_order,
-        state.closes_parallels,
-        options.flush.get(LOCOMOTIVE, 0),
+        tuple(state.board.cities),
+        state.board.countries,
+        kind_count,
+        tuple(options.cards.get(kind, 0) / card_count for kind in KINDS[:kind_count]),
+        CARDS_PER_REQUEST if REQUEST_CARDS in state.ruleset.moves[ACTION] else 0,
+        tuple((KINDS.index(kind), count) for kind, count in options.flush.items()),
         options.flush_most,
+        tuple(ANY_COLOUR if route.color == GRAY else COLORS.index(route.color) for route in routes),
+        tuple(route.locomotives for route in routes),
+        any(route.locomotives for route in routes),
+        tuple(route.length - route.locomotives for route in routes),
+        tuple(route.kind == TUNNEL_KIND for route in routes),
+        options.tunnel_cards,
+        options.plus_four_least,
+        tuple(tuple(graph.route_index[name] for name in names) for names in parallels),
+        tuple(sorted(range(len(graph.points)), key=lambda route: -graph.points[route])),
+        tuple(map(_claim_cost, routes, graph.points)),
+        state.closes_parallels,
+        order,
         options.last_cars,
-        options.longest_bonus,
-        options.most_tickets_bonus,
-        next(iter(options.draw_tickets.values())),
+        len(order) - (options.last_turns == "others"),
+        tuple(options.draw_tickets.get(deck, 0) for deck in state.ticket_decks),
+        options.draw_named,
         options.draw_keep,
+        options.station_costs,
+        options.station_points,
+        options.passengers,
+        tuple(seat for seat, each in enumerate(seats) if each.exit_reason != "removed"),
+        options.longest_bonus,
+        tuple((*route_ends(route, state.board.countries), route.length) for route in routes),
+        state.ruleset.measure_longest,
+        options.most_tickets_bonus,
     )
+
+
+def _claim_cost(route: Route, points: int) -> float:
+    cost = WEIGHTS.claim_price + WEIGHTS.locomotive_price * route.locomotives - points
+    return cost + WEIGHTS.tunnel_price * (route.kind == TUNNEL_KIND)

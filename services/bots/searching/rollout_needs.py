@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from services.bots.planning.card_needs import GRAY_VALUE, IDLE_GROWTH, IDLE_VALUE
+from services.bots.planning.card_needs import (
+    FERRY_VALUE,
+    GRAY_VALUE,
+    IDLE_GROWTH,
+    IDLE_VALUE,
+    PASSENGER_VALUE,
+    PLUS_FOUR_VALUE,
+)
 from services.bots.planning.move_plan import MOST_FILLERS
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import CompactGame
-from services.bots.searching.compact_rules import ANY_COLOUR, WILD
+from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
 from services.bots.searching.rollout_plan import RolloutPlan
 
+NO_BONUSES: Final[Mapping[int, float]] = {}
 ENOUGH_FILLERS: Final = 12  # routes looked at at least, as some can't be claimed together
 
 
 class RolloutNeeds:
     """The hand as it is assigned to the wanted routes: by route its colour and what it misses."""
 
-    __slots__ = ("colours", "missing", "reserved", "routes", "spare", "weights", "wilds_short")
+    __slots__ = ("bonuses", "colours", "missing", "reserved", "routes", "spare", "weights", "wilds_short")
 
     def __init__(self, game: CompactGame, plan: RolloutPlan) -> None:
         hand = game.hands[game.turn]
         self.routes, self.weights = list(plan.routes), list(plan.weights)
         self.colours, self.missing = list[int](), list[int]()
         self.spare, self.reserved = list[int](), list[int]()
+        self.bonuses: Mapping[int, float] = NO_BONUSES  # by route outside of the network, beside its points
         self.assign(game)
-        self.wilds_short = sum(self.missing) - hand[WILD]
+        self.wilds_short = sum(self.missing) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
     def assign(self, game: CompactGame) -> None:
         """The hand to the routes, the most important first, those of a colour before the gray ones."""
@@ -34,7 +43,7 @@ class RolloutNeeds:
         self.spare, self.reserved = game.hands[game.turn][:WILD], [0] * WILD
         spare, reserved = self.spare, self.reserved
         self.colours, self.missing = [0] * count, [0] * count
-        lengths, colours = game.rules.graph.lengths, game.rules.colours
+        lengths, colours = game.rules.spaces, game.rules.colours  # a ferry's locomotives aside
         grays = list[int]()
         for index, route in enumerate(self.routes):
             colour = colours[route]
@@ -58,10 +67,10 @@ class RolloutNeeds:
         `by_points` are the free routes, those with most points first."""
         lengths, points, colours = game.rules.graph.lengths, game.rules.graph.points, game.rules.colours
         held, planned = [*self.spare, max(self.spare)], set(self.routes)
-        rates, least = list[tuple[float, int]](), 0.0
+        rates, least, bonuses = list[tuple[float, int]](), 0.0, self.bonuses
         for route in by_points:
-            length, value = lengths[route], points[route]
-            if len(rates) >= ENOUGH_FILLERS and value <= least:
+            length, value = lengths[route], points[route] + (bonuses.get(route, 0.0) if bonuses else 0.0)
+            if len(rates) >= ENOUGH_FILLERS and value <= least and not bonuses:
                 break
             if length <= cars and route not in planned:
                 missing = length - held[colours[route]]
@@ -84,8 +93,9 @@ class RolloutNeeds:
 
     def card_values(self, game: CompactGame) -> list[float]:
         """By kind what one more card is worth: about 1 where a route of the network misses it."""
-        values = [IDLE_VALUE + IDLE_GROWTH * count for count in game.hands[game.turn]]
-        most, grays, colours = 0.3, 0.0, game.rules.colours
+        hand, rules = game.hands[game.turn], game.rules
+        values = [IDLE_VALUE + IDLE_GROWTH * count for count in hand]
+        most, grays, colours = 0.3, 0.0, rules.colours
         for index, missing in enumerate(self.missing):
             if missing:
                 value, colour = self.weights[index] * (1 + 0.5 / missing), self.colours[index]
@@ -96,4 +106,8 @@ class RolloutNeeds:
         for colour in range(WILD):
             values[colour] += GRAY_VALUE * grays
         values[WILD] = 1.15 * most
+        if rules.has_ferries and sum([rules.ferries[route] for route in self.routes]) > hand[WILD]:
+            values[WILD] += FERRY_VALUE
+        if rules.kind_count > WILD_IF_LONG:
+            values[WILD_IF_LONG], values[TOLL] = PLUS_FOUR_VALUE * most, PASSENGER_VALUE
         return values

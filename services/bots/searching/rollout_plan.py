@@ -5,35 +5,40 @@ The plan of `planner` (network_plan, move_plan) on a compact game. It is made se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from services.bots.planning.board_graph import UNREACHABLE, shortest_path
 from services.bots.planning.move_plan import MOST_LOSS
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
 from services.bots.searching.compact_rules import ANY_COLOUR, WILD, TicketEnds
+from services.bots.searching.final_points import tickets_made
+
+MOST_CARS: Final = 100  # where nobody else plays on
 
 
 class RolloutPlan(NamedTuple):
-    """The routes to claim for the seat's tickets, each with its weight, the heaviest first."""
+    """The routes to claim for the seat's tickets, each with its weight, the heaviest first; and others' routes that
+    its stations are to borrow."""
 
     routes: list[int]
     weights: list[float]
+    loans: list[int]
 
 
 def turns_left(game: CompactGame, seat: int) -> int:
     """A guess at how many turns the seat still has, this one too: by the others' cars."""
     if game.last_turns != NOT_YET:
         return 1
-    least = min([cars for other, cars in enumerate(game.cars) if other != seat])
+    least = min([game.cars[other] for other in game.rules.order if other != seat], default=MOST_CARS)
     return 1 + int(max(0, least - game.rules.last_cars) / WEIGHTS.cars_a_turn)
 
 
 def route_costs(game: CompactGame, seat: int, turns: int) -> list[float]:
     """By route what it takes the seat to have it, as `planner` counts: nothing where it has it."""
     rules, cars = game.rules, game.cars[seat]
-    lengths, points, hand = rules.graph.lengths, rules.graph.points, game.hands[seat]
+    lengths, claim_costs, hand = rules.graph.lengths, rules.claim_costs, game.hands[seat]
     held = [*hand[:WILD], max(hand[:WILD])]  # by colour of a route
     late = max(0.0, 1 - turns / WEIGHTS.turns_early)
     credit = WEIGHTS.card_credit + WEIGHTS.haste * late
@@ -44,20 +49,37 @@ def route_costs(game: CompactGame, seat: int, turns: int) -> list[float]:
             costs[route] = 0.0
         elif owner == FREE and lengths[route] <= cars:
             length = lengths[route]
-            cost = length * car_price + WEIGHTS.claim_price - points[route]
-            costs[route] = max(WEIGHTS.least_cost, cost - credit * min(held[rules.colours[route]], length))
+            cost = length * car_price + claim_costs[route] - credit * min(held[rules.colours[route]], length)
+            costs[route] = max(WEIGHTS.least_cost, cost)
     for route in game.routes[seat]:
         for other in rules.parallels[route]:
             if costs[other]:
                 costs[other] = UNREACHABLE
+    if rules.station_costs:
+        _price_loans(game, seat, costs)
     return costs
+
+
+def _price_loans(game: CompactGame, seat: int, costs: list[float]) -> None:
+    """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
+    rules, price = game.rules, WEIGHTS.loan_price + game.rules.station_points
+    own = {city for city, _ in game.stations[seat]}
+    taken = {city for stations in game.stations for city, _ in stations}
+    has_more = len(own) < len(rules.station_costs)
+    for other, routes in enumerate(game.routes):
+        for route in routes if other != seat else ():
+            a, b = rules.graph.ends[route]
+            if a in own or b in own:
+                costs[route] = WEIGHTS.least_cost
+            elif has_more and not (a in taken and b in taken):
+                costs[route] = price
 
 
 def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
     """The seat's plan for the tickets that are worth making."""
-    turns, networks = turns_left(game, seat), game.networks(seat)
-    costs = route_costs(game, seat, turns)
-    wanted = [ticket for ticket in game.tickets[seat] if networks[ticket.a] != networks[ticket.b]]
+    turns, costs = turns_left(game, seat), route_costs(game, seat, turns_left(game, seat))
+    made = tickets_made(game, seat)
+    wanted = [ticket for ticket, is_made in zip(game.tickets[seat], made, strict=True) if not is_made]
     wanted.sort(key=lambda ticket: -ticket.points)
     paths = _lay_paths(game, costs, wanted)
     while wanted:
@@ -66,7 +88,15 @@ def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
             break
         del wanted[worst]
         paths = _lay_paths(game, costs, wanted)
-    return _rank_routes(game, costs, {route for path in paths for route in path})
+    routes = {route for path in paths for route in path}
+    loans = {route for route in routes if game.owners[route] != FREE}
+    return _rank_routes(game, costs, routes - loans, sorted(needing_station(game, seat, loans)))
+
+
+def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[int]:
+    """Of these routes of others those that no station of the seat borrows yet."""
+    ends, own = game.rules.graph.ends, {city for city, _ in game.stations[seat]}
+    return [route for route in loans if own.isdisjoint(ends[route])]
 
 
 def _lay_paths(game: CompactGame, costs: Sequence[float], tickets: Sequence[TicketEnds]) -> list[list[int]]:
@@ -105,8 +135,12 @@ def _least_worthwhile(
             return index  # there is no way
         for route in path:
             users[route] = users.get(route, 0) + 1
-    is_too_much = sum([lengths[route] for route in users]) > game.cars[seat] or (
-        turns < WEIGHTS.turns_counted and turns_for(game, seat, list(users)) > turns
+    to_claim = [route for route in users if game.owners[route] == FREE]
+    loans = needing_station(game, seat, users.keys() - to_claim) if len(to_claim) < len(users) else ()
+    is_too_much = (
+        sum([lengths[route] for route in to_claim]) > game.cars[seat]
+        or len(loans) > len(game.rules.station_costs) - len(game.stations[seat])
+        or (turns < WEIGHTS.turns_counted and turns_for(game, seat, to_claim) + len(loans) > turns)
     )
     worst, least = -1, UNREACHABLE if is_too_much else 0.0
     for index, path in enumerate(paths):
@@ -129,14 +163,16 @@ def turns_for(game: CompactGame, seat: int, routes: Sequence[int]) -> int:
         needed[colours[route]] += lengths[route]
     missing = sum([max(0, needed[colour] - hand[colour]) for colour in range(WILD)])
     surplus = sum([max(0, hand[colour] - needed[colour]) for colour in range(WILD)])
-    missing += max(0, needed[ANY_COLOUR] - surplus) - hand[WILD]
+    missing += max(0, needed[ANY_COLOUR] - surplus) - sum(hand[WILD : WILD + 2])
     return len(routes) + (max(0, missing) + 1) // 2
 
 
-def _rank_routes(game: CompactGame, costs: Sequence[float], routes: set[int]) -> RolloutPlan:
+def _rank_routes(
+    game: CompactGame, costs: Sequence[float], routes: set[int], loans: list[int]
+) -> RolloutPlan:
     """The routes by what it would cost to lose each of them: the detour."""
     graph, current = game.rules.graph, list(costs)
-    for route in routes:
+    for route in (*routes, *loans):
         current[route] = 0.0
     ranked: list[tuple[float, int]] = []
     for route in routes:
@@ -146,4 +182,4 @@ def _rank_routes(game: CompactGame, costs: Sequence[float], routes: set[int]) ->
         current[route] = 0.0
         ranked.append((-min(MOST_LOSS, max(0.0, detour - costs[route])), route))
     ranked.sort()
-    return RolloutPlan([route for _, route in ranked], [1 - loss / MOST_LOSS for loss, _ in ranked])
+    return RolloutPlan([route for _, route in ranked], [1 - loss / MOST_LOSS for loss, _ in ranked], loans)

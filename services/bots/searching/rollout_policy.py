@@ -4,14 +4,24 @@ It draws no more tickets unless it can do nothing else: chosen without looking a
 
 from __future__ import annotations
 
+from operator import mul
 from typing import Final
 
-from services.bots.planning.board_graph import UNREACHABLE, shortest_path
+from services.bots.planning.board_graph import shortest_path
 from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import FREE, NO_CARD, CompactGame
-from services.bots.searching.compact_rules import ANY_COLOUR, WILD, TicketEnds
+from services.bots.searching.compact_game import FREE, NO_CARD, NOWHERE, CompactGame, Payment
+from services.bots.searching.compact_rules import WILD, TicketEnds
+from services.bots.searching.final_points import final_points
+from services.bots.searching.rollout_claims import Claim, best_claim, last_claim
 from services.bots.searching.rollout_needs import RolloutNeeds
+from services.bots.searching.rollout_paths import Span, counts_paths, find_spans, path_bonuses
 from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
+from services.bots.searching.rollout_stations import (
+    build_station,
+    free_places,
+    is_station_due,
+    is_station_next,
+)
 
 MAX_TURNS: Final = 1_000  # of a rollout; no game takes as many
 
@@ -24,6 +34,8 @@ class Rollout:
         self.plans: list[RolloutPlan | None] = [None] * len(game.cars)
         self.claimed = -1  # routes, when `by_points` was made
         self.by_points: list[int] = []  # the free routes
+        self.counts_paths = counts_paths(game.rules)
+        self.spans: dict[tuple[int, ...], dict[int, Span]] = {}  # by routes
 
     def play(self) -> list[int]:
         """Every seat's points at the end."""
@@ -31,26 +43,36 @@ class Rollout:
             if self.game.is_over:
                 break
             self.play_turn()
-        return self.game.final_points()
+        return final_points(self.game)
 
     def play_turn(self) -> None:
         """The turn of the seat whose turn it is, as the policy plays it."""
+        game, seat = self.game, self.game.turn
+        needs, turns = self.find_needs(), turns_left(game, seat)
+        plan = self.plan(seat)
+        claim = last_claim(game, plan) if turns <= 1 else best_claim(game, plan, needs, turns)
+        if plan.loans and is_station_next(plan, turns) and build_station(game, plan, needs):
+            self.plans[seat] = None
+        elif claim is not None:
+            self.claim(claim)
+        elif plan.loans and is_station_due(plan, turns) and build_station(game, plan, needs):
+            self.plans[seat] = None
+        elif not self._draw(needs):
+            self._play_without_cards()
+        game.end_turn()
+
+    def _play_without_cards(self) -> None:
+        """No card can be had: any claim, else tickets."""
         game = self.game
-        needs, turns = self.find_needs(), turns_left(game, game.turn)
-        claim = self._last_claim() if turns <= 1 else self._best_claim(needs, turns)
-        if claim is not None:
-            game.claim(*claim)
-        elif game.has_second_card() or WILD in game.market:
-            self.draw_cards(needs)
-        elif (last := self._last_claim()) is not None:
-            game.claim(*last)
-        elif game.ticket_deck:
-            game.keep_tickets(game.draw_tickets(), range(game.rules.least_kept))
+        if (last := last_claim(game, self.plan(game.turn))) is not None:
+            self.claim(last)
+        elif any(counts := self.next_tickets()):
+            game.keep_tickets(game.draw_tickets(counts), range(game.rules.least_kept))
             self.plans[game.turn] = None
+        elif game.rules.cards_asked:
+            game.request_cards()
         else:
             game.pass_turn()
-            return
-        game.end_turn()
 
     def plan(self, seat: int) -> RolloutPlan:
         """The seat's plan; anew where it can't be carried out any more."""
@@ -59,12 +81,15 @@ class Rollout:
             owners, lengths = game.owners, game.rules.graph.lengths
             if any(owners[route] == seat for route in plan.routes):
                 left = [i for i, route in enumerate(plan.routes) if owners[route] != seat]
-                plan = RolloutPlan([plan.routes[i] for i in left], [plan.weights[i] for i in left])
+                plan = RolloutPlan(
+                    [plan.routes[i] for i in left], [plan.weights[i] for i in left], plan.loans
+                )
                 self.plans[seat] = plan
             turns = turns_left(game, seat)
             if (
                 all(game.can_claim(seat, route) for route in plan.routes)
                 and sum([lengths[route] for route in plan.routes]) <= game.cars[seat]
+                and (not plan.loans or free_places(game, plan))
                 and (turns >= WEIGHTS.turns_counted or turns_for(game, seat, plan.routes) <= turns)
             ):
                 return plan
@@ -74,11 +99,23 @@ class Rollout:
     def find_needs(self) -> RolloutNeeds:
         """What the seat whose turn it is wants, and misses."""
         game = self.game
-        needs = RolloutNeeds(game, self.plan(game.turn))
+        plan = self.plan(game.turn)
+        needs = RolloutNeeds(game, plan)
+        if self.counts_paths:
+            needs.bonuses = self._path_bonuses(plan)
         lengths = game.rules.graph.lengths
         cars = game.cars[game.turn] - sum([lengths[route] for route in needs.routes])
         needs.add_fillers(game, cars, self._free_routes())
         return needs
+
+    def _path_bonuses(self, plan: RolloutPlan) -> dict[int, float]:
+        game, seat = self.game, self.game.turn
+        rival = game.rules.order[game.rules.order[0] == seat]
+        own, theirs = (*game.routes[seat], *sorted(plan.routes)), tuple(game.routes[rival])
+        for routes in (own, theirs):
+            if routes not in self.spans:
+                self.spans[routes] = find_spans(game, routes)
+        return path_bonuses(game, seat, self.spans[own], self.spans[theirs])
 
     def _free_routes(self) -> list[int]:
         """The free routes, those with most points first."""
@@ -89,12 +126,51 @@ class Rollout:
             self.claimed = claimed
         return self.by_points
 
+    # -- claims --------------------------------------------------------------------------
+
+    def claim(self, claim: Claim) -> None:
+        """Claim the route, and pay what a tunnel asks for if the seat can."""
+        self.claim_for(claim.route, claim.payment(self.game.rules.graph.lengths[claim.route]))
+
+    def claim_for(self, route: int, payment: Payment, passenger: int = NOWHERE) -> None:
+        """The same with any payment."""
+        game = self.game
+        if game.rules.is_tunnel[route]:
+            extra = game.reveal_tunnel(payment)
+            more = self._pay_more(payment, extra)
+            if more is None:
+                return
+            payment = [*payment, *more]
+        game.claim(route, payment, passenger)
+
+    def _pay_more(self, payment: Payment, extra: int) -> Payment | None:
+        """What a tunnel asks for, with as few locomotives as can be; None if the seat hasn't so much."""
+        hand, paid = self.game.hands[self.game.turn], dict(payment)
+        colour = payment[0][0]
+        coloured = min(extra, hand[colour] - paid[colour]) if colour != WILD else 0
+        if extra - coloured > hand[WILD] - paid.get(WILD, 0):
+            return None
+        return [(kind, count) for kind, count in ((colour, coloured), (WILD, extra - coloured)) if count]
+
     # -- tickets -------------------------------------------------------------------------
 
-    def draw_tickets(self) -> None:
+    def next_tickets(self) -> list[int]:
+        """How many tickets a draw offers now, by deck: in rules where the seat names a mix the most even one, or all
+        that is left (TICKET-3)."""
+        rules, sizes = self.game.rules, [len(deck) for deck in self.game.ticket_decks]
+        if not rules.tickets_named:
+            return [min(count, size) for count, size in zip(rules.tickets_drawn, sizes, strict=True)]
+        left = [size if drawn else 0 for size, drawn in zip(sizes, rules.tickets_drawn, strict=True)]
+        counts = [0] * len(left)
+        for _ in range(min(rules.tickets_named, sum(left))):
+            deck = max(range(len(left)), key=lambda each: (left[each] > counts[each], -counts[each]))
+            counts[deck] += 1
+        return counts
+
+    def draw_tickets(self, counts: list[int]) -> None:
         """Draw tickets, and keep those that bring more than they cost, and at least as many as it must."""
         game, seat = self.game, self.game.turn
-        offer = game.draw_tickets()
+        offer = game.draw_tickets(counts)
         game.keep_tickets(offer, self._worth_keeping(offer))
         self.plans[seat] = None
 
@@ -109,71 +185,20 @@ class Rollout:
         least = game.rules.least_kept
         return [index for rank, index in enumerate(ranked) if rank < least or gains[index] > 0]
 
-    # -- claims --------------------------------------------------------------------------
-
-    def _best_claim(self, needs: RolloutNeeds, turns: int) -> tuple[int, int, int] | None:
-        """The claim that is worth most, as route, colour and locomotives; None if none is worth it now."""
-        game, seat = self.game, self.game.turn
-        graph, plan, hand = game.rules.graph, self.plans[seat], game.hands[seat]
-        planned = len(plan.routes) if plan is not None else 0
-        cars = game.cars[seat] - sum([graph.lengths[route] for route in needs.routes[:planned]])
-        share = min(1.0, turns * WEIGHTS.filler_pace / max(1, cars))
-        filler_price = WEIGHTS.filler_price * graph.car_value * share
-        wild_price = WEIGHTS.wild_price * min(1.0, max(0.0, needs.wilds_short / WEIGHTS.cards_short))
-        most_held, best, most = max(hand[:WILD]) + hand[WILD], None, 0.0
-        for index, route in enumerate(needs.routes):
-            length = graph.lengths[route]
-            if length > most_held:
-                continue
-            payment = self._payment(needs, index, wild_price)
-            if payment is None:
-                continue
-            price, colour, wilds = payment
-            if index < planned:
-                worth = 2 * needs.weights[index] + graph.points[route] / 10 - WEIGHTS.claim_threshold
-            else:
-                worth = graph.points[route] - length * filler_price - WEIGHTS.filler_margin
-                worth -= WEIGHTS.filler_wild * max(0.0, wilds + min(0, needs.wilds_short))
-            if worth - price > most:
-                best, most = (route, colour, wilds), worth - price
-        return best
-
-    def _payment(self, needs: RolloutNeeds, index: int, wild_price: float) -> tuple[float, int, int] | None:
-        """The cheapest payment: what its cards are worth for other routes, its colour, its locomotives."""
-        game, route = self.game, needs.routes[index]
-        hand, length, colour = (
-            game.hands[game.turn],
-            game.rules.graph.lengths[route],
-            game.rules.colours[route],
-        )
-        own, best, least = length - needs.missing[index], None, UNREACHABLE
-        for paid in range(WILD) if colour == ANY_COLOUR else (colour,):
-            wilds = max(0, length - hand[paid])
-            if wilds <= hand[WILD]:
-                kept = needs.reserved[paid] - (own if needs.colours[index] == paid else 0)
-                price = wild_price * wilds
-                price += WEIGHTS.reserved_price * max(0, length - wilds - hand[paid] + kept)
-                if price < least:
-                    best, least = (price, paid, wilds), price
-        return best
-
-    def _last_claim(self) -> tuple[int, int, int] | None:
-        """The claim with most points at once, with the tickets that it makes; None if none can be paid for."""
-        game, graph, seat = self.game, self.game.rules.graph, self.game.turn
-        hand, cars, owners, colours = game.hands[seat], game.cars[seat], game.owners, game.rules.colours
-        missing, points = self.plan(seat).routes, graph.points
-        ticket_points = 2 * sum([ticket.points for ticket in game.tickets[seat]]) if len(missing) == 1 else 0
-        held = [*hand[:WILD], max(hand[:WILD])]
-        best, most = None, -1
-        for route, length in enumerate(graph.lengths):
-            if length <= cars and owners[route] == FREE and held[colours[route]] + hand[WILD] >= length:
-                worth = points[route] + (ticket_points if ticket_points and route == missing[0] else 0)
-                if worth > most and game.can_claim(seat, route):
-                    colour = colours[route] if colours[route] != ANY_COLOUR else hand.index(held[-1])
-                    best, most = (route, colour, max(0, length - hand[colour])), worth
-        return best
-
     # -- cards ---------------------------------------------------------------------------
+
+    def _draw(self, needs: RolloutNeeds) -> bool:
+        """Draw cards, or ask for them; returns whether any can be had."""
+        game = self.game
+        if asked := game.rules.cards_asked:
+            if sum(game.deck) < asked:
+                return False
+            game.request_cards()
+        elif game.has_second_card() or WILD in game.market:
+            self.draw_cards(needs)
+        else:
+            return False
+        return True
 
     def draw_cards(self, needs: RolloutNeeds) -> None:
         """Two cards, or a locomotive that lies open."""
@@ -189,7 +214,7 @@ class Rollout:
     def _draw_card(self, values: list[float], *, is_first: bool) -> bool:
         """The card that is worth most; returns whether a second one may follow."""
         game = self.game
-        blind = (12 * sum(values, 0.0) + 2 * values[WILD]) / 110 if game.has_cards() else -1.0
+        blind = sum(map(mul, values, game.rules.card_shares)) if game.has_cards() else -1.0
         best, most, second = -1, blind, blind
         for slot, card in enumerate(game.market):
             if card not in (NO_CARD, WILD):

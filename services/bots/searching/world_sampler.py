@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import islice
 from math import log
 from random import Random
 from typing import Final
 
 from schemas.field_types import Seat
-from services.bots.searching.compact_game import CompactGame, public_part
+from services.bots.searching.compact_game import CompactGame
 from services.bots.searching.compact_rules import KINDS, CompactRules, TicketEnds
+from services.bots.searching.public_part import public_part
 from services.bots.searching.ticket_odds import ticket_odds
 from services.referee.rules import GameState
 
-START_TICKETS: Final = 2  # of another seat that hasn't chosen yet
+START_TICKETS: Final = 2  # at least, of another seat that hasn't chosen yet
+NO_LIMIT: Final = 1_000
 
 
 class WorldSampler:
@@ -29,23 +32,22 @@ class WorldSampler:
     def __init__(self, state: GameState, seat: Seat, rules: CompactRules) -> None:
         self._game = public_part(state, rules)
         self._unseen, self._missing = _unseen_cards(self._game, state, seat)
-        self._seat, deck = seat, next(iter(state.rule_options.draw_tickets))
         self._deck_size = len(state.deck)
-        self._ticket_deck_size = len(state.ticket_decks[deck])
-        viewer, ends = state.seats[seat], _ends_by_name(state, rules)
+        viewer, ends = state.seats[seat], ticket_ends(state, rules)
         seen = {*viewer.tickets, *viewer.offer}
-        self._tickets = [
-            ends[name]
-            for name, ticket in state.board.tickets.items()
-            if ticket.deck == deck and name not in seen
-        ]
         self._game.tickets[seat] = [ends[str(name)] for name in viewer.tickets]
+        self._tickets = [each for name, each in ends.items() if name not in seen]
         self._others = {
-            other: len(each.tickets) if each.start_tickets_chosen else START_TICKETS
-            for other, each in enumerate(state.seats)
-            if other != seat
+            other: _ticket_count(state, other) for other in range(len(state.seats)) if other != seat
         }
-        self._odds = {other: ticket_odds(self._game, other, self._tickets) for other in self._others}
+        self._decks = _TicketDecks(state, rules, self._tickets, seat)
+        self._odds = {other: self._find_odds(other) for other in self._others}
+
+    def _find_odds(self, other: int) -> list[float]:
+        odds = ticket_odds(self._game, other, self._tickets)
+        return [
+            each * self._decks.shares[ticket.deck] for each, ticket in zip(odds, self._tickets, strict=True)
+        ]
 
     def sample(self, chance: Random) -> CompactGame:
         """A world; `chance` alone decides which, and draws in it later."""
@@ -56,7 +58,7 @@ class WorldSampler:
         return game
 
     def _deal_cards(self, game: CompactGame, chance: Random) -> None:
-        cards, deck = self._unseen[:], [0] * len(KINDS)
+        cards, deck = self._unseen[:], [0] * game.rules.kind_count
         chance.shuffle(cards)
         for other, count in enumerate(self._missing):
             for _ in range(count):
@@ -66,13 +68,80 @@ class WorldSampler:
         game.deck = deck
 
     def _deal_tickets(self, game: CompactGame, chance: Random) -> None:
-        left = list(range(len(self._tickets)))
+        left, room = list(range(len(self._tickets))), self._decks.room[:]
         for other, count in self._others.items():
             left = _draw_by_odds(left, self._odds[other], chance.random)
-            game.tickets[other] = [self._tickets[index] for index in left[:count]]
-            del left[:count]
+            held = self._decks.first(self._tickets, left, count, room)
+            game.tickets[other] = [self._tickets[index] for index in held]
+            left = [index for index in left if index not in held]
         chance.shuffle(left)
-        game.ticket_deck = [self._tickets[index] for index in left[: self._ticket_deck_size]]
+        for index in left:
+            deck = self._tickets[index].deck
+            if len(game.ticket_decks[deck]) < self._decks.sizes[deck]:
+                game.ticket_decks[deck].append(self._tickets[index])
+
+
+class _TicketDecks:
+    """What all see of the decks of tickets, by their numbers."""
+
+    def __init__(
+        self, state: GameState, rules: CompactRules, unseen: Sequence[TicketEnds], seat: Seat
+    ) -> None:
+        options, decks = state.rule_options, list(state.ticket_decks)
+        self.sizes = [len(row) for row in state.ticket_decks.values()]
+        counts = Counter(ticket.deck for ticket in unseen)
+        # so many of a deck aren't in it: others have them, or they are out of the game
+        unasked = sum(
+            not (each.start_tickets_chosen or each.offer or each.exit_reason)
+            for other, each in enumerate(state.seats)
+            if other != seat
+        )
+        self.room = [counts[deck] - size + START_TICKETS * unasked for deck, size in enumerate(self.sizes)]
+        # of a deck from which nothing is drawn later a seat has at most what it was offered at the start
+        self._limits = [
+            NO_LIMIT if options.draw_tickets.get(deck) else options.start_tickets.get(deck, 0)
+            for deck in decks
+        ]
+        # where all are offered as many of each deck, a ticket of a small deck is offered more often
+        totals = Counter(ticket.deck for ticket in state.board.tickets.values())
+        self.shares = [
+            1.0 if options.start_named else options.start_tickets.get(deck, 0) / totals[deck] or 1.0
+            for deck in decks
+        ]
+
+    def first(
+        self, tickets: Sequence[TicketEnds], indices: Sequence[int], count: int, room: list[int]
+    ) -> list[int]:
+        """The first tickets that one seat can hold, so many, of these. `room` is what all can, less those taken."""
+        limits, held = self._limits[:], list[int]()
+        for index in indices:
+            if len(held) == count:
+                break
+            deck = tickets[index].deck
+            if room[deck] > 0 and limits[deck] > 0:
+                room[deck] -= 1
+                limits[deck] -= 1
+                held.append(index)
+        rest = (index for index in indices if index not in held)
+        return held + list(islice(rest, count - len(held)))
+
+
+def ticket_ends(state: GameState, rules: CompactRules) -> dict[str, TicketEnds]:
+    """The tickets of the game's decks by their ids."""
+    city, decks = rules.graph.city_index, list(state.ticket_decks)
+    return {
+        name: TicketEnds(city[ticket.a], city[ticket.b], ticket.points, decks.index(ticket.deck))
+        for name, ticket in state.board.tickets.items()
+        if ticket.deck in decks
+    }
+
+
+def _ticket_count(state: GameState, seat: Seat) -> int:
+    """How many tickets the seat has, or will have once it has chosen."""
+    each = state.seats[seat]
+    if each.start_tickets_chosen or each.exit_reason:
+        return len(each.tickets)
+    return max(START_TICKETS, state.rule_options.start_keep)
 
 
 def _draw_by_odds(indices: list[int], odds: Sequence[float], random: Callable[[], float]) -> list[int]:
@@ -81,28 +150,23 @@ def _draw_by_odds(indices: list[int], odds: Sequence[float], random: Callable[[]
     return sorted(indices, key=waits.__getitem__)
 
 
-def _ends_by_name(state: GameState, rules: CompactRules) -> dict[str, TicketEnds]:
-    city, tickets = rules.graph.city_index, state.board.tickets
-    return {
-        name: TicketEnds(city[ticket.a], city[ticket.b], ticket.points) for name, ticket in tickets.items()
-    }
-
-
 def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list[int], list[int]]:
     """Put the hands that the seat knows into the game. Returns the cards that it hasn't seen, and by seat how
     many of them are in its hand; the others are the deck."""
     hands = [known_hand(state, seat, other) for other in range(len(state.seats))]
+    kinds, shares = KINDS[: game.rules.kind_count], game.rules.card_shares
     unseen: Counter[str | None] = Counter(state.rule_options.cards)
     unseen.subtract(state.discards)
     unseen.subtract(card for card in state.market if card is not None)
+    unseen.subtract(state.tunnel.revealed if state.tunnel else ())
     for other, hand in enumerate(hands):
         unseen.subtract(dict[str | None, int](hand))
-        game.hands[other] = [hand[kind] for kind in KINDS]
-    cards = [KINDS.index(kind) for kind in KINDS for _ in range(unseen[kind])]
+        game.hands[other] = [hand[kind] for kind in kinds]
+    cards = [kinds.index(kind) for kind in kinds for _ in range(unseen[kind])]
     missing = [each.cards - hand.total() for each, hand in zip(state.seats, hands, strict=True)]
     hidden = len(state.deck) + sum(missing)
     while len(cards) < hidden:  # a position may have more cards than the rules; nobody knows of which kinds
-        cards += range(len(KINDS))
+        cards += [kind for kind, share in enumerate(shares) if share]
     return cards, missing
 
 
