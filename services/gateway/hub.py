@@ -1,12 +1,11 @@
-"""The hub: one reader for all who follow games, woken by notifications, delivers entries to subscriptions.
+"""The hub: one reader for all who follow games, woken by their notifications, delivers entries to subscriptions.
 
-A notification only shows where to read. Entries whose notification was lost are found by their number:
-every game is read on from the last number that was delivered, and a slow poll checks the games that
-had no notification.
+A notification only shows where to read. Entries whose notification was lost are found by their number: every game is
+read on from the last number that was delivered, and a slow poll checks the games that had no notification.
 
-The engine that takes over in a fail-over may have lost a log's end, and the log may have grown again
-since. So every entry must follow the very head that was delivered last; where it doesn't, the game's
-subscriptions end, and their viewers read the view again. Where a game's streams go, the rest is in its file.
+The engine that takes over in a fail-over may have lost a log's end, and the log may have grown again since. So every
+entry must follow the very head that was delivered last; where it doesn't, the game's subscriptions end, and their viewers
+read the view again. Where a game's streams go, the rest is in its file.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Hub:
         self.ledger, self.answers = ledger, AnswerWatch()
         self._finished_pages = FinishedPages(ledger, read_finished_view)
         self.followed_games: dict[str, FollowedGame] = {}
-        self.verdict_waiters = VerdictWaiters()
+        self.verdict_waiters = VerdictWaiters(ledger)
         self._stale: set[str] = set()
         self._failed_reads: set[str] = set()  # games whose read failed: the engine didn't answer
         self._recently_delivered: set[str] = set()  # games with an entry delivered since the last poll
@@ -71,7 +70,8 @@ class Hub:
         subscription = Subscription(viewer, followed.last_sequence, proofs)
         subscription.add_start_head(followed.head)
         followed.subscriptions.add(subscription)
-        self.mark_stale(game)
+        if not self.ledger.want_notifications(game):
+            self.mark_stale(game)  # else it is read as soon as its notifications come
         return subscription
 
     def unsubscribe(self, game: str, subscription: Subscription) -> None:
@@ -80,6 +80,7 @@ class Hub:
         if followed is None or subscription not in followed.subscriptions:
             return  # all of the game's subscriptions were ended
         followed.subscriptions.discard(subscription)
+        self.ledger.release_notifications(game)
         if not followed.subscriptions:
             del self.followed_games[game]
 
@@ -129,6 +130,11 @@ class Hub:
             self._stale.add(game)
             self._has_stale.set()
 
+    def _on_subscribed(self, game: str) -> None:
+        """From now on the game's notifications come: what was before is read."""
+        self.verdict_waiters.notify(game, has_new_entry=False)
+        self.mark_stale(game)
+
     def _on_notification(self, notification: EntryNotification) -> None:
         """Wake those who wait for a verdict without a new entry, and deliver a new one. If the notification
         carries the next entry, that takes no read."""
@@ -166,6 +172,7 @@ class Hub:
         )
         for subscription in followed.subscriptions:
             subscription.end(reason)
+            self.ledger.release_notifications(game)
 
     @contextmanager
     def verdict_event(
@@ -193,10 +200,7 @@ class Hub:
             try:
                 await self.ledger.ping()
                 outage.record_success()
-                self.verdict_waiters.notify_all()
-                for game in self.followed_games:
-                    self.mark_stale(game)  # its notifications were lost meanwhile
-                await self.ledger.listen(self._on_notification)
+                await self.ledger.listen(self._on_notification, self._on_subscribed)
             except ENGINE_ERRORS as error:
                 outage.record_failure("engine", error)
                 if not isinstance(error, NodeAwayError):  # there may be another node to listen at

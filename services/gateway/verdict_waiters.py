@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from services.ledger.async_ledger import AsyncLedger
+
 
 class VerdictWaiter:
     """A wait for the verdicts on `pending_ids`; it isn't notified while they are empty."""
@@ -31,9 +33,10 @@ class VerdictWaiter:
 
 
 class VerdictWaiters:
-    """The waiters of all games."""
+    """The waiters of all games, whose notifications are heard for as long as anybody waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: AsyncLedger) -> None:
+        self._ledger = ledger
         self.by_game: dict[str, set[VerdictWaiter]] = {}
 
     @contextmanager
@@ -43,9 +46,11 @@ class VerdictWaiters:
         """A waiter's event, for as long as the block runs."""
         waiter = VerdictWaiter(on_every_entry, pending_ids)
         self.by_game.setdefault(game, set()).add(waiter)
+        self._ledger.want_notifications(game)
         try:
             yield waiter.notified
         finally:
+            self._ledger.release_notifications(game)
             self.by_game[game].discard(waiter)
             if not self.by_game[game]:
                 del self.by_game[game]
@@ -54,12 +59,6 @@ class VerdictWaiters:
         """Wake those who wait for this: not all do for a new entry."""
         for waiter in self.by_game.get(game, ()):
             if waiter.on_every_entry or not has_new_entry:
-                waiter.notify()
-
-    def notify_all(self) -> None:
-        """Wake everybody: notifications were lost."""
-        for waiters in self.by_game.values():
-            for waiter in waiters:
                 waiter.notify()
 
     def poll(self) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -31,13 +30,13 @@ from services.ledger.async_cluster import AsyncCluster
 from services.ledger.backlog_queries import BacklogOrError
 from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
-from services.ledger.direct_connection import TURN_SIZE, has_direct_connections
 from services.ledger.direct_submission import DirectSubmission, OnOutcome
 from services.ledger.dispute_store import AsyncDisputeStore
+from services.ledger.game_channels import GameChannels
 from services.ledger.ledger_queries import GameIds
 from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.named_views import read_named_entry, read_named_views
-from services.ledger.notifications import EntryNotification, listen_directly, subscribe
+from services.ledger.notifications import EntryNotification
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult, FiledGame
 from services.ledger.silent_nodes import NodeAwayError
@@ -60,6 +59,7 @@ class AsyncLedger:
         self._client: Client = client
         self.partitions, self.max_waiting = partitions, max_waiting
         self._direct_submission = DirectSubmission(client, partitions, max_waiting)
+        self._channels = GameChannels(client, partitions)
         self._mistyped_keys = MistypedKeyLog()
         self._confirmation_batchers: dict[tuple[str, AckLevel], ConfirmationBatcher] = {}
         # One for each node: a node that is away delays no other's.
@@ -158,21 +158,23 @@ class AsyncLedger:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""
         return await run_async(self._client, view_queries.read_heads(self.partitions, games))
 
-    async def listen(self, on_notification: Callable[[EntryNotification], object]) -> None:
-        """Call this with the notifications of every game, of which one may be lost. It ends with one of ENGINE_ERRORS, or
-        with what `on_notification` raised; others have their turn now and then."""
-        if has_direct_connections(self._client):
-            await listen_directly(self._client, on_notification)  # ends with an error only
-        count = 0
-        async for notification in self.subscribe():
-            on_notification(notification)
-            count += 1
-            if count % TURN_SIZE == 0:
-                await asyncio.sleep(0)
+    def want_notifications(self, game: str) -> bool:
+        """Hear of a game while `listen` runs, until `release_notifications`: as `GameChannels.want`."""
+        return self._channels.want(game)
 
-    def subscribe(self) -> AsyncIterator[EntryNotification]:
-        """The notifications of every game. One may be lost."""
-        return subscribe(self._client)
+    def release_notifications(self, game: str) -> None:
+        """One fewer wants to hear of this game."""
+        self._channels.release(game)
+
+    async def listen(
+        self,
+        on_notification: Callable[[EntryNotification], object],
+        on_subscribed: Callable[[str], object],
+    ) -> None:
+        """Call these with the notifications of the games that are wanted, of which one may be lost, and with each of these
+        games when it is subscribed to. It ends with one of ENGINE_ERRORS, or with what they raised; others have their
+        turn now and then."""
+        await self._channels.listen(on_notification, on_subscribed)
 
     async def games(self, limit: int = 100) -> GameIds:
         """The public games that the engine holds, the latest first; of a cluster those of the nodes that answer."""

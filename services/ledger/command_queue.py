@@ -104,7 +104,7 @@ class RedisCommandQueue(RedisRole):
             game = envelope.game
             rejection_key = keys.rejection(partition, game, envelope.seat, envelope.id)
             kept_reason, not_kept_reason = pack((rule, reason)), pack((rule, NOT_KEPT_REASON))
-            channel = keys.notification_channel(partition)
+            channel = keys.notification_channel(partition, game)
         arguments = [
             keys.REFEREE_GROUP,
             delivery.id,
@@ -114,6 +114,7 @@ class RedisCommandQueue(RedisRole):
             game,
             MAX_DEAD_LETTERS,
             not_kept_reason,
+            self._publish_command,
             *dead_fields,
         ]
         run_script(self._client, REJECT_COMMAND, [([commands, rejection_key, dead_letters], arguments)])

@@ -2,7 +2,7 @@
 
 redis-py opens it: it knows addresses, TLS, users and time-outs. From then on a reply costs neither a future nor a task
 that wakes. For a gateway's commands and notifications, of which there is one each a move; everything else is asked by
-redis-py's client. A cluster, and an engine that is no server, have no such connections.
+redis-py's client. An engine that is no server has no such connections, and a cluster has them for notifications only.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ class DirectConnection(asyncio.Protocol):
         self._transport.set_protocol(self)
 
     @staticmethod
-    async def open(client: Client, on_reply: OnReply) -> DirectConnection:
-        """Another connection to a client's engine. Raises one of ENGINE_ERRORS."""
-        opened = client.connection_pool.make_connection()
+    async def open(opened: Client, on_reply: OnReply) -> DirectConnection:
+        """On a new connection of redis-py's. Raises one of ENGINE_ERRORS."""
         await opened.connect()
         return DirectConnection(opened, on_reply)
 
@@ -127,7 +126,9 @@ class DirectCalls:
     async def open(client: Client) -> DirectCalls:
         """On another connection to a client's engine. Raises one of ENGINE_ERRORS."""
         calls = DirectCalls(client.connection_pool.connection_kwargs["socket_timeout"])
-        calls._connection = await DirectConnection.open(client, calls._take_reply)
+        calls._connection = await DirectConnection.open(
+            client.connection_pool.make_connection(), calls._take_reply
+        )
         calls._connection.ended.add_done_callback(calls._fail_waiting)
         return calls
 

@@ -50,7 +50,9 @@ class RedisEventStore(RedisRole):
     def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         """Write each decision, all of it or nothing, in order, in one round trip."""
         channel = self._wakeup_channels[keys.BOT_GROUP]
-        calls = [build_append_call(request, channel, self.edition) for request in requests]
+        calls = [
+            build_append_call(request, channel, self.edition, self._publish_command) for request in requests
+        ]
         replies = run(self._client, call_script(APPEND_ENTRY, calls))
         self._set_partitions_aside(requests, replies)
         failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]

@@ -14,7 +14,6 @@ MAX_PARTITIONS: Final = 4096
 PARTITION_COUNT_KEY: Final = "ledgerline:birth"  # what the first service of this engine fixed
 REFEREE_GROUP: Final = "referees"  # consumer group of the commands streams
 BOT_GROUP: Final = "bots"  # consumer group of the bot tasks
-NOTIFICATION_PATTERN: Final = "{p*}:bell"
 # Channels by consumer group; used on a cluster only.
 WAKEUP_CHANNELS: Final = {REFEREE_GROUP: "ledgerline:letters", BOT_GROUP: "ledgerline:notes"}
 # Sorted set: referees by the engine's time of their last heartbeat.
@@ -82,9 +81,10 @@ def unlisted_games(partition: int) -> str:
     return f"{hash_tag(partition)}:unlisted"
 
 
-def notification_channel(partition: int) -> str:
-    """Channel of the notifications of new entries. One may be lost: the stream is the truth."""
-    return f"{hash_tag(partition)}:bell"
+def notification_channel(partition: int, game: str) -> str:
+    """Channel of the notifications of a game. One may be lost: the stream is the truth. Services of before there was one
+    for each game subscribe to the pattern `{p*}:bell`, which matches it."""
+    return f"{hash_tag(partition)}:{{{game}}}:bell"
 
 
 def log(partition: int, game: str) -> str:

@@ -1,4 +1,4 @@
-"""Notifications: a pub/sub message for each new entry, which carries the entry itself.
+"""Notifications: a pub/sub message for each new entry, which carries the entry itself. Each game has a channel.
 
 A message may be lost. It saves a round trip and a wait; what it announces can always be read.
 """
@@ -6,24 +6,14 @@ A message may be lost. It saves a round trip and a wait; what it announces can a
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
-
-from redis.exceptions import TimeoutError
 
 from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from services.ledger import keys
-from services.ledger.async_cluster import AsyncCluster
-from services.ledger.direct_connection import DirectConnection, pack_command
-from services.ledger.queries import Client, Reply
-from services.ledger.silent_nodes import NODE_TIMEOUT_S
-from services.runtime.logging_setup import get_logger
 
-log = get_logger("gateway")
-UNREADABLE: Final = "notification can't be parsed"
 _NOTIFICATION: Final = re.compile(
     rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?"
 )
@@ -72,62 +62,3 @@ def parse_notification(data: bytes) -> EntryNotification | None:
         previous_head=previous_head,
         head=head,
     )
-
-
-async def listen_directly(client: Client, on_notification: Callable[[EntryNotification], object]) -> None:
-    """Call this with the notifications of every game, until the connection ends: raises that error, or what it raised.
-    The client has direct connections."""
-    was_logged = False
-
-    def take(reply: Reply) -> None:
-        nonlocal was_logged
-        if isinstance(reply, Exception):
-            raise reply
-        if reply[0] != b"pmessage":
-            return
-        if (notification := parse_notification(reply[3])) is not None:
-            on_notification(notification)
-        elif not was_logged:
-            was_logged = True
-            log.warning(UNREADABLE, channel=str(reply[2]))
-
-    connection = await DirectConnection.open(client, take)
-    try:
-        connection.send(pack_command(("PSUBSCRIBE", keys.NOTIFICATION_PATTERN)))
-        await connection.ended
-    finally:
-        await connection.close()
-
-
-async def subscribe(client: Client) -> AsyncIterator[EntryNotification]:
-    """The notifications of every game. What can't be parsed is skipped, and logged once: its
-    publisher may send it often."""
-    if isinstance(client, AsyncCluster):
-        await client.initialize()  # before that, it knows no node
-    async with client.pubsub(ignore_subscribe_messages=True) as pubsub:
-        await pubsub.psubscribe(keys.NOTIFICATION_PATTERN)
-        was_logged = False
-        messages = _messages(client, pubsub) if isinstance(client, AsyncCluster) else pubsub.listen()
-        async for message in messages:
-            if (notification := parse_notification(message["data"])) is not None:
-                yield notification
-            elif not was_logged:
-                was_logged = True
-                log.warning(UNREADABLE, channel=str(message["channel"]))
-
-
-async def _messages(client: AsyncCluster, pubsub: Client) -> AsyncIterator[Mapping[str, Reply]]:
-    """The messages of a subscription at one node of a cluster. A node that says nothing for a while is asked
-    whether it is there. Raises NodeAwayError: it doesn't answer, and others may."""
-    is_asked = False
-    while True:
-        message = await pubsub.get_message(timeout=NODE_TIMEOUT_S / 2)
-        if message is not None:
-            is_asked = False
-            if "message" in message["type"]:
-                yield message
-        elif is_asked:
-            raise client.lose(pubsub.node.name, TimeoutError("no answer on the notification channel"))
-        else:
-            await pubsub.ping()
-            is_asked = True

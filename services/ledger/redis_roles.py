@@ -13,7 +13,7 @@ from services.ledger.mistyped_keys import UsablePartitions
 from services.ledger.queries import Client
 from services.ledger.records import LEAN_EDITION, MAX_WAITING_COMMANDS
 from services.ledger.stale_deliveries import monotonic_ms
-from services.ledger.wakeups import wakeup_channel_of
+from services.ledger.wakeups import publish_command_of, wakeup_channel_of
 
 
 class RedisRole:
@@ -40,6 +40,7 @@ class RedisRole:
             client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock, self._usable
         )
         self._wakeup_channels = {group: wakeup_channel_of(client, group) for group in keys.WAKEUP_CHANNELS}
+        self._publish_command = publish_command_of(client)
 
     def close(self) -> None:
         """Close the connection."""

@@ -50,9 +50,10 @@ def _submit_keys(game: str, sender: Seat | None, partitions: int) -> tuple[str, 
 
 
 def build_append_call(
-    request: AppendRequest | DuplicateCommand, wakeup_channel: str, edition: int
+    request: AppendRequest | DuplicateCommand, wakeup_channel: str, edition: int, publish_command: str
 ) -> ScriptCall:
-    """The keys and arguments of append_entry.lua; `edition` is that of a game that begins with this entry."""
+    """The keys and arguments of append_entry.lua; `edition` is that of a game that begins with this entry, and
+    `publish_command` sends its notification."""
     if isinstance(request, DuplicateCommand):
         request = _as_append_request(request)
     game, partition, eviction = request.game, request.delivery.partition, request.eviction
@@ -83,11 +84,12 @@ def build_append_call(
         "" if request.deadline_ms is None else request.deadline_ms,
         eviction.at_ms if isinstance(eviction, EvictAt) else eviction.value,
         game,
-        keys.notification_channel(partition),
+        keys.notification_channel(partition, game),
         wakeup_channel,
         request.command_digest,
         edition,
         request.secret,
+        publish_command,
         len(request.tasks),
         *(pack(tuple(task)) for task in request.tasks),
         *(private_part for _, private_part in request.private_parts),

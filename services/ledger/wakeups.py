@@ -27,6 +27,11 @@ def wakeup_channel_of(client: Client, group: str) -> str:
     return keys.WAKEUP_CHANNELS[group] if isinstance(client, Cluster | AsyncCluster) else ""
 
 
+def publish_command_of(client: Client) -> str:
+    """How a script publishes notifications: a cluster's nodes pass on to each other what isn't sharded."""
+    return "SPUBLISH" if isinstance(client, Cluster | AsyncCluster) else "PUBLISH"
+
+
 class WakeupChannel:
     """A subscription to one channel, for one thread."""
 

@@ -29,8 +29,12 @@ PATIENCE_S: Final = 120.0
 class Node:
     """One engine of the cluster, and a client of its own to it."""
 
-    def __init__(self, folder: Path, timeout_ms: int) -> None:
-        self.folder, self.timeout_ms = folder, timeout_ms
+    def __init__(self, folder: Path, timeout_ms: int, unknown: Sequence[str] = ()) -> None:
+        self.folder, self.timeout_ms, self.unknown = (
+            folder,
+            timeout_ms,
+            unknown,
+        )  # commands that it doesn't know
         folder.mkdir(parents=True)
         self.port, self.bus = free_ports(2)
         self.call: Any = redis.Redis(
@@ -55,7 +59,9 @@ class Node:
             "logfile": "valkey.log",
         }
         config = self.folder / "valkey.conf"
-        config.write_text("".join(f"{name} {json.dumps(str(value))}\n" for name, value in settings.items()))
+        lines = [f"{name} {json.dumps(str(value))}\n" for name, value in settings.items()]
+        lines += [f'rename-command {command} ""\n' for command in self.unknown]
+        config.write_text("".join(lines))
         self.process = subprocess.Popen([str(get_binary_path()), str(config)], stdout=subprocess.DEVNULL)
         wait_until(self.answers, f"{self} answers")
 
@@ -203,6 +209,19 @@ def cluster(folder: Path, timeout_ms: int = 1_500) -> Iterator[Cluster]:
             with suppress(ProcessLookupError):
                 node.kill()
             node.call.close()
+
+
+@contextmanager
+def cluster_of_one(folder: Path, unknown: Sequence[str]) -> Iterator[str]:
+    """The URL of a cluster of one node, which doesn't know these commands."""
+    node = Node(folder / "node", 1_500, unknown)
+    try:
+        node.call.execute_command("CLUSTER ADDSLOTSRANGE", 0, SLOTS - 1)
+        wait_until(Cluster([node]).agreed, "it is a cluster")
+        yield Cluster([node]).url
+    finally:
+        node.kill()
+        node.call.close()
 
 
 @contextmanager

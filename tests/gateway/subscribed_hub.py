@@ -44,7 +44,7 @@ class HubHarness(NamedTuple):
                     keys.private_view(partition, game, seat), {"e": private_part}, f"{number}-0"
                 )
             if notify:
-                await self.store.publish(keys.notification_channel(partition), f"{game} {number}")
+                await self.store.publish(keys.notification_channel(partition, game), f"{game} {number}")
 
     async def numbers(self, game: str, subscription: Subscription, after: int, count: int) -> list[int]:
         """The numbers of the next entries of a subscription."""

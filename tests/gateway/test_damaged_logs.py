@@ -82,7 +82,7 @@ def test_P8_an_unreadable_entry_in_a_notification_ends_its_own_game(garbage: byt
         await asyncio.sleep(0.1)  # by then the hub listens
         head = f"damaged 1 0 0 {len(garbage)}\n".encode()
         await harness.store.publish(
-            keys.notification_channel(keys.partition_of("damaged", PARTITIONS)), head + garbage
+            keys.notification_channel(keys.partition_of("damaged", PARTITIONS), "damaged"), head + garbage
         )
         with pytest.raises(ViewDamagedError):
             await harness.numbers("damaged", subscription, 0, 1)

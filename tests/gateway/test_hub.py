@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -26,7 +25,6 @@ from services.gateway.subscriptions import (
 from services.ledger import keys
 from services.ledger.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.notifications import EntryNotification
 from services.ledger.view_queries import PAGE_SIZE
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_with_hub, until
 
@@ -34,22 +32,19 @@ from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_wit
 class Silent(AsyncLedger):
     """A ledger whose notifications never come."""
 
-    async def subscribe(self) -> AsyncIterator[EntryNotification]:
+    async def listen(self, *_: object) -> None:
         await asyncio.Event().wait()
-        yield EntryNotification("", 0)
 
 
 class Cracked(AsyncLedger):
-    """A ledger whose notification channel fails at every subscription."""
+    """A ledger whose notification channels fail at once, whenever the hub listens."""
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
         self.listened = asyncio.Semaphore(0)
 
-    async def subscribe(self) -> AsyncIterator[EntryNotification]:
+    async def listen(self, *_: object) -> None:
         self.listened.release()
-        if self.listened.locked():  # never: the line above released it
-            yield EntryNotification("", 0)
         raise Away("the engine went away")
 
 

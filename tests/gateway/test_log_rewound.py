@@ -50,7 +50,7 @@ async def notify(harness: HubHarness, number: int, branch: int) -> None:
     """Publish the notification of an entry, with the heads before and after it, as append_entry.lua does."""
     parts = head(number - 1, branch), head(number, branch), public(number, branch)
     line = f"game {number} {len(parts[0])} {len(parts[1])} {len(parts[2])}\n".encode()
-    await harness.store.publish(keys.notification_channel(PARTITION), line + b"".join(parts))
+    await harness.store.publish(keys.notification_channel(PARTITION, "game"), line + b"".join(parts))
 
 
 async def shorter(harness: HubHarness) -> None:

@@ -18,7 +18,6 @@ from services.ledger import (
     keys,
 )
 from services.ledger.log_reader import read_game_logs
-from services.ledger.notifications import EntryNotification, parse_notification
 from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import GAME, PARTITION, append_request, contents, public_entry
 
@@ -163,20 +162,3 @@ def test_P3_a_log_whose_entry_is_missing_has_no_head_either(ledger: RedisLedger,
     with pytest.raises(MissingEntryError):
         ledger.read_log(GAME)
     assert ledger.read_logs([GAME]) == {}
-
-
-def test_P1_notifications_carry_both_heads(ledger: RedisLedger, client: Any) -> None:
-    pubsub = client.pubsub(ignore_subscribe_messages=True)
-    pubsub.psubscribe(keys.NOTIFICATION_PATTERN)
-    pubsub.get_message(timeout=1)
-    whole = branch(1, 2)
-    ledger.append(whole)
-    received: list[EntryNotification | None] = []
-    while len(received) < 2:
-        message = pubsub.get_message(timeout=60)
-        received += [parse_notification(message["data"])] if message else []
-    pubsub.close()
-    assert [(each.sequence, each.previous_head, each.head) for each in received if each] == [
-        (1, b"", whole[0].head),
-        (2, whole[0].head, whole[1].head),
-    ]

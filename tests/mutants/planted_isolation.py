@@ -55,7 +55,7 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "a command is lost where dead letters are of another type", "P8", "services/ledger/lua/reject_command.lua",
-        "#ARGV > 8 and redis.call('XLEN', KEYS[3])", "#ARGV > 8 and 0", MISTYPED,
+        "#ARGV > 9 and redis.call('XLEN', KEYS[3])", "#ARGV > 9 and 0", MISTYPED,
     ),
     Mutant(
         "a bots' worker keeps what it knows of games that are over", "P9", "services/bots/held_projections.py",
@@ -138,8 +138,25 @@ ISOLATION_MUTANTS: Final = (
         "    if not unread:\n", "    if True:\n", ("tests/gateway/test_games.py",),
     ),
     Mutant(
-        "a gateway listens to a node that hangs", "P7", "services/ledger/notifications.py",
-        "        elif is_asked:\n", "        elif False:\n", ("tests/cluster/test_notifications.py",),
+        "a gateway hears of every game of a partition", "P8", "services/ledger/keys.py",
+        "{hash_tag(partition)}:{{{game}}}:bell", "{hash_tag(partition)}:bell", ("tests/ledger_contract/test_notifications.py",),
+    ),
+    Mutant(
+        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/wakeups.py",
+        'return "SPUBLISH" if', 'return "PUBLISH" if', ("tests/ledger_contract/test_notifications.py", "tests/cluster/test_notifications.py"),
+    ),
+    Mutant(
+        "a game that begins to be followed is read before its notifications come, and not again", "P8", "services/gateway/hub.py",
+        "        self.verdict_waiters.notify(game, has_new_entry=False)\n        self.mark_stale(game)\n",
+        "        self.verdict_waiters.notify(game, has_new_entry=False)\n", ("tests/gateway/test_notifications.py",),
+    ),
+    Mutant(
+        "a game of a slot that moved is heard no more", "P8", "services/ledger/channel_listener.py",
+        "if channel in self.games and channel not in self._unconfirmed:", "if False:", ("tests/cluster/test_notifications.py",),
+    ),
+    Mutant(
+        "a gateway listens to a node that hangs", "P7", "services/ledger/cluster_listener.py",
+        "            elif is_asked:\n", "            elif False:\n", ("tests/cluster/test_notifications.py",),
     ),
     Mutant(
         "a command that a hanging node didn't get is waited for until the client gives up", "P7",

@@ -148,18 +148,21 @@ def test_no_service_asks_anything_of_the_engine_as_a_whole(clients: Callable[[st
 
 
 @pytest.mark.parametrize(
-    ("user", "channel", "is_allowed"),
+    ("user", "channel", "allowed_commands"),
     [
-        ("referee", keys.notification_channel(PARTITION), True),
-        ("gateway", keys.notification_channel(PARTITION), False),
-        ("bots", keys.notification_channel(PARTITION), False),
-        ("auditor", keys.notification_channel(PARTITION), False),
+        ("referee", keys.notification_channel(PARTITION, GAME), "PUBLISH SPUBLISH"),
+        ("gateway", keys.notification_channel(PARTITION, GAME), "SUBSCRIBE SSUBSCRIBE"),
+        ("bots", keys.notification_channel(PARTITION, GAME), ""),
+        ("auditor", keys.notification_channel(PARTITION, GAME), ""),
     ],
 )
-def test_only_a_referee_notifies_of_entries(
-    clients: Callable[[str], Any], user: str, channel: str, is_allowed: bool
+def test_only_a_referee_notifies_of_entries_and_only_a_gateway_hears_it(
+    engine: UsersEngine, user: str, channel: str, allowed_commands: str
 ) -> None:
-    assert is_refused(clients(user), "PUBLISH", channel, "x") is not is_allowed
+    with closing(connect(engine.url(user))) as client:  # of its own: it is subscribed afterwards
+        for command in ("PUBLISH", "SPUBLISH", "SUBSCRIBE", "SSUBSCRIBE", "PSUBSCRIBE"):
+            words = (command, channel, *(["x"] if "PUBLISH" in command else []))
+            assert is_refused(client, *words) is (command not in allowed_commands.split()), command
 
 
 @pytest.mark.parametrize("user", ["gateway", "bots"])

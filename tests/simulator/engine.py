@@ -168,6 +168,10 @@ class Engine:
     def _psubscribe(self, connection: Connection, args: Args) -> None:
         self._subscribe(connection, args, True)
 
+    def _unsubscribe(self, connection: Connection, args: Args) -> None:
+        for channel in args:
+            connection.patterns.pop(channel, None)
+
     def unsubscribe_all(self, connection: Connection) -> None:
         """End every subscription of this connection."""
         if connection in self._listeners:
@@ -222,6 +226,7 @@ OWN: Final[dict[bytes, Callable[[Engine, Connection, Args], Any]]] = {
     b"SCRIPT": Engine._script,
     b"PUBLISH": Engine._publish,
     b"SUBSCRIBE": Engine._subscribe,
+    b"UNSUBSCRIBE": Engine._unsubscribe,
     b"PSUBSCRIBE": Engine._psubscribe,
     b"WAIT": Engine._wait,
     b"WAITAOF": Engine._wait_aof,

@@ -27,6 +27,9 @@ class Subscription:
     def subscribe(self, *channels: str | bytes) -> None:
         self._listen("subscribe", channels)
 
+    def unsubscribe(self, *channels: str | bytes) -> None:
+        self._listen("unsubscribe", channels)
+
     def get_message(
         self, ignore_subscribe_messages: bool = False, timeout: float | None = 0.0
     ) -> Message | None:
@@ -53,14 +56,15 @@ class Subscription:
 
     def _listen(self, kind: str, names: tuple[str | bytes, ...]) -> None:
         if self._connection.generation != self._engine.generation:
+            if self._connection.patterns:
+                raise redis.ConnectionError("the engine went away")
             self._connection = Connection(self._engine)
-        channels = [name.encode() if isinstance(name, str) else name for name in names]
-        self._engine.execute(self._connection, kind.encode(), *channels)
-        if not self._quiet:
-            self._confirmations += [
-                {"type": kind, "pattern": None, "channel": channel, "data": number}
-                for number, channel in enumerate(channels, len(self._connection.patterns) - len(channels) + 1)
-            ]
+        for name in names:
+            channel = name.encode() if isinstance(name, str) else name
+            self._engine.execute(self._connection, kind.encode(), channel)
+            if not self._quiet:
+                count = len(self._connection.patterns)
+                self._confirmations.append({"type": kind, "pattern": None, "channel": channel, "data": count})
 
 
 class AsyncSubscription:
@@ -77,6 +81,11 @@ class AsyncSubscription:
     async def subscribe(self, *channels: str | bytes) -> None:
         self._subscription.subscribe(*channels)
         self._subscription._connection.on_message = self._message_arrived.set
+        self._message_arrived.set()  # its confirmation
+
+    async def unsubscribe(self, *channels: str | bytes) -> None:
+        self._subscription.unsubscribe(*channels)
+        self._message_arrived.set()
 
     async def get_message(
         self,

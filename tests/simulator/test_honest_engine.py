@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import redis
 
-from services.ledger import AppendStatus, RedisLedger, keys
+from services.ledger import AppendStatus, RedisLedger
 from services.ledger.ack_levels import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import init_partition_count
@@ -154,12 +154,20 @@ def test_a_small_change_of_the_engine_in_memory_is_noticed(
 def test_subscribers_get_the_same_messages_in_the_same_order(twins: Twins) -> None:
     subscriptions = [twins.real.pubsub(), twins.client.pubsub()]
     for subscription in subscriptions:
-        subscription.psubscribe(keys.NOTIFICATION_PATTERN)
-        subscription.subscribe("other")
+        subscription.psubscribe("{p*}:bell")
+        subscription.subscribe("other", "one more")
     for channel, message in (("{p01}:bell", "a"), ("other", "b"), ("bell", "c"), ("{p02}:bell", "d")):
         twins.replies(("PUBLISH", channel, message))
     theirs, ours = (
-        [subscription.get_message(timeout=60) for _ in range(5)] for subscription in subscriptions
+        [subscription.get_message(timeout=60) for _ in range(6)] for subscription in subscriptions
+    )
+    assert ours == theirs
+    for subscription in subscriptions:
+        subscription.unsubscribe("other")
+    for channel in ("other", "one more"):
+        twins.replies(("PUBLISH", channel, "e"))
+    theirs, ours = (
+        [subscription.get_message(timeout=60) for _ in range(2)] for subscription in subscriptions
     )
     assert ours == theirs
     for subscription in subscriptions:

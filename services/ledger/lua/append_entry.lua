@@ -12,7 +12,8 @@
 --       15 digest of the command ('' where it isn't known)
 --       16 edition of a game that begins with this entry
 --       17 what of the log entry the views don't have ('' where that isn't known)
---       18 number of tasks  19.. the tasks, then one private part for each of KEYS 12.., then the fields
+--       18 how the notification is published: SPUBLISH on a cluster, else PUBLISH
+--       19 number of tasks  20.. the tasks, then one private part for each of KEYS 12.., then the fields
 --       and values of the names that the entry commits to
 --
 -- A game goes on in the edition in which it began. In the first, each viewer has a stream, and each
@@ -37,11 +38,18 @@ local function acknowledge()
   end
 end
 
+-- A cluster's nodes pass on to each other what is published, unless it is sharded. Redis 6.2 can't do that.
+local function notify(message)
+  if ARGV[18] ~= 'SPUBLISH' or type(redis.pcall('SPUBLISH', ARGV[13], message)) == 'table' then
+    redis.call('PUBLISH', ARGV[13], message)
+  end
+end
+
 local known = redis.call('HGET', KEYS[4], ARGV[5])
 if known then
   local answer = string.match(known, '^%d+')
   acknowledge()
-  redis.call('PUBLISH', ARGV[13], ARGV[12] .. ' ' .. answer)
+  notify(ARGV[12] .. ' ' .. answer)
   return {0, tonumber(answer)}
 end
 local length = redis.call('XLEN', KEYS[2])
@@ -94,7 +102,7 @@ redis.call('XLEN', KEYS[1])
 redis.call('XLEN', KEYS[5])
 redis.call('ZSCORE', KEYS[6], ARGV[12])
 redis.call('ZSCORE', KEYS[8], ARGV[12])
-local first = 19 + tonumber(ARGV[18])
+local first = 20 + tonumber(ARGV[19])
 local names = first + #KEYS - 11
 if #ARGV >= names then
   redis.call('HGET', KEYS[9], '')
@@ -134,10 +142,10 @@ for a = names, #ARGV, 2 do
   redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
 end
 redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])
-for a = 19, first - 1 do
+for a = 20, first - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
-if first > 19 and ARGV[14] ~= '' then
+if first > 20 and ARGV[14] ~= '' then
   redis.call('PUBLISH', ARGV[14], '')
 end
 if ARGV[10] ~= '' then
@@ -162,5 +170,5 @@ for k = 12, #KEYS do
   line[#line + 1] = string.match(KEYS[k], '%d+$') .. ':' .. #part
   bytes[#bytes + 1] = part
 end
-redis.call('PUBLISH', ARGV[13], table.concat(line, ' ') .. '\n' .. table.concat(bytes))
+notify(table.concat(line, ' ') .. '\n' .. table.concat(bytes))
 return {1, number}
