@@ -212,19 +212,6 @@ def cluster(folder: Path, timeout_ms: int = 1_500) -> Iterator[Cluster]:
 
 
 @contextmanager
-def cluster_of_one(folder: Path, unknown: Sequence[str]) -> Iterator[str]:
-    """The URL of a cluster of one node, which doesn't know these commands."""
-    node = Node(folder / "node", 1_500, unknown)
-    try:
-        node.call.execute_command("CLUSTER ADDSLOTSRANGE", 0, SLOTS - 1)
-        wait_until(Cluster([node]).agreed, "it is a cluster")
-        yield Cluster([node]).url
-    finally:
-        node.kill()
-        node.call.close()
-
-
-@contextmanager
 def hanging(node: Node) -> Iterator[None]:
     """A node that takes connections while the block runs, and answers nothing."""
     node.process.send_signal(signal.SIGSTOP)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from services.ledger import AppendRequest, RedisLedger, game_channels, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
-from tests.cluster.nodes import cluster_of_one
+from tests.cluster.nodes import SLOTS, Cluster, Node, wait_until
 from tests.conftest import PARTITIONS
 from tests.hearing import hearing, until
 from tests.ledger_contract.given import PARTITION as SAME
@@ -41,6 +42,19 @@ class Store:
         request = append_request(expected=number - 1, id_=f"c{number}", game=game)
         self.ledger.append([request])
         return request
+
+
+@contextmanager
+def cluster_of_one(folder: Path, unknown: Sequence[str]) -> Iterator[str]:
+    """The URL of a cluster of one node, which doesn't know these commands."""
+    node = Node(folder / "node", 1_500, unknown)
+    try:
+        node.call.execute_command("CLUSTER ADDSLOTSRANGE", 0, SLOTS - 1)
+        wait_until(Cluster([node]).agreed, "it is a cluster")
+        yield Cluster([node]).url
+    finally:
+        node.kill()
+        node.call.close()
 
 
 @pytest.fixture(params=["fake", "engine", "cluster"])
