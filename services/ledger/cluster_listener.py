@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Coroutine, Iterable
-from typing import Any, Final
+from typing import Final
 
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
@@ -124,7 +124,7 @@ class ClusterListener:
                 del self._listener_by_channel[channel]
             self._place_later(listener.games)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _start(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._note_end)
