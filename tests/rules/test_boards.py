@@ -14,7 +14,6 @@ from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.errors import InvalidInputError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.rules.board import (
-    Fare,
     board_names,
     load_board,
     with_pair_tickets,
@@ -143,7 +142,7 @@ def test_ferries_and_tunnels_are_where_they_belong() -> None:
     for name in board_names():
         for route in load_board(name).routes.values():
             assert (route.kind == "ferry") == (route.locomotives > 0)
-            assert route.fare == Fare(route.length, route.color, route.locomotives)
+            assert route.fare == (route.length, route.color, route.locomotives)
 
 
 def test_countries_and_merchandise_are_where_they_belong() -> None:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from schemas.boards.board_ids import did_you_mean
 from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
@@ -19,16 +19,11 @@ from schemas.errors import InvalidInputError
 from schemas.rule_options import RuleOptions
 from services.referee.rules.search.connectivity import Networks
 
+# What a route costs: its length, its colour, and the least number of locomotives in a payment (FERRY-1). Routes
+# of one fare are paid for in the same ways. A plain tuple: legal lists look at dozens of them.
+Fare: TypeAlias = tuple[int, str, int]
 GRAY: Final = "gray"
 TRAINS_SUFFIX: Final = ".trains.json"  # of files in the Trains form
-
-
-class Fare(NamedTuple):
-    """What a route costs. Routes of one fare are paid for in the same ways."""
-
-    length: int
-    color: str
-    locomotives: int = 0  # the least number of them in a payment (FERRY-1)
 
 
 class Route(NamedTuple):
@@ -227,7 +222,7 @@ def _build_routes(form: BoardForm) -> dict[str, Route]:
             tuple(
                 other_id for other_id in route_ids_by_cities[frozenset(route.between)] if other_id != route.id
             ),
-            Fare(route.length, route.color, route.locomotives),
+            (route.length, route.color, route.locomotives),
             route.kind,
             route.locomotives,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route
     from services.referee.rules.state import Choice, GameState
 
-EventStream: TypeAlias = Iterator[Event]
+EventStream: TypeAlias = Iterable[Event]  # lazily: each is applied before the next is asked for
 Cards: TypeAlias = Mapping[str, int]
 Hand: TypeAlias = Mapping[str | None, int]
 OpenRoutes: TypeAlias = "Mapping[Fare, Mapping[str, None]]"
-PayableRoutes: TypeAlias = Iterator[tuple[Iterable[str], Sequence[Mapping[str, ClaimRoute]]]]
+PayableRoutes: TypeAlias = Sequence[tuple[Iterable[str], Sequence[Mapping[str, ClaimRoute]]]]
 
 
 class Move(NamedTuple):

@@ -73,14 +73,14 @@ def own_route_ends(state: GameState, seat_state: SeatState) -> list[tuple[str, s
 
 def longest_route(state: GameState, seat_state: SeatState) -> int:
     """Spaces of the seat's longest trail or path, as its ruleset measures it; lent routes don't count."""
-    countries, routes = state.board.countries, (state.board.routes[name] for name in seat_state.routes)
-    return state.ruleset.measure_longest((*route_ends(route, countries), route.length) for route in routes)
+    countries, routes = state.board.countries, [state.board.routes[name] for name in seat_state.routes]
+    return state.ruleset.measure_longest([(*route_ends(route, countries), route.length) for route in routes])
 
 
 def route_ends(route: Route, countries: frozenset[str]) -> tuple[str, str]:
     """The route's ends. In a country each route has an end of its own, so that no path goes through."""
-    a, b = (f"{end}/{route.id}" if end in countries else end for end in (route.a, route.b))
-    return a, b
+    a, b = route.a, route.b
+    return f"{a}/{route.id}" if a in countries else a, f"{b}/{route.id}" if b in countries else b
 
 
 def choose_loans(state: GameState, seat: int, tickets: Sequence[Ticket]) -> tuple[Loan | None, ...]:

@@ -7,7 +7,7 @@ state of each seat is in seat_state.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from schemas.access import PUBLIC_ACCESS, Access
@@ -155,10 +155,11 @@ class GameState:
         """The seats that still take part, in turn order."""
         return [seat for seat in self.turn_order if self.seats[seat].exit_reason is None]
 
-    def seats_after(self, seat: Seat) -> Iterable[Seat]:
+    def seats_after(self, seat: Seat) -> tuple[Seat, ...]:
         """Every seat once, in turn order, from the one after `seat` to itself."""
-        start = self.turn_order.index(seat) + 1
-        return (*self.turn_order[start:], *self.turn_order[:start])
+        order = self.turn_order
+        start = order.index(seat) + 1
+        return order[start:] + order[:start]
 
     def is_out_of_time(self, seat: Seat) -> bool:
         """Whether the time of a seat with a pending choice was over at the last entry (CLOCK-2)."""

@@ -61,8 +61,7 @@ def continue_after_card(state: GameState, seat: Seat, may_draw_second: bool) -> 
     has_second = may_draw_second and (
         has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in state.market)
     )
-    if not has_second:
-        yield from end_turn(state, seat)
+    return () if has_second else end_turn(state, seat)
 
 
 _BLIND_DRAW = DrawBlind()

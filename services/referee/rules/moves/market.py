@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
-
-from schemas.events import DeckRecreated, DeckShuffled, Event, MarketFilled, MarketFlushed
+from schemas.events import DeckRecreated, DeckShuffled, MarketFilled, MarketFlushed
 from services.referee.rules.ruleset import EventStream
 from services.referee.rules.shuffle import in_canonical_order
 from services.referee.rules.state import GameState
@@ -27,31 +25,29 @@ def fill_market(state: GameState) -> EventStream:
 
     Nothing is flushed unless a card was turned up. So a market that stayed as it was at the limit, or that
     a position began with, is not flushed before the next gap is filled (MARKET-2)."""
-    is_turned_up = yield from fill_empty_slots(state)
-    flushes, epoch = 0, state.epoch
-    while (
-        is_turned_up and is_flush_due(state) and state.ruleset.may_flush(state, flushes, state.epoch - epoch)
-    ):
-        yield MarketFlushed()
-        flushes += 1
-        is_turned_up = yield from fill_empty_slots(state)
-
-
-def fill_empty_slots(state: GameState) -> Generator[Event, None, bool]:
-    """Turn up cards in the gaps, as many as there are; returns whether any was turned up."""
-    empty_slots = [slot for slot, card in enumerate(state.market) if card is None]
-    if len(state.deck) < len(empty_slots):
-        yield from ensure_deck(state, len(empty_slots))
-    fillable_slots = empty_slots[: len(state.deck)]
-    if fillable_slots:
+    flushes = epoch = 0
+    while empty_slots := [slot for slot, card in enumerate(state.market) if card is None]:
+        if len(state.deck) < len(empty_slots):
+            yield from ensure_deck(state, len(empty_slots))
+        fillable_slots = empty_slots[: len(state.deck)]
+        if not fillable_slots:
+            return
         top_cards = state.deck[: -len(fillable_slots) - 1 : -1]
         yield MarketFilled(tuple(fillable_slots), tuple(top_cards))  # type: ignore[arg-type]  # the referee knows them
-    return bool(fillable_slots)
+        if not flushes:
+            epoch = state.epoch  # a reshuffle for the first gaps isn't one for a flush
+        if not is_flush_due(state) or not state.ruleset.may_flush(state, flushes, state.epoch - epoch):
+            return
+        yield MarketFlushed()
+        flushes += 1
 
 
 def is_flush_due(state: GameState) -> bool:
     """Whether enough cards of one kind lie open for a flush (MARKET-2)."""
-    return any(state.market.count(kind) >= count for kind, count in state.rule_options.flush.items())
+    for kind, count in state.rule_options.flush.items():
+        if state.market.count(kind) >= count:
+            return True
+    return False
 
 
 # -- parts of rulesets: how the deck is rebuilt ------------------------------------------------

@@ -71,7 +71,8 @@ def require_long_route_for_plus_four(cards: Cards, route: Route, rule_options: R
 def require_held(seat_state: SeatState, cards: Cards, reserved: Cards | None = None) -> None:
     """Refuses with ROUTE-3 unless the seat holds these cards in addition to the `reserved` ones."""
     for card, count in cards.items():
-        if seat_state.hand.get(card, 0) - (reserved or {}).get(card, 0) < count:
+        free_count = seat_state.hand.get(card, 0) - (reserved.get(card, 0) if reserved else 0)
+        if free_count < count:
             raise CommandRefusedError("ROUTE-3", f"you don't hold {format_cards(cards)}")
 
 
@@ -106,29 +107,31 @@ def one_colour_payable(
     hand: Hand, open_routes: OpenRoutes, cars: int, rule_options: RuleOptions
 ) -> PayableRoutes:
     """The open routes that a hand can pay for, by fare, with every way to pay each."""
-    locomotives = hand[LOCOMOTIVE]
+    locomotives, payable = hand[LOCOMOTIVE], []
     max_length = min(cars, max(hand.values()) + locomotives)  # the fares are in order of length
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > max_length:
-            return
+            break
         if not routes or min_locomotives > locomotives:
             continue
         if colour == GRAY:
-            yield routes, gray_ways(hand, length, min_locomotives)
-        elif hand[colour] + locomotives >= length:
-            yield routes, _one_colour_ways(colour, length, hand[colour], locomotives, min_locomotives)
+            payable.append((routes, gray_ways(hand, length, min_locomotives)))
+        elif (held := hand[colour]) + locomotives >= length:
+            ways = _one_colour_ways(colour, length, held, locomotives, min_locomotives)
+            payable.append((routes, ways))
+    return payable
 
 
 def gray_ways(hand: Hand, length: int, min_locomotives: int = 0) -> Sequence[ClaimsByRoute]:
     """Every way to pay `length` cards of any one colour, at least `min_locomotives` of them locomotives."""
     locomotives = hand[LOCOMOTIVE]
-    ways = [
-        way
-        for colour in COLORS
-        if (held := hand[colour]) and held + locomotives >= length
-        for way in coloured_ways(colour, length, held, locomotives, min_locomotives)
-    ]
-    return [*ways, _wild_way(length)] if locomotives >= length else ways
+    ways: list[ClaimsByRoute] = []
+    for colour in COLORS:
+        if (held := hand[colour]) and held + locomotives >= length:
+            ways += coloured_ways(colour, length, held, locomotives, min_locomotives)
+    if locomotives >= length:
+        ways.append(_wild_way(length))
+    return ways
 
 
 @lru_cache(maxsize=100_000)
@@ -166,7 +169,7 @@ def one_colour_with_plus_four_payable(
 ) -> PayableRoutes:
     """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
     hand_without_plus_four = {**hand, PASSENGER: 0, PLUS_FOUR: 0}
-    plus_fours = hand.get(PLUS_FOUR, 0)
+    plus_fours, payable = hand.get(PLUS_FOUR, 0), []
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > cars or not routes:
             continue
@@ -178,7 +181,8 @@ def one_colour_with_plus_four_payable(
             usable_plus_fours,
             min_locomotives,
         ):
-            yield routes, ways
+            payable.append((routes, ways))
+    return payable
 
 
 def _held_colours(hand: Mapping[str | None, int], colour: str) -> tuple[tuple[str, int], ...]:

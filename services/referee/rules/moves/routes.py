@@ -55,9 +55,8 @@ def claim_route(state: GameState, seat: Seat, command: ClaimRoute) -> EventStrea
     if command.passenger is not None:
         require_placeable(state, seat, route, command.passenger)
     if route.kind == TUNNEL_KIND:
-        yield from begin_tunnel(state, seat, route, cards)
-    else:
-        yield from complete_claim(state, seat, route, cards, command.passenger)
+        return begin_tunnel(state, seat, route, cards)
+    return complete_claim(state, seat, route, cards, command.passenger)
 
 
 def require_open(state: GameState, seat_state: SeatState, route: Route) -> None:

@@ -25,15 +25,23 @@ from services.referee.rules.state import GameState
 
 def end_turn(state: GameState, seat: Seat) -> EventStream:
     """The seat's turn is over: the last turns begin if it triggers them (END-1), then the next turn."""
-    if state.tunnel is not None or None in state.market:
-        yield from clean_up_turn(state)
-    rule_options, seat_state = state.rule_options, state.seats[seat]
-    if (
-        seat_state.cars <= rule_options.last_cars
-        and not state.in_last_turns
-        and seat_state.exit_reason is None
-    ):
-        others_only = rule_options.last_turns == "others"
+    is_last_round_due = not state.in_last_turns and triggers_last_turns(state, seat)
+    if is_last_round_due or state.tunnel is not None or None in state.market:
+        return end_eventful_turn(state, seat, is_last_round_due=is_last_round_due)
+    return next_turn(state, seat)
+
+
+def triggers_last_turns(state: GameState, seat: Seat) -> bool:
+    """Whether the seat has so few cars left that the last turns begin (END-1)."""
+    seat_state = state.seats[seat]
+    return seat_state.cars <= state.rule_options.last_cars and seat_state.exit_reason is None
+
+
+def end_eventful_turn(state: GameState, seat: Seat, *, is_last_round_due: bool) -> EventStream:
+    """What happens between two turns where that is more than nothing."""
+    yield from clean_up_turn(state)
+    if is_last_round_due:
+        others_only = state.rule_options.last_turns == "others"
         last_turn_seats = (s for s in state.seats_after(seat) if not (others_only and s == seat))
         yield LastTurnsBegan(tuple(s for s in last_turn_seats if state.seats[s].exit_reason is None))
     yield from next_turn(state, seat)
@@ -54,18 +62,16 @@ def next_turn(state: GameState, seat: Seat) -> EventStream:
         if state.seats[next_seat].exit_reason is None and (
             not state.in_last_turns or next_seat in state.seats_with_last_turn
         ):
-            yield TurnStarted(next_seat)
-            return
+            return (TurnStarted(next_seat),)
     if state.active_seats:
-        yield from end_game(state, "last turns")
-    else:
-        all_out_of_time = all(seat_state.exit_reason == "out of time" for seat_state in state.seats)
-        yield from end_game(state, "out of time" if all_out_of_time else "all gone")
+        return end_game(state, "last turns")
+    all_out_of_time = all(seat_state.exit_reason == "out of time" for seat_state in state.seats)
+    return end_game(state, "out of time" if all_out_of_time else "all gone")
 
 
 def first_turn(state: GameState) -> EventStream:
     """The setup is complete: the first seat that takes part begins."""
-    yield from next_turn(state, state.turn_order[-1])
+    return next_turn(state, state.turn_order[-1])
 
 
 def end_game(state: GameState, reason: EndReason) -> EventStream:

@@ -42,7 +42,7 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge], dict[str, tuple[
         route_xor[a] ^= number
         route_xor[b] ^= number
     inside, remaining = 0, dict(enumerate(edges))
-    arms: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # the two longest, longest first
+    longest, second = dict.fromkeys(degree, 0), dict.fromkeys(degree, 0)  # of the arms at each city
     leaves = [city for city, count in degree.items() if count == 1]
     while leaves:
         leaf = leaves.pop()
@@ -50,16 +50,19 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge], dict[str, tuple[
             continue  # the last city of a tree
         a, b, length = remaining.pop(route_xor[leaf])
         root = b if leaf == a else a
-        arm, at_root = length + arms[leaf][0], arms[root]
-        inside = max(inside, arm + at_root[0])
-        at_root[:] = sorted((arm, *at_root), reverse=True)[:2]
+        arm, other_arm = length + longest[leaf], longest[root]
+        inside = max(inside, arm + other_arm)
+        if arm > other_arm:
+            longest[root], second[root] = arm, other_arm
+        elif arm > second[root]:
+            second[root] = arm
         route_xor[root] ^= route_xor[leaf]
         degree[root] -= 1
         if degree[root] == 1:
             leaves.append(root)
     core = list(remaining.values())
-    cities = {city for a, b, _ in core for city in (a, b)}
-    return inside, core, {city: (pair[0], pair[1]) for city, pair in arms.items() if city in cities}
+    cities = dict.fromkeys(city for a, b, _ in core for city in (a, b))
+    return inside, core, {city: (longest[city], second[city]) for city in cities if longest[city]}
 
 
 def _arms_as_routes(arms: dict[str, tuple[int, int]]) -> Iterator[Edge]:
