@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+
 from schemas.events import DeckRecreated, DeckShuffled, MarketFilled, MarketFlushed
 from services.referee.rules.ruleset import EventStream
 from services.referee.rules.shuffle import in_canonical_order
@@ -44,7 +45,7 @@ def fill_market(state: GameState) -> EventStream:
 
 def is_flush_due(state: GameState) -> bool:
     """Whether enough cards of one kind lie open for a flush (MARKET-2)."""
-    for kind, count in state.rule_options.flush.items():
+    for kind, count in state.rule_options.flush.items():  # noqa: SIM110 - a generator would cost more than all of it
         if state.market.count(kind) >= count:
             return True
     return False
