@@ -34,7 +34,7 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
     structlog.configure(
         processors=[repeat_limit, *shared_processors, *render_processors],
         wrapper_class=structlog.make_filtering_bound_logger(min_level),
-        logger_factory=structlog.PrintLoggerFactory(out),
+        logger_factory=structlog.WriteLoggerFactory(out),  # one write a line: processes share the stream
         cache_logger_on_first_use=True,  # else each line below the level costs 3 us
     )
     foreign_handler = logging.StreamHandler(out)  # uvicorn and other libraries, from warnings on

@@ -10,10 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from services.runtime.logging_setup import get_logger
 from tests.cli.command_line import ROOT, environment
+from tests.security.captured_logging import logging_to
 
 WAIT_S = 60.0
 STARTER = """
@@ -22,11 +25,14 @@ from threading import Event
 from services.bootstrap.service_processes import forked_services
 from services.runtime.logging_setup import configure_logging
 
+def say(line):  # in one write, so that no other process's line falls into it
+    os.write(1, line.encode() + b"\\n")
+
 def waits(name):
     def run(stop):
-        print(name, os.getpid(), flush=True)
+        say(f"{name} {os.getpid()}")
         stop.wait()
-        print(name, "stopped", flush=True)
+        say(f"{name} stopped")
     return run
 
 def breaks(stop):
@@ -37,9 +43,9 @@ failed = Event()
 bodies = {"first": waits("first"), "second": breaks if "break" in sys.argv else waits("second")}
 try:
     with forked_services(bodies, failed):
-        print("failed" if failed.wait(60) else "went on", flush=True)
+        say("failed" if failed.wait(60) else "went on")
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    say("interrupted")
 """
 
 
@@ -67,11 +73,7 @@ def services_of(process: subprocess.Popen[str]) -> dict[str, int]:
     """The process ids of both services, which have begun."""
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(2)]
-    begun = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
-    if sorted(begun) != ["first", "second"]:
-        process.kill()
-        raise AssertionError((lines, process.communicate(timeout=WAIT_S)))
-    return {name: int(number) for name, number in begun.items()}
+    return {name: int(number) for name, number in map(str.split, lines)}
 
 
 def log_lines(text: str) -> list[Any]:
@@ -126,3 +128,24 @@ def test_P7_a_service_that_fails_says_why_once() -> None:
     [line] = log_lines(err)
     assert (line["service"], line["event"]) == ("second", "service failed")
     assert "no such table" in line["exception"]
+
+
+class WritesOf(StringIO):
+    """A stream that keeps what each write was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = list[str]()
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        return super().write(text)
+
+
+def test_a_line_of_the_log_is_one_write_so_that_no_other_processs_line_falls_into_it() -> None:
+    out = WritesOf()
+    with logging_to(out, "json"):
+        get_logger("referee").info("game created")
+    [line] = out.writes
+    assert json.loads(line)["event"] == "game created"
+    assert line.endswith("\n")
