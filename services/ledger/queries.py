@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from services.ledger.round_trips import is_one_engine, send_at_once
+
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
 Argument = str | bytes | int | float
@@ -36,10 +38,17 @@ def run(client: Client, query: Query[Result]) -> Result:
     try:
         commands = next(query)
         while True:
-            commands = query.send(_pipeline(client, commands).execute(raise_on_error=False))
+            commands = query.send(_replies(client, commands))
     except StopIteration as finished:
         result: Result = finished.value
         return result
+
+
+def _replies(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+    if is_one_engine(client):
+        return send_at_once(client, commands)
+    replies: list[Reply] = _pipeline(client, commands).execute(raise_on_error=False)
+    return replies
 
 
 async def run_async(client: Client, query: Query[Result]) -> Result:
