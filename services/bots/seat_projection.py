@@ -68,7 +68,7 @@ class SeatProjection:
 class GameProjections:
     """The projections of a game's seats. Where reading the game raised, they are of no more use: it is read anew."""
 
-    __slots__ = ("_errors", "_recent", "looked_at_s", "public_verifier", "seats")
+    __slots__ = ("_errors", "_is_lean", "_recent", "looked_at_s", "public_verifier", "seats")
 
     def __init__(self, game: str, seats: Iterable[Seat] = ()) -> None:
         self.public_verifier = PublicVerifier(game)
@@ -76,6 +76,7 @@ class GameProjections:
         self.looked_at_s = 0.0  # when the views were read last, by the reader's clock
         self._recent = deque[VerifiedEntry]()  # those that aren't applied to all of the seats
         self._errors: dict[Seat, Exception] = {}  # of seats whose parts don't fit
+        self._is_lean = False  # of the second edition, as far as was read
 
     @property
     def game(self) -> str:
@@ -99,7 +100,7 @@ class GameProjections:
         behind = verifier.sequence - MAX_LAG
         wanted = (*seats, *(seat for seat, each in self.seats.items() if each.sequence < behind))
         parts = tuple((seat, self.seats[seat].sequence) for seat in dict.fromkeys(wanted))
-        return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts)
+        return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts, self._is_lean)
 
     def apply(self, page: ViewPageOrError) -> bool:
         """Apply the page that was asked for last. Returns whether there may be another one.
@@ -109,6 +110,7 @@ class GameProjections:
         parts is that seat's: `current` raises it."""
         if not isinstance(page, ViewPage):
             raise page
+        self._is_lean = page.is_lean
         self._recent.extend(map(self.public_verifier.verify, page.views[None]))
         for seat, parts in page.parts.items():
             self._apply_parts(self.seats[seat], parts)

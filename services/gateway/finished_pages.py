@@ -77,7 +77,7 @@ class FinishedPages:
     async def read(self, request: ViewRequest) -> ViewPage:
         """The rest of a game's views, all of it. Raises LogRewoundError: the game has no file, or another entry
         `request.after`; CorruptDataError; or HttpProblemError: the archive can't be read now."""
-        game, after, viewers, head, _ = request
+        game, after, viewers, head, *_ = request
         views: dict[Seat | None, list[ViewEntry]] = {}
         for viewer in viewers:
             view = None if self._read_view is None else await self._read_view(game, viewer)

@@ -25,13 +25,15 @@ from services.ledger.view_merge import (
 class ViewRequest(NamedTuple):
     """Which viewers want a game's entries after a number. With `head`, the entry of that number is
     read again and must have that head; where it is empty, the entry must be there. `parts` asks for private parts
-    alone, of each of these seats after a number of its own."""
+    alone, of each of these seats after a number of its own. `is_lean`: the game is known to be of the second edition,
+    whose private parts are in the public view."""
 
     game: str
     after: int
     viewers: Sequence[Seat | None]
     head: bytes | None = None
     parts: Sequence[tuple[Seat, int]] = ()
+    is_lean: bool = False
 
 
 class ViewPage(NamedTuple):
@@ -43,6 +45,7 @@ class ViewPage(NamedTuple):
     previous_head: bytes
     parts: Mapping[Seat, PartsOrError] = {}
     is_last: bool = False  # of a game that is over: nothing follows
+    is_lean: bool = False  # of the second edition, as its entries show
 
 
 # The private parts of one seat by number, or what is wrong with them: the damage of one seat's is no other's.
@@ -73,8 +76,8 @@ def build_page(
 ) -> ViewPage:
     """The page of a request: `stored` are the public entries from `first_read` to `last_read`, `private_parts` those
     that streams of their own have. Raises MissingEntryError, CorruptDataError or LogRewoundError."""
-    after = request.after
-    entries = _with_heads(request, [entry for entry in stored if entry.number >= first_of_page(request)])
+    after, first = request.after, first_of_page(request)
+    entries = _with_heads(request, [entry for entry in stored if entry.number >= first])
     if chain_head is not None:
         _require_end(request, limit, chain_head, entries)
     page: Sequence[PublicEntry] = [entry for entry in entries if after <= entry[0] <= after + limit]
@@ -88,7 +91,7 @@ def build_page(
         viewer: merge_view(after, page, parts or parts_of(viewer, after, stored))
         for viewer, parts in private_parts.items()
     }
-    return ViewPage(views, head, previous_head)
+    return ViewPage(views, head, previous_head, is_lean=bool(stored) and stored[0].is_lean)
 
 
 def parts_of(viewer: Seat | None, after: int, stored: Sequence[StoredEntry]) -> list[NumberedEntry]:

@@ -53,8 +53,9 @@ def read_views(
     for request in requests:
         # All of a game's replies are taken before one of them can be found damaged.
         public_replies = next(replies), next(replies)
-        private_replies = {viewer: next(replies) if viewer is not None else () for viewer in request.viewers}
-        part_replies = [next(replies) for _ in request.parts]
+        own = iter(()) if request.is_lean else replies
+        private_replies = {viewer: next(own, ()) if viewer is not None else () for viewer in request.viewers}
+        part_replies = [next(own, ()) for _ in request.parts]
         if may_end and not next(replies):
             public_replies = None, ()
             private_replies, part_replies = dict.fromkeys(private_replies, ()), [() for _ in part_replies]
@@ -91,21 +92,20 @@ def _commands(partitions: int, request: ViewRequest, limit: int, may_end: bool) 
     that head, and no private part is older than its entry; and the first public entry after them, which shows that all
     of them were there."""
     game, partition = request.game, keys.partition_of(request.game, partitions)
-    last = f"{last_read(request, limit)}-0"
-    return [
+    public, last = keys.public_view(partition, game), f"{last_read(request, limit)}-0"
+    commands = [
         command("GET", keys.chain_head(partition, game)),
-        command("XRANGE", keys.public_view(partition, game), f"{first_read(request)}-0", last),
-        *(
-            command("XRANGE", keys.private_view(partition, game, seat), f"{request.after + 1}-0", last)
-            for seat in request.viewers
-            if seat is not None
-        ),
-        *(
-            command("XRANGE", keys.private_view(partition, game, seat), f"{after + 1}-0", last)
-            for seat, after in request.parts
-        ),
-        *([command("XRANGE", keys.public_view(partition, game), "-", "+", "COUNT", 1)] if may_end else ()),
+        command("XRANGE", public, f"{first_read(request)}-0", last),
     ]
+    if not request.is_lean:
+        viewers = [(viewer, request.after) for viewer in request.viewers if viewer is not None]
+        commands += [
+            command("XRANGE", keys.private_view(partition, game, seat), f"{after + 1}-0", last)
+            for seat, after in (*viewers, *request.parts)
+        ]
+    if may_end:
+        commands.append(command("XRANGE", public, "-", "+", "COUNT", 1))
+    return commands
 
 
 def _page_or_error(

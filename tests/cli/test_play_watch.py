@@ -49,10 +49,10 @@ class FiledMeanwhile:
     def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]:
         """The first eight entries; to who knows an entry by its head, that it isn't there."""
         return [
-            LogRewoundError(f"entry {after} isn't there any more")
-            if after and head == self.entries[after - 1].shown.head
+            LogRewoundError(f"entry {each.after} isn't there any more")
+            if each.after and each.head == self.entries[each.after - 1].shown.head
             else ViewPage({None: [*self.entries[:8]]}, b"", b"")
-            for _, after, _, head, _ in requests
+            for each in requests
         ]
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
