@@ -232,7 +232,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot keeps a state that a fail-over took back", "P7", "services/bots/seat_projection.py",
-        "(None,), verifier.head, parts)", "(None,), None, parts)", ("tests/bots", *SIMULATOR),
+        "(None,), verifier.head, parts, self._is_lean)", "(None,), None, parts, self._is_lean)", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
         "a bot doesn't verify what it is shown", "P6", "services/bots/seat_projection.py",
