@@ -225,26 +225,37 @@ def build_view_entry(
 ) -> ViewEntry:
     """The entry that a viewer gets: the public rows, with those of its private part in their places.
     `head` is the chain head after the entry, where it is known. Raises CorruptDataError."""
-    at, answers, rows = read_view_rows(public, private_part)
+    at, rows = read_shown_rows(public)
+    answers, own_rows = read_own_rows(private_part) if private_part else (None, {})
     try:
-        events = tuple(row_to_event(row) for row in rows)
+        events = tuple(row_to_event(row) for row in _merge_rows(rows, (own_rows,)))
     except _FORM_ERRORS as error:
         raise CorruptDataError(f"no view entry can be read from {public[:60]!r}: {error}") from None
     return ViewEntry(sequence, at, answers, events, ShownBytes(public, private_part, head))
 
 
-def read_view_rows(public: bytes, private_part: bytes | None) -> tuple[int, str | None, list[Row]]:
-    """The entry that a viewer gets, as rows: its time, the viewer's command that it answers, its events.
-
-    Raises CorruptDataError."""
+def read_shown_rows(public: bytes) -> tuple[int, tuple[Row | None, ...]]:
+    """The time of a view's entry, and the rows of its events as everybody sees them: null for one that only its seat may
+    know of. Raises CorruptDataError."""
     try:
         _, at, rows, *_ = _unpack_formatted(public)
-        if not private_part:
-            return at, None, _merge_rows(rows, ())
-        _, _, answers, private_rows, *_ = _unpack_formatted(private_part)
-        return at, answers, _merge_rows(rows, (private_rows,))
+        if not isinstance(rows, tuple):
+            raise TypeError("its events aren't a list")
     except _FORM_ERRORS as error:
         raise CorruptDataError(f"no view entry can be read from {public[:60]!r}: {error}") from None
+    return at, rows
+
+
+def read_own_rows(private_part: bytes) -> tuple[str | None, dict[int, Row]]:
+    """The command of the seat that a view's entry answers, and the rows that this seat sees in place of others, by their
+    indexes. Raises CorruptDataError."""
+    try:
+        _, _, answers, rows, *_ = _unpack_formatted(private_part)
+        if not isinstance(rows, dict):
+            raise TypeError("its events aren't by their indexes")
+    except _FORM_ERRORS as error:
+        raise CorruptDataError(f"no view entry can be read from {private_part[:60]!r}: {error}") from None
+    return answers, rows
 
 
 def _unpack_formatted(data: bytes) -> Any:  # a tuple; the caller takes its parts by position

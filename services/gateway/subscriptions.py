@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from services.gateway.entry_encoding import EncodedEntry, encode_entry, encode_notified
+from services.gateway.entry_encoding import EncodedEntry, NotifiedEntry, encode_entry
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_pages import ViewPage
@@ -114,25 +114,22 @@ class FollowedGame:
         assert notification.public is not None, "only a new entry is carried"
         if self.head and notification.previous_head and notification.previous_head != self.head:
             raise LogRewoundError(f"entry {self.last_sequence} isn't the one that was delivered")
-        encoded_by_variant: dict[tuple[Seat | None, bool], list[EncodedEntry]] = {}
-        viewers = [
-            subscription.viewer if subscription.viewer in notification.private_parts else None
-            for subscription in self.subscriptions
-        ]
-        recipients = list(zip(self.subscriptions, viewers, strict=True))
-        for subscription, viewer in recipients:
-            if (viewer, subscription.proofs) not in encoded_by_variant:
-                encoded = encode_notified(notification, viewer, subscription.proofs)
+        entry, private_parts = NotifiedEntry(notification), notification.private_parts
+        encoded_by_variant: dict[tuple[Seat | None, bool], EncodedEntry] = {}
+        recipients: list[Recipient] = []
+        for subscription in self.subscriptions:
+            viewer = subscription.viewer if subscription.viewer in private_parts else None
+            encoded = encoded_by_variant.get((viewer, subscription.proofs))
+            if encoded is None:
+                encoded = entry.encode(viewer, subscription.proofs)
                 if encoded is None:
                     return None
-                encoded_by_variant[viewer, subscription.proofs] = [encoded]
+                encoded_by_variant[viewer, subscription.proofs] = encoded
+            recipients.append((subscription, (encoded,)))
         self._learn_head(notification.previous_head)
         self.last_sequence, self.head = notification.sequence, notification.head
-        self.is_over = any(entry.ends_game for encoded in encoded_by_variant.values() for entry in encoded)
-        return [
-            (subscription, encoded_by_variant[viewer, subscription.proofs])
-            for subscription, viewer in recipients
-        ]
+        self.is_over = any(encoded.ends_game for encoded in encoded_by_variant.values())
+        return recipients
 
     def is_at(self, sequence: int, head: bytes) -> bool:
         """Whether the last delivered entry is the game's last, as far as its head is known."""

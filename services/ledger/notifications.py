@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from schemas.codec import build_view_entry
@@ -48,17 +47,15 @@ def parse_notification(data: bytes) -> EntryNotification | None:
     game, sequence = matched[1].decode(), int(matched[2])
     if matched[3] is None:
         return EntryNotification(game, sequence)
-    seat_sizes = [(int(seat), int(size)) for seat, size in (part.split(b":") for part in matched[6].split())]
-    sizes = (*map(int, matched.group(3, 4, 5)), *(size for _, size in seat_sizes))
-    ends = [*accumulate(sizes, initial=0)]
-    if ends[-1] != len(body):
+    previous_end = int(matched[3])
+    head_end = previous_end + int(matched[4])
+    end = public_end = head_end + int(matched[5])
+    private_parts = {}
+    for seat_size in matched[6].split():
+        seat, _, size = seat_size.partition(b":")
+        begin, end = end, end + int(size)
+        private_parts[int(seat)] = body[begin:end]
+    if end != len(body):
         return None
-    previous_head, head, public, *seat_bytes = [body[start:end] for start, end in pairwise(ends)]
-    return EntryNotification(
-        game=game,
-        sequence=sequence,
-        public=public,
-        private_parts={seat: part for (seat, _), part in zip(seat_sizes, seat_bytes, strict=True)},
-        previous_head=previous_head,
-        head=head,
-    )
+    previous_head, head, public = body[:previous_end], body[previous_end:head_end], body[head_end:public_end]
+    return EntryNotification(game, sequence, public, private_parts, previous_head, head)

@@ -13,7 +13,7 @@ from schemas.errors import CorruptDataError
 from schemas.events import CardDrawn, Event, TurnStarted, write_event
 from schemas.rows import VisibilitySplit, event_to_row, pack, row_to_json, unpack
 from schemas.visibility import PUBLIC
-from services.gateway.entry_encoding import encode_notified
+from services.gateway.entry_encoding import NotifiedEntry
 from services.gateway.websocket_frames import encode_text_frame, frame_payload
 from services.ledger.notifications import EntryNotification
 from tests.schemas import examples
@@ -51,7 +51,7 @@ def test_P5_a_notified_entry_is_sent_as_one_that_is_read(viewer: int | None, pro
     entry = NOTIFICATION.entry_for(viewer)
     proof = {"proof": write_proof(entry.shown)} if proofs else {}
 
-    encoded = encode_notified(NOTIFICATION, viewer, proofs)
+    encoded = NotifiedEntry(NOTIFICATION).encode(viewer, proofs)
 
     assert encoded is not None
     assert encoded.text.encode() == to_json({"type": "entry", **write_view_entry(entry), **proof})
@@ -64,7 +64,7 @@ def test_P8_a_notified_entry_that_is_no_json_is_damage() -> None:
         public=pack_public(5, VisibilitySplit(((*PUBLIC_ROWS[0][:1], b"\xff"),), {}, {}))
     )
     with pytest.raises(CorruptDataError, match="entry 7"):
-        encode_notified(damaged, None)
+        NotifiedEntry(damaged).encode(None)
 
 
 @pytest.mark.parametrize("size", [0, 125, 126, 65_535, 65_536])
