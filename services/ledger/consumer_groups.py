@@ -18,7 +18,8 @@ from services.ledger import keys
 from services.ledger.cluster import Cluster
 from services.ledger.cluster_pipeline import available_replies
 from services.ledger.mistyped_keys import UsablePartitions, is_mistyped
-from services.ledger.queries import Client, Reply, run
+from services.ledger.queries import Client, RedisCommand, Reply, require_reply, run, send_and_wait
+from services.ledger.round_trips import pack
 from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
 from services.ledger.stale_deliveries import PendingEntry, StaleDelivery, StaleScan, monotonic_ms
 from services.ledger.wakeups import WakeupChannel
@@ -55,6 +56,8 @@ class ConsumerGroup:
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
+        self._asked: tuple[str, tuple[int, ...], int, int] | None = None  # by the last read
+        self._read_command = RedisCommand(())
         self._renewals = 0
         self._renewed_by: dict[int, str] = {}  # by partition: the consumer name of the last renewal
         self._stale_scan = StaleScan(self._iter_pending, clock)
@@ -153,16 +156,25 @@ class ConsumerGroup:
         self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
     ) -> list[Delivery]:
         """One command for all streams of one engine."""
-        block = block_ms if block_ms > 0 else None  # 0 would block for ever
 
         def query(usable: Sequence[int]) -> Reply:
-            streams = {self._streams[partition]: ">" for partition in usable}
-            return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
+            asked = (consumer, tuple(usable), count, block_ms)
+            if self._asked != asked:  # packing hundreds of names costs as much as deciding a command
+                self._asked, self._read_command = asked, self._pack_read(*asked)
+            [reply] = send_and_wait(self._client, [self._read_command])
+            return require_reply(reply)
 
         usable, stream_replies = self._query_in_group(partitions, query)
         if not usable:
             time.sleep(max(0, block_ms) / 1000)
         return self._parse_deliveries(stream_replies or ())
+
+    def _pack_read(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> RedisCommand:
+        blocking = ("BLOCK", block_ms) if block_ms > 0 else ()  # 0 would block for ever
+        streams = (self._streams[partition] for partition in partitions)
+        wanted = ("STREAMS", *streams, *(">" for _ in partitions))
+        arguments = ("XREADGROUP", "GROUP", self.name, consumer, "COUNT", count, *blocking, *wanted)
+        return RedisCommand(arguments, packed=pack(arguments))
 
     def _read_from_cluster(self, consumer: str, partitions: Sequence[int], count: int) -> list[Delivery]:
         """One command for each stream of a cluster, in one round trip."""

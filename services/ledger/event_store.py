@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import tee
 from typing import Final
 
 from redis.exceptions import AskError, ResponseError, TryAgainError
@@ -27,7 +28,7 @@ from services.ledger.records import (
 )
 from services.ledger.redis_roles import RedisRole
 from services.ledger.script_calls import build_append_call
-from services.ledger.scripts import APPEND_ENTRY, call_script
+from services.ledger.scripts import APPEND_ENTRY, run_each
 from services.ledger.silent_nodes import NodeAwayError
 from services.ledger.view_pages import ViewRequest
 from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, read_heads, read_view, read_views
@@ -47,13 +48,14 @@ STATUS_BY_CODE: Final = {
 class RedisEventStore(RedisRole):
     """Writes entries with append_entry.lua, and reads logs and views."""
 
-    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
-        """Write each decision, all of it or nothing, in order, in one round trip."""
-        channel = self._wakeup_channels[keys.BOT_GROUP]
-        calls = [
-            build_append_call(request, channel, self.edition, self._publish_command) for request in requests
-        ]
-        replies = run(self._client, call_script(APPEND_ENTRY, calls))
+    def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+        """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
+        next are decided. Raises what deciding them raises; then those before may have been written."""
+        channel, (to_append, appended) = self._wakeup_channels[keys.BOT_GROUP], tee(decided)
+        calls = (
+            build_append_call(request, channel, self.edition, self._publish_command) for request in to_append
+        )
+        replies, requests = run_each(self._client, APPEND_ENTRY, calls), [*appended]
         self._set_partitions_aside(requests, replies)
         failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]
         to_requeue = [index for index in failed if not _is_script_damage(replies[index])]

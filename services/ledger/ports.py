@@ -81,8 +81,9 @@ class EventStore(EventReader, NameReader, GameCatalog, Protocol):
         """The partition that holds a game's keys."""
         ...
 
-    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
-        """Write each decision, all of it or nothing, in order, in one round trip."""
+    def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+        """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
+        next are decided. Raises what deciding them raises; then those before may have been written."""
         ...
 
 

@@ -7,10 +7,10 @@ query's to decide.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from services.ledger.round_trips import is_one_engine, send_at_once
+from services.ledger.round_trips import is_one_engine, make_round_trip
 
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
@@ -18,10 +18,12 @@ Argument = str | bytes | int | float
 
 
 class RedisCommand(NamedTuple):
-    """A command, and the options by which redis-py decodes its reply."""
+    """A command, and the options by which redis-py decodes its reply. `packed`: the same as it is sent, where that was
+    made before."""
 
     arguments: tuple[Argument, ...]
     options: Mapping[str, object] = {}
+    packed: bytes = b""
 
 
 Result = TypeVar("Result")
@@ -38,15 +40,17 @@ def run(client: Client, query: Query[Result]) -> Result:
     try:
         commands = next(query)
         while True:
-            commands = query.send(_replies(client, commands))
+            commands = query.send(send_and_wait(client, commands))
     except StopIteration as finished:
         result: Result = finished.value
         return result
 
 
-def _replies(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """One round trip by a blocking client: the replies, where an error is a reply too. Where the connection is
+    redis-py's own, to one engine, the first commands are on their way while the next are made."""
     if is_one_engine(client):
-        return send_at_once(client, commands)
+        return make_round_trip(client, commands)
     replies: list[Reply] = _pipeline(client, commands).execute(raise_on_error=False)
     return replies
 
@@ -86,8 +90,8 @@ def require_reply(reply: Reply) -> Reply:
     return reply
 
 
-def _pipeline(client: Client, commands: Sequence[RedisCommand]) -> Client:
+def _pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
     pipe = client.pipeline(transaction=False)
-    for arguments, options in commands:
+    for arguments, options, _ in commands:
         pipe.execute_command(*arguments, **options)
     return pipe

@@ -1,58 +1,104 @@
-"""One round trip to one engine: many commands in one write, their replies in order.
+"""Round trips of a blocking client to one engine, past redis-py's pipeline.
 
-redis-py's pipeline does the same, and takes more than twice the time for each command: that is most of what a worker
-that waits for nobody spends on its engine. This uses its connections, its parser and the callbacks by which it decodes
-replies, and leaves out what no client of ours asks for: retries, transactions, metrics.
+redis-py keeps the connections: it knows addresses, TLS, users and time-outs, and puts a lost one aside. Left out is what its
+pipeline does for each command besides packing it and reading its reply, which cost as much as deciding it. Commands may
+be made while those before them are on their way: then the engine works while the next are decided.
+
+A cluster, a client that sends again by itself, and one that is none of redis-py's own, keep their pipelines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import hiredis
 import redis
-from redis.exceptions import ResponseError
+from redis._parsers.hiredis import NOT_ENOUGH_DATA
+from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
+from redis.exceptions import ConnectionError, ResponseError
 
 if TYPE_CHECKING:
     from services.ledger.queries import Argument, Client, RedisCommand, Reply
 
+OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
+SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
 pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 
 
 def is_one_engine(client: Client) -> bool:
-    """Whether this is a blocking client of one engine, and neither a cluster nor what stands for a client."""
-    return type(client) is redis.Redis
+    """Whether this is redis-py's own client of one engine, on a connection of its own kinds, which sends nothing twice."""
+    if type(client) is not redis.Redis or client.connection_pool.connection_class not in OWN_CONNECTIONS:
+        return False
+    retry = client.connection_pool.connection_kwargs.get("retry")
+    return retry is not None and retry.get_retries() == 0
 
 
-def send_at_once(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
-    """The reply to each command, where an error is a reply too. Raises ConnectionError or TimeoutError, and then nobody
-    knows which of them were done."""
-    if not commands:
+def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """Send the commands, as they are made, and return their replies, in order; an error of the engine is a reply too.
+
+    Raises the connection's own errors, and what making a command raises: then those before it may have been run."""
+    to_send = iter(commands)
+    if (first := next(to_send, None)) is None:
         return []
-    packed = b"".join([pack_command(_words(arguments)) for arguments, _ in commands])
-    callbacks, pool = client.response_callbacks, client.connection_pool
+    pool = client.connection_pool
     connection = pool.get_connection()
-    replies: list[Reply] = []
     try:
-        connection.send_packed_command([packed])
-        for arguments, options in commands:
-            try:
-                reply = connection.read_response()
-            except ResponseError as error:
-                replies.append(error)
-            else:
-                decode = callbacks.get(arguments[0])
-                replies.append(decode(reply, **options) if decode else reply)
+        sent = list(_send(connection, chain((first,), to_send)))
+        replies = [*_read_replies(connection, len(sent))]
     except BaseException:
-        connection.disconnect()  # the next round trip must not read what is left of this one
+        connection.disconnect()  # a reply that nobody reads now would answer another command
         raise
     finally:
         pool.release(connection)
-    return replies
+    decoders = {name: client.response_callbacks.get(name) for name in {each.arguments[0] for each in sent}}
+    if not any(decoders.values()):
+        return replies
+    return [
+        decode(reply, **each.options)
+        if (decode := decoders[each.arguments[0]]) and not isinstance(reply, Exception)
+        else reply
+        for each, reply in zip(sent, replies, strict=True)
+    ]
 
 
-def _words(arguments: Sequence[Argument]) -> Sequence[Argument]:
-    """A command of two words is two arguments."""
+def pack(arguments: tuple[Argument, ...]) -> bytes:
+    """A command as it is sent; its name may have two words."""
     name = arguments[0]
-    return (*name.split(), *arguments[1:]) if isinstance(name, str) and " " in name else arguments
+    if isinstance(name, str) and " " in name:
+        arguments = (*name.split(), *arguments[1:])
+    packed: bytes = pack_command(arguments)
+    return packed
+
+
+def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:
+    """Send the commands, some at once; yields each."""
+    unsent: list[bytes] = []
+    size = 0
+    for command in commands:
+        packed = command.packed or pack(command.arguments)
+        unsent.append(packed)
+        size += len(packed)
+        if size >= SENT_AT_ONCE_BYTES:
+            connection.send_packed_command((b"".join(unsent),))
+            unsent, size = [], 0
+        yield command
+    if unsent:
+        connection.send_packed_command((b"".join(unsent),))
+
+
+def _read_replies(connection: Client, count: int) -> Iterator[Reply]:
+    """So many replies; what arrived with another one is taken without asking redis-py for it."""
+    reader = getattr(connection._parser, "_reader", None)
+    take = getattr(reader, "gets", lambda: NOT_ENOUGH_DATA)
+    for _ in range(count):
+        reply = take()
+        if reply is NOT_ENOUGH_DATA:
+            try:
+                reply = connection.read_response()
+            except ResponseError as error:
+                reply = error
+        elif isinstance(reply, ConnectionError):  # the engine is loading, say
+            raise reply
+        yield reply

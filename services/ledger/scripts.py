@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha1
 from importlib import resources
+from itertools import tee
 from typing import Final
 
 from redis.exceptions import NoScriptError
 
-from services.ledger.queries import Argument, Client, Query, RedisCommand, Reply, command, require_reply, run
+from services.ledger.queries import (
+    Argument,
+    Client,
+    Query,
+    RedisCommand,
+    Reply,
+    require_reply,
+    run,
+    send_and_wait,
+)
 
 ScriptCall = tuple[Sequence[str], Sequence[Argument]]  # a script's keys and arguments
 
@@ -43,9 +53,23 @@ def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply
     the script is sent along in a second round trip."""
     if not calls:
         return []
-    replies = list((yield _script_commands("EVALSHA", script.sha, calls)))
+    replies = list((yield [_script_command("EVALSHA", script.sha, call) for call in calls]))
+    return (yield from _call_forgotten(script, calls, replies))
+
+
+def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> list[Reply]:
+    """The same by a blocking client: the first calls are on their way while the next are made, where that can be.
+
+    Raises what making a call raises; then those before it may have been run."""
+    to_send, made = tee(calls)
+    replies = send_and_wait(client, (_script_command("EVALSHA", script.sha, call) for call in to_send))
+    return run(client, _call_forgotten(script, [*made], replies))
+
+
+def _call_forgotten(script: Script, calls: Sequence[ScriptCall], replies: list[Reply]) -> Query[list[Reply]]:
+    """These replies, with those to calls of a script that was forgotten, which is sent along now."""
     if missing := [index for index, reply in enumerate(replies) if isinstance(reply, NoScriptError)]:
-        new_replies = yield _script_commands("EVAL", script.source, [calls[index] for index in missing])
+        new_replies = yield [_script_command("EVAL", script.source, calls[index]) for index in missing]
         for index, reply in zip(missing, new_replies, strict=True):
             replies[index] = reply
     return replies
@@ -56,7 +80,6 @@ def run_script(client: Client, script: Script, calls: Sequence[ScriptCall]) -> l
     return [require_reply(reply) for reply in run(client, call_script(script, calls))]
 
 
-def _script_commands(name: str, script: str | bytes, calls: Sequence[ScriptCall]) -> list[RedisCommand]:
-    return [
-        command(name, script, len(script_keys), *script_keys, *arguments) for script_keys, arguments in calls
-    ]
+def _script_command(name: str, script: str | bytes, call: ScriptCall) -> RedisCommand:
+    script_keys, arguments = call
+    return RedisCommand((name, script, len(script_keys), *script_keys, *arguments))

@@ -7,8 +7,9 @@ another referee appended first, the append conflicts, and the command is decided
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
+from itertools import tee
 from typing import Final, Protocol
 
 from schemas.codec import pack_envelope, unpack_envelope
@@ -135,14 +136,13 @@ class CommandProcessor:
         while commands:
             self._decided_names.clear()
             self.game_cache.prefetch(list(dict.fromkeys(command.envelope.game for command in commands)))
-            outcomes = [
+            to_append, outcomes = tee(
                 outcome
                 for command in commands
                 if command.envelope.game not in self._interrupted_games and (outcome := self._decide(command))
-            ]
-            retries = self._append(
-                [outcome for outcome in outcomes if isinstance(outcome, Decision)], conflict_counts
             )
+            decided = (outcome for outcome in to_append if isinstance(outcome, Decision))
+            retries = self._append(decided, conflict_counts)
             for outcome in outcomes:
                 with suppress(NodeAwayError):
                     if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
@@ -266,15 +266,15 @@ class CommandProcessor:
         return {**self.ledger.read_names(envelope.game), **self._decided_names.get(envelope.game, {})}
 
     def _append(
-        self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]
+        self, decided: Iterable[Decision], conflict_counts: Counter[tuple[int, str]]
     ) -> list[PendingCommand]:
-        """Append the decisions; returns the commands that conflict, which must be decided again.
-
-        A cached game that ran ahead of its log is dropped. If the engine fails meanwhile, games
-        that may be ahead stay in the cache: the next decision on each of them conflicts.
-        `conflict_counts` counts the conflicts of a command though nobody else appended: if they go
-        on when the game was folded anew, its keys are damaged."""
-        results = self.ledger.append([decision.request for decision in decisions])
+        """Append the decisions, as they are made; returns the commands that conflict, which are to be decided again.
+        A cached game that ran ahead of its log is dropped. If the engine fails meanwhile, games that may be ahead
+        stay in the cache: the next decision on each conflicts.
+        `conflict_counts` counts a command's conflicts though nobody else appended: if they go on when the game was
+        folded anew, its keys are damaged."""
+        to_append, decisions = tee(decided)
+        results = self.ledger.append(decision.request for decision in to_append)
         retries: list[PendingCommand] = []
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
             request, envelope, status = decision.request, decision.command.envelope, result_status

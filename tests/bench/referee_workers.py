@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import tee
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger, event_store
 from services.ledger.connection import connect, init_partition_count
-from services.ledger.queries import Query, Reply
-from services.ledger.scripts import APPEND_ENTRY, Script, ScriptCall, call_script
+from services.ledger.queries import Client, Reply
+from services.ledger.scripts import APPEND_ENTRY, Script, ScriptCall, run_each
+from services.runtime.gc_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 
@@ -71,12 +73,14 @@ class Recording(RedisLedger):
         super().__init__(client, init_partition_count(client))
         client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and recorded, twice
         self.calls: list[Sequence[ScriptCall]] = []
-        vars(event_store)["call_script"] = self.call_script  # in this process, which has one ledger
+        vars(event_store)["run_each"] = self.run_each  # in this process, which has one ledger
 
-    def call_script(self, script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
-        if script is APPEND_ENTRY and calls:
-            self.calls.append(calls)
-        return call_script(script, calls)
+    def run_each(self, client: Client, script: Script, calls: Iterable[ScriptCall]) -> list[Reply]:
+        to_run, made = tee(calls)
+        replies = run_each(client, script, to_run)
+        if recorded := [*made]:
+            self.calls.append(recorded)
+        return replies
 
 
 def run_referee(url: str, pipe: Connection) -> None:
@@ -85,6 +89,7 @@ def run_referee(url: str, pipe: Connection) -> None:
     ledger = Recording(url)
     referee, _ = build_referee(ledger, read_settings(leases=False))
     referee.step(1)  # makes the consumer groups
+    tune_garbage_collector()  # as a service does
     pipe.send("ready")
     while envelopes := pipe.recv():
         ledger.calls = []

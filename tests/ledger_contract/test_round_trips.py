@@ -1,20 +1,27 @@
-"""A round trip to one engine answers as redis-py's own pipeline does, and fails as it does."""
+"""A round trip to one engine answers as redis-py's own pipeline does, and fails as it does; commands are sent as they are made."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from socket import create_server
 from threading import Thread
-from typing import Any
+from typing import Any, Final
 
+import fakeredis
 import pytest
+import redis
 from redis.exceptions import ConnectionError
 
+from services.ledger import AppendStatus, RedisLedger
 from services.ledger.connection import connect
-from services.ledger.queries import command
-from services.ledger.round_trips import is_one_engine, send_at_once
+from services.ledger.queries import RedisCommand, command
+from services.ledger.round_trips import SENT_AT_ONCE_BYTES, is_one_engine, make_round_trip, pack
+from tests.conftest import Connect
+from tests.ledger_contract.given import GAME, append_request
 
+WAIT_S: Final = 60.0
 COMMANDS = [
     command("FLUSHDB"),
     command("SET", "text", b"\x00bytes\r\n"),
@@ -28,18 +35,34 @@ COMMANDS = [
     command("XINFO GROUPS", "stream"),
     command("INCR", "text"),
     command("EVALSHA", "0" * 40, 0),
+    command("XGROUP", "CREATE", "stream", "readers", "0"),
+    command("XREADGROUP", "GROUP", "readers", "me", "STREAMS", "stream", ">"),
+    command("HSET", "hash", "a", 1, b"b", "2" * SENT_AT_ONCE_BYTES),
+    command("HGETALL", "hash"),
     command("GET", "text"),
 ]
+
+
+class AnError(Exception):
+    """What making a command raises."""
+
+
+@pytest.fixture
+def client(engine_url: str) -> Iterator[redis.Redis]:
+    """A client of a real engine, emptied."""
+    with connect(engine_url) as client:
+        client.flushdb()
+        yield client
 
 
 def test_the_replies_are_those_of_redis_py_errors_among_them(engine_url: str) -> None:
     with closing(connect(engine_url)) as client:
         assert is_one_engine(client)
         pipe: Any = client.pipeline(transaction=False)
-        for arguments, options in COMMANDS:
+        for arguments, options, _ in COMMANDS:
             pipe.execute_command(*arguments, **options)
         expected = pipe.execute(raise_on_error=False)
-        replies = send_at_once(client, COMMANDS)
+        replies = make_round_trip(client, COMMANDS)
     assert [*map(repr, replies)] == [*map(repr, expected)]
     assert [type(reply).__name__ for reply in replies[10:12]] == ["ResponseError", "NoScriptError"]
 
@@ -51,8 +74,8 @@ def test_P8_a_reply_that_cannot_be_decoded_leaves_nothing_for_the_next_round_tri
     with closing(connect(engine_url)) as client:
         client.set_response_callback("PING", broken)
         with pytest.raises(ValueError, match="no such reply"):
-            send_at_once(client, [command("PING"), command("ECHO", "of before")])
-        assert send_at_once(client, [command("ECHO", "now")]) == [b"now"]
+            make_round_trip(client, [command("PING"), command("ECHO", "of before")])
+        assert make_round_trip(client, [command("ECHO", "now")]) == [b"now"]
 
 
 @contextmanager
@@ -77,4 +100,66 @@ def test_P8_a_connection_that_is_lost_amid_the_replies_is_an_error_and_is_opened
     with half_answering_engine() as url, closing(connect(url)) as client:
         for _ in range(2):
             with pytest.raises(ConnectionError):
-                send_at_once(client, [command("ECHO", "first"), command("ECHO", "second")])
+                make_round_trip(client, [command("ECHO", "first"), command("ECHO", "second")])
+
+
+def test_only_an_engines_own_client_makes_them(connection: Connect, client: Any) -> None:
+    assert is_one_engine(client)
+    other = connection()
+    assert is_one_engine(other) == (type(other) is redis.Redis)
+    assert not is_one_engine(fakeredis.FakeRedis())
+    assert not is_one_engine(redis.Redis())  # it sends again by itself
+    assert make_round_trip(client, iter(())) == []
+
+
+def test_a_command_that_was_packed_before_is_sent_so(client: Any) -> None:
+    arguments = ("SET", "key", "value")
+    assert make_round_trip(
+        client, [RedisCommand(arguments, packed=pack(arguments)), command("GET", "key")]
+    ) == [
+        True,
+        b"value",
+    ]
+
+
+def test_commands_are_on_their_way_while_the_next_are_made(client: Any, engine_url: str) -> None:
+    def make() -> Iterator[RedisCommand]:
+        yield command("SET", "first", "x" * SENT_AT_ONCE_BYTES)
+        yield command("SET", "second", "")
+        with redis.Redis.from_url(engine_url) as witness:
+            end_s = time.monotonic() + WAIT_S
+            while not witness.exists("first"):
+                assert time.monotonic() < end_s, "the first command waits for the others"
+                time.sleep(0.005)
+        yield command("SET", "last", "")
+
+    assert make_round_trip(client, make()) == [True, True, True]
+
+
+def test_no_reply_is_taken_for_another_commands_where_making_one_fails(client: Any) -> None:
+    client.set("mine", "value")
+
+    def make() -> Iterator[RedisCommand]:
+        yield command("BLPOP", "y" * SENT_AT_ONCE_BYTES, 0.5)  # its reply comes later
+        yield command("SET", "never sent", "")
+        raise AnError
+
+    with pytest.raises(AnError):
+        make_round_trip(client, make())
+    assert client.get("mine") == b"value"
+    assert make_round_trip(client, [command("GET", "never sent")]) == [None]
+
+
+def test_P3_a_decision_that_fails_leaves_those_before_it_whole_or_unwritten(ledger: RedisLedger) -> None:
+    requests = [append_request(expected=n, id_=f"c{n + 1}", entry=b"x" * 9_000) for n in range(3)]
+
+    def decide() -> Iterator[Any]:
+        yield from requests[:2]
+        raise AnError
+
+    with pytest.raises(AnError):
+        ledger.append(decide())
+    results = ledger.append(iter(requests))
+    assert {result.status for result in results} <= {AppendStatus.APPENDED, AppendStatus.DUPLICATE}
+    assert [result.sequence for result in results] == [1, 2, 3]
+    assert ledger.head(GAME)[0] == len(ledger.read_entries(GAME)) == 3

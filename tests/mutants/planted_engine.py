@@ -60,4 +60,8 @@ ENGINE_MUTANTS: Final = (
         "the engine's settings are looked at once", "P1", WATCH,
         "await asyncio.to_thread(self.check)", "await asyncio.sleep(0)", SETTINGS_TESTS,
     ),
+    Mutant(
+        "a reply that nobody read answers the next command", "P3", "services/ledger/round_trips.py",
+        "        connection.disconnect()  # a reply", "        pass  # a reply", ("tests/ledger_contract/test_round_trips.py",),
+    ),
 )  # fmt: skip

@@ -87,7 +87,8 @@ class InterruptedLedger:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
-    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+    def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+        requests = [*decided]
         happens, self._happens = self._happens, lambda: None
         happens()
         return self._ledger.append(requests)

@@ -8,7 +8,7 @@ Now and then the rival acts just before an append, so that it conflicts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any
 
@@ -56,8 +56,9 @@ class CrashingLedger:
 
         return call
 
-    def append(self, decisions: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+    def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         self._may_crash()
+        decisions = [*decided]
         self._rival()
         if self._random.random() < CRASH_PROBABILITY:
             self._ledger.append(decisions[: self._random.randint(0, len(decisions))])
