@@ -224,7 +224,7 @@ class GameCache:
         ):
             self._pack(*self._hot.pop_oldest())
         while self._is_full() and len(self._packed):
-            self._packed.drop_oldest()
+            self._packed.drop_one()
 
     def _is_full(self) -> bool:
         return self._hot.total_bytes + self._packed.total_bytes > self.max_bytes

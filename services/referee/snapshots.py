@@ -1,9 +1,10 @@
 """Packed snapshots of folded games, so that a referee can cache very many of them.
 
-A state is some four hundred small objects, 27 kB in all. Packed it is 6 kB, and it is restored in a
-tenth of the time in which its log is folded. Objects that never change in place are kept as they are:
-the set-up (rules, board and rule options), which many games share, and values that few games have.
-The rest is plain values, and nothing packs those faster than marshal; its bytes never leave the process.
+A state is some four hundred small objects, 27 kB in all. Packed it is 4 kB, and it is restored in a
+fiftieth of the time in which its log is read and folded. Objects that never change in place are kept as they are:
+the set-up (rules, board and rule options), which many games share, and values that few games have. Routes are
+numbers of a byte or two. The rest is plain values, and nothing packs those faster than marshal; its bytes never leave the
+process.
 
 A game that is restored for one command isn't packed again for it: the snapshot stays, with the few
 entries since then as its tail, which are folded at the next restore.
@@ -12,15 +13,18 @@ entries since then as its tail, which are folded at the next restore.
 from __future__ import annotations
 
 import marshal
+from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.rule_options import RuleOptions
 from services.referee.hot_games import board_bytes
 from services.referee.rules import GameState
+from services.referee.rules.board import Fare
 from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
 from services.referee.rules.state import STATE_FIELDS
 from services.referee.slots import Values, attribute_reader, attribute_writer
@@ -28,13 +32,16 @@ from services.referee.slots import Values, attribute_reader, attribute_writer
 SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
 RARE_FIELDS: Final = ("access", "tunnel", "result", "play_off", "next_play_off")
 # The board's fares are the keys of `open_routes`.
+ROUTE_FIELDS: Final = ("open_routes", "route_owners")
+SEAT_ROUTE_FIELDS: Final = ("routes", "blocked_parallels")
 PLAIN_FIELDS: Final = tuple(
-    name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, *RARE_FIELDS, "seats", "open_routes"}
+    name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, *RARE_FIELDS, *ROUTE_FIELDS, "seats"}
 )
-# `blocked_parallels` is packed as a list: marshal would sort a set.
-PLAIN_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "blocked_parallels")
+PLAIN_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name not in SEAT_ROUTE_FIELDS)
 SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a snapshot, besides its data: its key, its tuples
 ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry of the tail, besides its bytes
+OpenRoutes = dict[Fare, dict[str, None]]
+PackedOpenRoutes = bytes | list[list[str]]
 Extra = Any  # plain values that marshal can pack; the caller knows of which types
 
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
@@ -47,12 +54,52 @@ _rule_option_values_of = attrgetter(*(field.name for field in fields(RuleOptions
 class SharedSetup:
     """The rules, board and rule options that many games share, and how many of those are packed."""
 
-    __slots__ = ("components", "game_count", "lookup_keys", "size_bytes")
+    __slots__ = (
+        "components",
+        "fare_by_route",
+        "fares",
+        "game_count",
+        "lookup_keys",
+        "number_type",
+        "numbers",
+        "routes",
+        "size_bytes",
+    )
 
     def __init__(self, key: object, state: GameState) -> None:
         self.lookup_keys = (key, id(state.rule_options))
         self.components, self.game_count = _shared_fields_of(state), 0
         self.size_bytes = board_bytes(state.board)
+        self.routes = [*chain.from_iterable(state.board.fares.values())]
+        self.numbers = {name: number for number, name in enumerate(self.routes)}
+        self.fares = {fare: dict.fromkeys(names) for fare, names in state.board.fares.items()}
+        self.fare_by_route = {name: fare for fare, names in self.fares.items() for name in names}
+        self.number_type = "B" if len(self.routes) <= 256 else "H"
+
+    def pack_routes(self, names: Iterable[str]) -> bytes:
+        """The numbers of these routes, of a byte or two each."""
+        return array(self.number_type, map(self.numbers.__getitem__, names)).tobytes()
+
+    def unpack_routes(self, packed: bytes) -> Iterator[str]:
+        """The routes with these numbers."""
+        return map(self.routes.__getitem__, array(self.number_type, packed))
+
+    def pack_open_routes(self, open_routes: OpenRoutes) -> PackedOpenRoutes:
+        """Those that aren't open; where routes were opened again, all that are, by fare, as their order is another one."""
+        numbers = [*map(self.numbers.__getitem__, chain.from_iterable(open_routes.values()))]
+        if numbers == sorted(numbers):
+            return array(self.number_type, {*range(len(self.routes))}.difference(numbers)).tobytes()
+        return [[*names] for names in open_routes.values()]
+
+    def unpack_open_routes(self, packed: PackedOpenRoutes) -> OpenRoutes:
+        """What was packed so."""
+        board = self.components[1]
+        if isinstance(packed, list):
+            return {fare: dict.fromkeys(names) for fare, names in zip(board.fares, packed, strict=True)}
+        open_routes = {fare: routes.copy() for fare, routes in self.fares.items()}
+        for name in self.unpack_routes(packed):
+            del open_routes[self.fare_by_route[name]][name]
+        return open_routes
 
 
 class Snapshot(NamedTuple):
@@ -85,6 +132,7 @@ class SnapshotCache:
         self.total_bytes = 0
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._setups: dict[object, SharedSetup] = {}
+        self._drops_last = True  # as the last drop did
 
     def __contains__(self, game: str) -> bool:
         return game in self._snapshots
@@ -94,9 +142,8 @@ class SnapshotCache:
 
     def put(self, game: str, state: GameState, head: bytes, extra: Extra) -> None:
         """Pack a game, and plain values beside it. Raises ValueError: marshal can't pack a value."""
-        self.put_back(
-            game, Snapshot(self._shared_setup(state), _rare_fields_of(state), _pack(state, extra), head)
-        )
+        setup = self._shared_setup(state)
+        self.put_back(game, Snapshot(setup, _rare_fields_of(state), _pack(setup, state, extra), head))
 
     def put_back(self, game: str, snapshot: Snapshot) -> None:
         """Keep a snapshot that was taken out before, or has a longer tail now."""
@@ -107,9 +154,11 @@ class SnapshotCache:
         self._snapshots[game] = snapshot
         self.total_bytes += snapshot.size_bytes()
 
-    def drop_oldest(self) -> None:
-        """Drop the game that was put in first. Raises KeyError: there is none."""
-        self._release(self._snapshots.popitem(last=False)[1])
+    def drop_one(self) -> None:
+        """Drop the game that was put in first; every other time the one that was put in last, because where games take
+        turns, and not all fit, the first is the next to be asked for. Raises KeyError: there is none."""
+        self._drops_last = not self._drops_last
+        self._release(self._snapshots.popitem(last=self._drops_last)[1])
 
     def pop(self, game: str) -> Snapshot | None:
         """Take a game out; None if it isn't here."""
@@ -150,24 +199,37 @@ class SnapshotCache:
                 del self._setups[key]
 
 
-def _pack(state: GameState, extra: Extra) -> bytes:
-    seats = [(_seat_fields_of(seat), [*seat.blocked_parallels]) for seat in state.seats]
-    return marshal.dumps((extra, _plain_fields_of(state), seats, [*state.open_routes.values()]))
+def _pack(setup: SharedSetup, state: GameState, extra: Extra) -> bytes:
+    seats = [
+        (_seat_fields_of(seat), setup.pack_routes(seat.routes), setup.pack_routes(seat.blocked_parallels))
+        for seat in state.seats
+    ]
+    packed_routes = (
+        setup.pack_open_routes(state.open_routes),
+        setup.pack_routes(state.route_owners),
+        bytes(state.route_owners.values()),
+    )
+    return marshal.dumps((extra, _plain_fields_of(state), seats, packed_routes))
 
 
 def _unpack(snapshot: Snapshot) -> tuple[GameState, Extra]:
-    extra, plain_fields, seats, routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
-    state = GameState()
-    state.ruleset, state.board, state.rule_options = snapshot.shared_setup.components
-    state.open_routes = dict(zip(state.board.fares, routes, strict=True))
-    state.seats = [_restore_seat(*packed_seat) for packed_seat in seats]
+    extra, plain_fields, seats, packed_routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
+    setup, state = snapshot.shared_setup, GameState()
+    state.ruleset, state.board, state.rule_options = setup.components
+    open_routes, claimed, owners = packed_routes
+    state.open_routes = setup.unpack_open_routes(open_routes)
+    state.route_owners = dict(zip(setup.unpack_routes(claimed), owners, strict=True))
+    state.seats = [_restore_seat(setup, *packed_seat) for packed_seat in seats]
     _set_rare_fields(state, snapshot.rare_fields)
     _set_plain_fields(state, plain_fields)
     return state, extra
 
 
-def _restore_seat(seat_fields: Sequence[object], blocked_parallels: Iterable[str]) -> SeatState:
+def _restore_seat(
+    setup: SharedSetup, seat_fields: Sequence[object], routes: bytes, blocked_parallels: bytes
+) -> SeatState:
     seat_state = SeatState()
     _set_seat_fields(seat_state, seat_fields)
-    seat_state.blocked_parallels = {*blocked_parallels}
+    seat_state.routes = [*setup.unpack_routes(routes)]
+    seat_state.blocked_parallels = {*setup.unpack_routes(blocked_parallels)}
     return seat_state

@@ -106,6 +106,45 @@ def test_P7_every_field_of_a_state_is_packed_and_restored() -> None:
     assert len(restored.seats) == 4
 
 
+def test_P7_routes_that_were_opened_again_stand_where_they_stood() -> None:
+    state, cache = midway(1).state, SnapshotCache()
+    again = next(name for name in state.route_owners if len(state.open_routes[state.board.routes[name].fare]))
+    state.open_routes[state.board.routes[again].fare][again] = None
+    cache.put(GAME, state, HEAD, None)
+    restored, _ = restored_from(cache)
+    assert [[*names] for names in restored.open_routes.values()] == [
+        [*names] for names in state.open_routes.values()
+    ]
+
+
+def test_P7_the_routes_of_a_board_of_many_are_restored() -> None:
+    state, cache = midway(1).state, SnapshotCache()
+    fare, names = next(iter(state.board.fares)), tuple(f"route-{number}" for number in range(1_000))
+    state.board = replace(state.board, fares={fare: names})
+    state.open_routes = {fare: dict.fromkeys(names[5:])}
+    state.route_owners = dict.fromkeys(names[::-300], 1)
+    for seat_state in state.seats:
+        seat_state.routes, seat_state.blocked_parallels = [*names[999:990:-1]], {*names[300:400]}
+    before = contents(state)
+    cache.put(GAME, state, HEAD, None)
+    assert contents(restored_from(cache)[0]) == before
+
+
+def test_P9_where_games_take_turns_and_not_all_fit_most_are_found_again() -> None:
+    cache, kept = SnapshotCache(), midway(1, 5).state
+    found = 0
+    for turn in range(5):
+        for game in range(20):
+            if snapshot := cache.pop(f"game-{game}"):
+                found += turn > 0
+                cache.put_back(f"game-{game}", snapshot)
+            else:
+                cache.put(f"game-{game}", kept, HEAD, None)
+            if len(cache) > 18:
+                cache.drop_one()
+    assert found > 4 * 20 // 2, "of the last four rounds"
+
+
 def marked(target: object, names: tuple[str, ...]) -> None:
     """Give each field that holds a number or a string another one, which no other field has."""
     for index, name in enumerate(names):
