@@ -13,6 +13,10 @@ from services.referee.rules.moves.tunnels import TUNNEL_KIND
 if TYPE_CHECKING:
     from services.bots.policies.random_source import SeatRandom  # that package imports this module
 
+PLACED, PER_TOKEN = (
+    0.5,
+    0.1,
+)  # the worth of a passenger that is placed: of itself, and for each point of the token there
 PLUS_FOUR_SHARE: Final = 0.7  # of the price of a locomotive
 
 
@@ -52,7 +56,7 @@ def passenger_worth(plan: MovePlan, claim: ClaimRoute) -> float:
     """What the passenger is worth that is placed with the claim."""
     if claim.passenger is None:
         return 0.0
-    return 0.5 + 0.1 * sum(plan.state.tokens.get(claim.passenger, ())[:1])
+    return PLACED + PER_TOKEN * sum(plan.state.tokens.get(claim.passenger, ())[:1])
 
 
 def payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:

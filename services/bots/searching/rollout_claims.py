@@ -10,6 +10,7 @@ from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, CompactGame, Payment
 from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
 from services.bots.searching.rollout_needs import RolloutNeeds
+from services.bots.searching.rollout_passengers import place_for_passenger, place_worth
 from services.bots.searching.rollout_plan import RolloutPlan
 
 NO_CLAIM: Final = -1
@@ -49,6 +50,8 @@ def best_claim(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds, turns:
         price, claim = found
         if index < planned:
             worth = 2 * needs.weights[index] + graph.points[route] / 10 - WEIGHTS.claim_threshold
+            if game.passengers_left[seat]:
+                worth += place_worth(game, place_for_passenger(game, route))
         else:
             wilds = claim.wilds + claim.wilds_if_long
             worth = graph.points[route] - length * filler_price - WEIGHTS.filler_margin
@@ -95,8 +98,8 @@ def _is_risky(game: CompactGame, claim: Claim) -> bool:
     return hand[claim.colour] - coloured + hand[WILD] - claim.wilds < 1
 
 
-def last_claim(game: CompactGame, plan: RolloutPlan) -> Claim | None:
-    """The claim with most points at once, with the tickets that it makes; None if none can be paid for."""
+def last_claim(game: CompactGame, plan: RolloutPlan) -> tuple[int, Claim] | None:
+    """The claim with most points at once, and these, with the tickets that it makes; None if none can be paid for."""
     rules, seat, missing = game.rules, game.turn, plan.routes
     graph, owners, colours = rules.graph, game.owners, rules.colours
     hand, cars, points = game.hands[seat], game.cars[seat], graph.points
@@ -114,4 +117,4 @@ def last_claim(game: CompactGame, plan: RolloutPlan) -> Claim | None:
     colour = colours[best] if colours[best] != ANY_COLOUR else hand.index(held[-1])
     short = max(0, rules.spaces[best] - hand[colour])
     plus = min(short, _plus_fours(game, best))
-    return Claim(best, colour, short - plus + rules.ferries[best], plus)
+    return most, Claim(best, colour, short - plus + rules.ferries[best], plus)

@@ -14,6 +14,7 @@ from services.bots.searching.compact_rules import WILD, TicketEnds
 from services.bots.searching.final_points import final_points
 from services.bots.searching.rollout_claims import Claim, best_claim, last_claim
 from services.bots.searching.rollout_needs import RolloutNeeds
+from services.bots.searching.rollout_passengers import best_journey, place_for_passenger
 from services.bots.searching.rollout_paths import Span, counts_paths, find_spans, path_bonuses
 from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
 from services.bots.searching.rollout_stations import (
@@ -48,24 +49,44 @@ class Rollout:
     def play_turn(self) -> None:
         """The turn of the seat whose turn it is, as the policy plays it."""
         game, seat = self.game, self.game.turn
-        needs, turns = self.find_needs(), turns_left(game, seat)
-        plan = self.plan(seat)
-        claim = last_claim(game, plan) if turns <= 1 else best_claim(game, plan, needs, turns)
-        if plan.loans and is_station_next(plan, turns) and build_station(game, plan, needs):
-            self.plans[seat] = None
-        elif claim is not None:
-            self.claim(claim)
-        elif plan.loans and is_station_due(plan, turns) and build_station(game, plan, needs):
-            self.plans[seat] = None
-        elif not self._draw(needs):
+        needs, turns, plan = self.find_needs(), turns_left(game, seat), self.plan(seat)
+        is_played = self._play_last(plan, needs) if turns <= 1 else self._play_turn(plan, needs, turns)
+        if not (is_played or self._draw(needs)):
             self._play_without_cards()
         game.end_turn()
+
+    def _play_turn(self, plan: RolloutPlan, needs: RolloutNeeds, turns: int) -> bool:
+        """What is worth more than cards now; returns whether anything is."""
+        game, seat = self.game, self.game.turn
+        if game.passenger_owners and (journey := best_journey(game, WEIGHTS.journey_points)) is not None:
+            game.move_passenger(journey.city, journey.path)
+        elif (claim := best_claim(game, plan, needs, turns)) is not None:
+            self.claim(claim, plan)
+        elif plan.loans and is_station_due(plan, turns) and build_station(game, plan, needs):
+            self.plans[seat] = None
+        else:
+            return False
+        return True
+
+    def _play_last(self, plan: RolloutPlan, needs: RolloutNeeds) -> bool:
+        """What brings most at once; returns whether anything does."""
+        game, found = self.game, last_claim(self.game, plan)
+        most = found[0] if found is not None else 0
+        if plan.loans and is_station_next(plan) and build_station(game, plan, needs):
+            return True
+        if game.passenger_owners and (journey := best_journey(game, most + 1)) is not None:
+            game.move_passenger(journey.city, journey.path)
+        elif found is not None:
+            self.claim(found[1], plan)
+        else:
+            return False
+        return True
 
     def _play_without_cards(self) -> None:
         """No card can be had: any claim, else tickets."""
         game = self.game
-        if (last := last_claim(game, self.plan(game.turn))) is not None:
-            self.claim(last)
+        if (found := last_claim(game, self.plan(game.turn))) is not None:
+            self.claim(found[1], self.plan(game.turn))
         elif any(counts := self.next_tickets()):
             game.keep_tickets(game.draw_tickets(counts), range(game.rules.least_kept))
             self.plans[game.turn] = None
@@ -128,12 +149,13 @@ class Rollout:
 
     # -- claims --------------------------------------------------------------------------
 
-    def claim(self, claim: Claim) -> None:
-        """Claim the route, and pay what a tunnel asks for if the seat can."""
-        self.claim_for(claim.route, claim.payment(self.game.rules.graph.lengths[claim.route]))
+    def claim(self, claim: Claim, plan: RolloutPlan) -> None:
+        """Claim the route, with a passenger where the plan wants it."""
+        place = place_for_passenger(self.game, claim.route) if claim.route in plan.routes else NOWHERE
+        self.claim_for(claim.route, claim.payment(self.game.rules.graph.lengths[claim.route]), place)
 
     def claim_for(self, route: int, payment: Payment, passenger: int = NOWHERE) -> None:
-        """The same with any payment."""
+        """Claim the route with any payment, and pay what a tunnel asks for if the seat can."""
         game = self.game
         if game.rules.is_tunnel[route]:
             extra = game.reveal_tunnel(payment)

@@ -14,14 +14,14 @@ LOCOMOTIVE_PRICE: Final = 3.0
 SPARE_CREDIT: Final = 0.1  # for each card of the colour that no route needs
 
 
-def is_station_next(plan: RolloutPlan, turns: int) -> bool:
-    """Whether a station comes before any claim: in the last turn, where it alone is missing."""
-    return turns <= 1 and len(plan.loans) == 1 and not plan.routes
+def is_station_next(plan: RolloutPlan) -> bool:
+    """Whether a station comes before any claim in the last turn: where it alone is missing."""
+    return len(plan.loans) == 1 and not plan.routes
 
 
 def is_station_due(plan: RolloutPlan, turns: int) -> bool:
     """Whether a station is built where no claim is worth it: nothing else is left to do, or the end is near."""
-    return turns > 1 and (not plan.routes or turns <= len(plan.loans) + TURNS_TO_SPARE)
+    return not plan.routes or turns <= len(plan.loans) + TURNS_TO_SPARE
 
 
 def build_station(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds) -> bool:
