@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError, LedgerlineError
+from schemas.events import GameEnded
 from schemas.player_names import SaltedNames, pack_names
 from services.archive import Archive, GameFileError, Signer, decode_game_file, encode_game_file
 from services.auditor.job_queue import Jobs
@@ -20,7 +22,6 @@ from services.auditor.jobs import JobContext, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
 from services.ledger import FiledGame, MissingEntryError, NameReader
 from services.ledger.archive_index import IdleGame
-from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import reconstruct
@@ -28,6 +29,7 @@ from services.verification.log_check import recompute_heads
 
 log = get_logger("auditor")
 JOB_NAME: Final = "archive"
+LAST_ENTRIES: Final = 8  # of a log, that are read first to see whether its game is over
 RECHECK_INTERVAL_S: Final = 600.0  # between two checks of a game that got no new entry
 
 
@@ -65,7 +67,7 @@ def file_game(context: JobContext, signer: Signer, game: str) -> bytes | None:
     entries, filed = ledger.read_entries(game), ledger.read_filed_game(game)
     if not entries:
         return None if filed is None else filed.data
-    if not fold(entries).result:
+    if not _has_end(entries):
         return None
     data = _kept_file(filed, game, entries)
     if data is None:
@@ -139,7 +141,7 @@ class FinishedGameScanner:
             game, length = idle.game, idle.length
             if self._is_done(idle) or (game, length) in self.throttle:
                 continue
-            if not length or self._is_over(game):
+            if not length or self._is_over(game, length):
                 enqueued = self.jobs.enqueue(JOB_NAME, game, game)
                 if enqueued is None:
                     break  # the queue is full: the next scan goes on from here
@@ -154,10 +156,21 @@ class FinishedGameScanner:
         )
         return is_archived and (idle.is_filed or not idle.length)
 
-    def _is_over(self, game: str) -> bool:
+    def _is_over(self, game: str, length: int) -> bool:
+        """The end is among the last entries, unless a referee of long ago appended refusals after it."""
         try:
-            return bool(fold(self.context.ledger.read_entries(game)).result)
+            ledger = self.context.ledger
+            return _has_end(ledger.read_entries(game, max(0, length - LAST_ENTRIES))) or (
+                length > LAST_ENTRIES and _has_end(ledger.read_entries(game))
+            )
         except (MissingEntryError, CorruptDataError):
             return True  # its job fails on the damage, and an operator sees it
         except PROGRAMMING_ERRORS:
             return True  # its job fails on the bug, with a traceback
+
+
+def _has_end(entries: Sequence[bytes]) -> bool:
+    """Whether the game ends in one of these entries of its log. Raises CorruptDataError."""
+    return any(
+        isinstance(event, GameEnded) for data in reversed(entries) for event in unpack_for_fold(data)[4]
+    )

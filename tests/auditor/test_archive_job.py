@@ -9,6 +9,7 @@ import pytest
 
 from schemas.player_names import SaltedName, SaltedNames, by_commitment, unpack_names
 from services.archive import Archive, build_statement, decode_game_file, encode_game_file, is_signed
+from services.auditor import archive_job
 from services.auditor.archive_job import archive_names
 from services.auditor.job_queue import Jobs
 from services.ledger import keys
@@ -45,6 +46,15 @@ def test_P9_a_finished_game_is_archived_and_evicted_an_hour_later(server: Server
     assert server.ledger.read_entries(GAME) == []
     left = [key for key in {*client.scan_iter()} - empty if not key.startswith(b"rq:")]
     assert {key.partition(b":")[2] for key in left} <= {b"commands", b"turns"}  # which all games share
+
+
+def test_P9_a_game_whose_end_is_not_among_its_last_entries_is_archived(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_job, "LAST_ENTRIES", 0)
+    play_out(server.ledger, server.referee)
+    server.work()
+    assert server.archive.has(GAME)
 
 
 def test_the_file_has_the_head_of_the_chain(server: Server) -> None:
