@@ -25,7 +25,7 @@ from services.ledger.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_le
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.direct_submission import Outcome
 from services.ledger.errors import ENGINE_ERRORS
-from services.ledger.ports import QueueFullError
+from services.ledger.ports import EngineBehindError, QueueFullError
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -116,7 +116,8 @@ class CommandTracker:
         """What `send` does once it is known what came of the submission. Raises like it, or the outcome itself."""
         result = outcome
         if isinstance(outcome, QueueFullError):
-            result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
+            is_behind = isinstance(outcome, EngineBehindError)  # then nothing more is asked of it
+            result = None if is_behind else await self._read_result(envelope)
             if result is None or not result.sequence:
                 raise HttpProblemError(429, "BUSY-1", str(outcome), retry_after=1, id=envelope.id)
         if isinstance(result, Exception):
@@ -169,7 +170,7 @@ class CommandTracker:
         self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
     ) -> None:
         """Read how far the command has got. Raises HttpProblemError for a rejection without an entry."""
-        result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
+        result = await self._read_result(envelope)
         if result is None:
             if progress.sequence:  # a fail-over lost the verdict, and maybe the command
                 progress.level, progress.sequence = ACCEPTED, 0
@@ -188,6 +189,9 @@ class CommandTracker:
                 raise reused_id_problem_of(envelope, result.sequence, entry)
             progress.level, progress.sequence, progress.entry = level, entry.number, entry
             log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
+
+    async def _read_result(self, envelope: CommandEnvelope) -> CommandResult | None:
+        return await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
 
     async def _require_same_command(self, envelope: CommandEnvelope, result: CommandResult | None) -> None:
         """Raise HttpProblemError (409), with the verdict, where that is the answer to another command."""

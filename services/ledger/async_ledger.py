@@ -82,7 +82,7 @@ class AsyncLedger:
     @property
     def submits_soon(self) -> bool:
         """Whether `submit_soon` can be used now."""
-        return self._direct_submission.is_open
+        return self._direct_submission.is_ready
 
     def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
         """The same without waiting, as `DirectSubmission.submit_soon`."""

@@ -20,6 +20,8 @@ from services.ledger.queries import Argument, Client, Reply
 
 OnReply = Callable[[Reply], object]  # gets an error as a reply, too
 pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
+CALL_BYTES: Final = 2_048  # about what a call costs until its reply is there, beside its command
+MAX_WAITING_BYTES: Final = 32 << 20  # of calls: 14,000 plain commands, or 3,000 of the largest
 TURN_SIZE: Final = 32  # replies that are taken in before other sockets have their turn
 
 
@@ -103,7 +105,7 @@ class DirectConnection(asyncio.Protocol):
         self._lost.set()
 
     def pause_writing(self) -> None:
-        """What isn't sent yet is kept: callers are limited by how many commands may wait."""
+        """What isn't sent yet is kept: how much that may be is for callers to limit (`DirectCalls.is_full`)."""
 
     def resume_writing(self) -> None:
         """As `pause_writing`."""
@@ -113,13 +115,16 @@ class DirectCalls:
     """Commands whose replies go to a callback each, in their order. Those of one turn of the event loop are sent together.
 
     Where the connection ends, all that wait get the error; an engine that says nothing for as long as redis-py would wait
-    ends it."""
+    ends it. What waits until then is limited: callers make no more calls while `is_full`."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s, self._loop = timeout_s, asyncio.get_running_loop()
         self._connection: DirectConnection | None = None
         self._unsent: list[bytes] = []
-        self._waiting: deque[tuple[OnReply, float]] = deque()  # with the loop's time of the call
+        self._waiting: deque[tuple[OnReply, float, int]] = (
+            deque()
+        )  # with the loop's time of the call, and its bytes
+        self._waiting_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
 
     @staticmethod
@@ -137,12 +142,25 @@ class DirectCalls:
         """Whether calls can still be made."""
         return self._connection is not None and not self._connection.ended.done()
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits for replies that no more calls should be made."""
+        return self._waiting_bytes >= MAX_WAITING_BYTES
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for their reply."""
+        return len(self._waiting)
+
     def call(self, command: Sequence[Argument], on_reply: OnReply) -> None:
         """Send a command; `on_reply` is called later, in any case."""
         if not self._unsent:
             self._loop.call_soon(self._flush)
-        self._unsent.append(pack_command(tuple(command)))
-        self._waiting.append((on_reply, self._loop.time()))
+        packed = pack_command(tuple(command))
+        self._unsent.append(packed)
+        size = len(packed) + CALL_BYTES
+        self._waiting.append((on_reply, self._loop.time(), size))
+        self._waiting_bytes += size
         if self._timer is None:
             self._timer = self._loop.call_later(self._timeout_s, self._check_time)
 
@@ -161,14 +179,15 @@ class DirectCalls:
             self._connection.send(b"".join(commands))
 
     def _take_reply(self, reply: Reply) -> None:
-        on_reply, _ = self._waiting.popleft()
+        on_reply, _, size = self._waiting.popleft()
+        self._waiting_bytes -= size
         on_reply(reply)
 
     def _fail_waiting(self, _: object = None) -> None:
         assert self._connection is not None, "it was open"
         error = self._connection.ended.exception()
-        waiting, self._waiting = self._waiting, deque()
-        for on_reply, _since in waiting:
+        waiting, self._waiting, self._waiting_bytes = self._waiting, deque(), 0
+        for on_reply, _since, _size in waiting:
             on_reply(error)
 
     def _check_time(self) -> None:

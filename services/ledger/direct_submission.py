@@ -12,6 +12,7 @@ from redis.exceptions import NoScriptError
 from schemas.commands import CommandEnvelope
 from services.ledger.direct_connection import DirectCalls, has_direct_connections
 from services.ledger.ledger_queries import submission_outcome
+from services.ledger.ports import EngineBehindError
 from services.ledger.queries import Argument, Client, Reply
 from services.ledger.records import CommandResult
 from services.ledger.script_calls import build_submit_call
@@ -33,6 +34,8 @@ class DirectSubmission:
     async def submit(self, envelope: CommandEnvelope) -> CommandResult | None:
         """As `AsyncLedger.submit`."""
         calls = await self._open()
+        if calls.is_full:
+            raise EngineBehindError(f"{calls.waiting} commands wait for the engine's reply")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def take(outcome: Outcome) -> None:
@@ -46,14 +49,15 @@ class DirectSubmission:
         return outcome
 
     @property
-    def is_open(self) -> bool:
-        """Whether there is a connection now."""
-        return self._calls is not None and self._calls.is_open
+    def is_ready(self) -> bool:
+        """Whether there is a connection now, and not too much waits on it."""
+        calls = self._calls
+        return calls is not None and calls.is_open and not calls.is_full
 
     def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
-        """Queue a command without waiting, while `is_open`: `on_outcome` is called with what comes of it. Raises
+        """Queue a command without waiting, while `is_ready`: `on_outcome` is called with what comes of it. Raises
         InvalidInputError: the envelope is too large."""
-        assert self._calls is not None, "only while it is open"
+        assert self._calls is not None, "only while it is ready"
         self._send(self._calls, envelope, on_outcome)
 
     async def close(self) -> None:

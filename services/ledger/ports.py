@@ -34,6 +34,10 @@ class QueueFullError(LedgerlineError):
     """Too many commands wait in the partition. Nothing was queued; try again later."""
 
 
+class EngineBehindError(QueueFullError):
+    """So many commands wait for the engine's reply that no more are sent to it. Nothing was queued; try again later."""
+
+
 class NameReader(Protocol):
     """Reads the names that lie beside a log: a ledger, or one with an archive beside it."""
 

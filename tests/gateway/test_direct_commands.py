@@ -19,7 +19,7 @@ from services.gateway.rate_limit import RateLimiter
 from services.gateway.websocket_commands import MAX_PENDING_COMMANDS
 from services.gateway.websocket_protocol import DIRECT_EXTENSION
 from services.gateway.websocket_session import WebSocketSession
-from services.ledger import CommandResult, keys
+from services.ledger import CommandResult, direct_connection, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.direct_submission import OnOutcome, Outcome
 from services.ledger.embedded_engine import running_engine
@@ -105,6 +105,38 @@ def test_P7_an_engine_that_hangs_holds_nobody_longer_than_the_clients_time_out(u
 
 async def _is(condition: bool) -> bool:
     return condition
+
+
+def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(direct_connection, "MAX_WAITING_BYTES", 10 * direct_connection.CALL_BYTES)
+
+    async def scenario(harness: EngineHarness) -> None:
+        ledger, outcomes = harness.ledger, list[Outcome]()
+        await ledger.submit(ENVELOPE)
+        async with client_of(harness) as client:
+            await harness.store.client_pause(60_000, all=False)
+            for number in range(10):
+                if ledger.submits_soon:
+                    ledger.submit_soon(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind()), outcomes.append)
+            assert not ledger.submits_soon
+            assert not client.direct.take_text(DRAW)
+
+            client.received.put_nowait({"type": "websocket.receive", "text": DRAW})
+            refused = await client.reply()
+            problem = refused["problem"]
+            assert (refused["id"], problem["rule"], problem["retry_after"]) == ("mine", "BUSY-1", 1)
+            assert "wait for the engine" in problem["detail"]
+            assert not client.direct.take_text.__self__.pending
+
+            await harness.store.client_unpause()
+            await soon(lambda: _is(ledger.submits_soon))
+            await soon(lambda: _is(set(outcomes) == {None}))
+            queued = [data for data in await waiting(harness) if b"mine" in data]
+            assert not queued, "what was refused isn't sent later"
+
+    run_with_engine(url, scenario)
 
 
 # -- a socket's commands --------------------------------------------------------------------------

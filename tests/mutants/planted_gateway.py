@@ -155,6 +155,10 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a lost connection leaves commands without an answer", "P1", "services/ledger/direct_connection.py",
-        "        for on_reply, _since in waiting:\n            on_reply(error)\n", "", DIRECT,
+        "        for on_reply, _since, _size in waiting:\n            on_reply(error)\n", "", DIRECT,
+    ),
+    Mutant(
+        "what waits for an engine that hangs has no bound", "BUSY-1", "services/ledger/direct_connection.py",
+        "return self._waiting_bytes >= MAX_WAITING_BYTES", "return False", DIRECT,
     ),
 )  # fmt: skip
