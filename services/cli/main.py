@@ -6,6 +6,7 @@ so `ask` runs without it.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -18,6 +19,7 @@ from schemas.errors import InvalidInputError
 from services.cli import ask
 from services.cli.exit import exit_with_error
 from services.runtime.compiled_rules import rules_form
+from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 
 VERSION: Final = "0.1.0"  # that of pyproject.toml
 
@@ -27,6 +29,7 @@ def run_process() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without a character shows its escape
             stream.reconfigure(errors="backslashreplace")
+    gc.set_threshold(YOUNG_GENERATION_THRESHOLD, 10, 10)  # an import leaves hardly any garbage
     run(sys.argv[1:])
 
 

@@ -1,4 +1,4 @@
-"""A service that is stopped while it starts ends with 0, as later."""
+"""How a service starts: without the modules of other commands; one that is stopped meanwhile ends with 0, as later."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from services.cli import SERVICES, services
 from tests.cli.command_line import environment
 
 # Runs `ledgerline referee` in a process that gets a signal when it begins to import a module.
@@ -40,3 +41,9 @@ def test_P7_a_service_that_is_stopped_while_it_starts_ends_with_0(
         arguments, env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_services_are_those_of_their_module() -> None:
+    """Only that module is imported for one of them."""
+    defined = [command.callback.__name__ for command in services.app.registered_commands if command.callback]
+    assert sorted(defined) == sorted(SERVICES)
