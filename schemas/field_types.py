@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, Strict
 
 MAX_SEATS: Final = 8
 
-COLORS: Final = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black")
+COLORS: Final[tuple[str, ...]] = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black")
 LOCOMOTIVE: Final = "locomotive"
 PLUS_FOUR: Final = "locomotive4"
 PASSENGER: Final = "passenger"

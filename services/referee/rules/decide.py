@@ -38,7 +38,7 @@ from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game
 from services.referee.rules.setup.seat_changes import free_seat, seat_bot, take_seat
-from services.referee.rules.state import ACTION, GameState
+from services.referee.rules.state import ACTION, Choice, GameState
 
 
 class UnloggedRejectionError(CommandRefusedError):
@@ -132,6 +132,19 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
     """The events of a command, one by one; apply each before asking for the next.
 
     Raises CommandRefusedError, here or before the first event."""
+    choice = None if seat is None else state.pending_choices.get(seat)
+    if seat is not None and choice is not None and not state.is_out_of_time(seat):
+        move = state.ruleset.find_move(choice, command)
+        if move is not None:
+            return move.decide(state, seat, command)
+    return decide_without_move(state, seat, command, choice)
+
+
+def decide_without_move(
+    state: GameState, seat: Seat | None, command: Command, choice: Choice | None
+) -> EventStream:
+    """The same for a command that isn't the answer to the seat's pending choice: a system command, or a seat that
+    leaves. Refuses any other, and says why."""
     if decide_system_command := SYSTEM_COMMANDS.get(type(command)):
         require(seat is None, "TOKEN-1", "a seat doesn't speak for the house")
         return decide_system_command(state, seat, command)
@@ -144,7 +157,6 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
         )
     if isinstance(command, Leave):
         return leave(state, seat, command)
-    choice = state.pending_choices.get(seat)
     if choice is None and state.turn is None:
         raise CommandRefusedError(
             "SETUP-2", "starting tickets are still being chosen, and it isn't for you to choose now"
@@ -153,12 +165,9 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
         raise CommandRefusedError("TURN-1", "it isn't your turn")
     if state.is_out_of_time(seat):
         raise CommandRefusedError("CLOCK-2", "your time is over")
-    move = state.ruleset.find_move(choice, command)
-    if move is None:
-        require(state.ruleset.has_command(type(command)), "TURN-2", f"these rules have no {command.type}")
-        require(choice == ACTION, "TURN-3", f"first answer the open choice: {choice}")
-        raise CommandRefusedError("TURN-2", f"there is nothing to {command.type.replace('_', ' ')} now")
-    return move.decide(state, seat, command)
+    require(state.ruleset.has_command(type(command)), "TURN-2", f"these rules have no {command.type}")
+    require(choice == ACTION, "TURN-3", f"first answer the open choice: {choice}")
+    raise CommandRefusedError("TURN-2", f"there is nothing to {command.type.replace('_', ' ')} now")
 
 
 def refusal_events(state: GameState, seat: Seat | None, error: CommandRefusedError) -> EventStream:

@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from schemas.commands import ClaimRoute, Command
+from schemas.commands import Command
 from schemas.events import Contributor, Event, SeatScore
 from schemas.field_types import Seat
 from schemas.rule_options import RuleOptions
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route
+    from services.referee.rules.moves.payment import ClaimsByRoute
     from services.referee.rules.state import Choice, GameState
 
 EventStream: TypeAlias = Iterable[Event]  # lazily: each is applied before the next is asked for
 Cards: TypeAlias = Mapping[str, int]
-Hand: TypeAlias = Mapping[str | None, int]
-OpenRoutes: TypeAlias = "Mapping[Fare, Mapping[str, None]]"
-PayableRoutes: TypeAlias = Sequence[tuple[Iterable[str], Sequence[Mapping[str, ClaimRoute]]]]
+Hand: TypeAlias = dict[str | None, int]
+OpenRoutes: TypeAlias = "dict[Fare, dict[str, None]]"
+PayableRoutes: TypeAlias = "list[tuple[dict[str, None], list[ClaimsByRoute]]]"
 
 
 class Move(NamedTuple):
@@ -80,8 +81,9 @@ class Ruleset:
 
     def find_move(self, choice: Choice, command: Command) -> Move | None:
         """The move that answers this choice with this command; None if these rules have none."""
+        kind = command.__class__
         for move in self.moves[choice]:
-            if move.command is type(command):
+            if move.command is kind:
                 return move
         return None
 

@@ -51,17 +51,19 @@ def market_flushed(state: GameState, event: MarketFlushed) -> None:
 
 @applies(CardDrawn)
 def card_drawn(state: GameState, event: CardDrawn) -> None:
+    seat = event.seat
     state.deck.pop()
-    state.seats[event.seat].hand[event.card] += 1
-    state.pending_choices[event.seat] = SECOND_CARD
+    state.seats[seat].hand[event.card] += 1
+    state.pending_choices[seat] = SECOND_CARD
     state.seats_passed.clear()
 
 
 @applies(MarketCardTaken)
 def market_card_taken(state: GameState, event: MarketCardTaken) -> None:
+    seat = event.seat
     state.market[event.slot] = None
-    state.seats[event.seat].hand[event.card] += 1
-    state.pending_choices[event.seat] = SECOND_CARD
+    state.seats[seat].hand[event.card] += 1
+    state.pending_choices[seat] = SECOND_CARD
     state.seats_passed.clear()
 
 
@@ -151,11 +153,12 @@ RETURN_APPLIERS = {
 
 @applies(RouteClaimed)
 def route_claimed(state: GameState, event: RouteClaimed) -> None:
-    seat_state = state.seats[event.seat]
-    pay(state, event.seat, event.cards)
-    seat_state.cars -= state.board.routes[event.route].length
+    seat, route_id = event.seat, event.route
+    seat_state = state.seats[seat]
+    pay(state, seat, event.cards)
+    seat_state.cars -= state.board.routes[route_id].length
     seat_state.points += event.points
-    assign_route(state, event.route, event.seat)
+    assign_route(state, route_id, seat)
     state.seats_passed.clear()
 
 
@@ -234,11 +237,12 @@ def passenger_moved(state: GameState, event: PassengerMoved) -> None:
 
 @applies(TurnStarted)
 def turn_started(state: GameState, event: TurnStarted) -> None:
-    seat_state = state.seats[event.seat]
+    seat = event.seat
+    seat_state = state.seats[seat]
     seat_state.deadline_ms = deadline_for(state, seat_state)
-    state.turn = event.seat
-    state.pending_choices = {event.seat: ACTION}
-    state.seats_with_last_turn.discard(event.seat)
+    state.turn = seat
+    state.pending_choices = {seat: ACTION}
+    state.seats_with_last_turn.discard(seat)
     state.refusal_counts.clear()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from schemas.commands import DrawBlind, DrawMarket
 from schemas.events import CardDrawn, MarketCardTaken
 from schemas.field_types import LOCOMOTIVE, Seat
-from schemas.refusals import CommandRefusedError, require
+from schemas.refusals import CommandRefusedError
 from services.referee.rules.moves.market import ensure_deck, fill_market, has_cards_left
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
@@ -22,8 +22,10 @@ def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:
 def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
     """A card from the deck. Refuses with CARD-4 if there is none."""
     is_first_card = state.pending_choices[seat] == ACTION
-    require(has_cards_left(state), "CARD-4", "deck and discard pile are empty")
-    yield from ensure_deck(state, 1)
+    if not has_cards_left(state):
+        raise CommandRefusedError("CARD-4", "deck and discard pile are empty")
+    if not state.deck:
+        yield from ensure_deck(state, 1)
     yield CardDrawn(seat, state.deck[-1])
     yield from continue_after_card(state, seat, is_first_card)
 
@@ -50,7 +52,8 @@ def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStrea
     card = state.market[slot] if slot < len(state.market) else None
     if card is None:
         raise CommandRefusedError("CARD-1", f"no card lies at place {slot} of the market")
-    require(is_first_card or card != LOCOMOTIVE, "CARD-2", "a face-up locomotive can't be the second card")
+    if card == LOCOMOTIVE and not is_first_card:
+        raise CommandRefusedError("CARD-2", "a face-up locomotive can't be the second card")
     yield MarketCardTaken(seat, slot, card)
     yield from fill_market(state)
     yield from continue_after_card(state, seat, is_first_card and card != LOCOMOTIVE)

@@ -107,7 +107,8 @@ def one_colour_payable(
     hand: Hand, open_routes: OpenRoutes, cars: int, rule_options: RuleOptions
 ) -> PayableRoutes:
     """The open routes that a hand can pay for, by fare, with every way to pay each."""
-    locomotives, payable = hand[LOCOMOTIVE], []
+    locomotives = hand[LOCOMOTIVE]
+    payable: PayableRoutes = []
     max_length = min(cars, max(hand.values()) + locomotives)  # the fares are in order of length
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > max_length:
@@ -122,7 +123,7 @@ def one_colour_payable(
     return payable
 
 
-def gray_ways(hand: Hand, length: int, min_locomotives: int = 0) -> Sequence[ClaimsByRoute]:
+def gray_ways(hand: Hand, length: int, min_locomotives: int = 0) -> list[ClaimsByRoute]:
     """Every way to pay `length` cards of any one colour, at least `min_locomotives` of them locomotives."""
     locomotives = hand[LOCOMOTIVE]
     ways: list[ClaimsByRoute] = []
@@ -137,18 +138,18 @@ def gray_ways(hand: Hand, length: int, min_locomotives: int = 0) -> Sequence[Cla
 @lru_cache(maxsize=100_000)
 def _one_colour_ways(
     colour: str, length: int, held: int, locomotives: int, min_locomotives: int
-) -> Sequence[ClaimsByRoute]:
+) -> list[ClaimsByRoute]:
     ways = coloured_ways(colour, length, held, locomotives, min_locomotives)
-    return (*ways, _wild_way(length)) if locomotives >= length else ways
+    return [*ways, _wild_way(length)] if locomotives >= length else ways
 
 
 @lru_cache(maxsize=100_000)
 def coloured_ways(
     colour: str, length: int, held: int, locomotives: int, min_locomotives: int
-) -> Sequence[ClaimsByRoute]:
+) -> list[ClaimsByRoute]:
     """The payments with at least one card of the colour."""
     min_wilds, max_wilds = max(min_locomotives, length - held), min(locomotives, length - 1)
-    return tuple(_coloured_way(colour, length - wilds, wilds) for wilds in range(min_wilds, max_wilds + 1))
+    return [_coloured_way(colour, length - wilds, wilds) for wilds in range(min_wilds, max_wilds + 1)]
 
 
 @cache
@@ -169,7 +170,8 @@ def one_colour_with_plus_four_payable(
 ) -> PayableRoutes:
     """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
     hand_without_plus_four = {**hand, PASSENGER: 0, PLUS_FOUR: 0}
-    plus_fours, payable = hand.get(PLUS_FOUR, 0), []
+    plus_fours = hand.get(PLUS_FOUR, 0)
+    payable: PayableRoutes = []
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > cars or not routes:
             continue
@@ -200,7 +202,7 @@ def _mixed_ways(
     locomotives: int,
     plus_fours: int,
     min_locomotives: int,
-) -> Sequence[ClaimsByRoute]:
+) -> list[ClaimsByRoute]:
     """Every payment with cards of one of the held colours, or of none, and either kind of wild card."""
     ways = []
     for plus_four_count in range(min(plus_fours, length) + 1):
@@ -215,7 +217,7 @@ def _mixed_ways(
                 _mixed_way(colour, count, locomotive_count, plus_four_count)
                 for colour, count in coloured_payments
             ]
-    return tuple(ways)
+    return ways
 
 
 @cache

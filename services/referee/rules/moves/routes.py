@@ -61,15 +61,16 @@ def claim_route(state: GameState, seat: Seat, command: ClaimRoute) -> EventStrea
 
 def require_open(state: GameState, seat_state: SeatState, route: Route) -> None:
     """Refuses (ROUTE-1, DOUBLE-1, DOUBLE-2) unless this seat may claim the route with some payment."""
+    if route.id in state.open_routes[route.fare] and route.id not in seat_state.blocked_parallels:
+        return
     if route.id in state.route_owners:
         raise CommandRefusedError("ROUTE-1", f"{route.id} belongs to seat {state.route_owners[route.id]}")
     if route.id in seat_state.blocked_parallels:
         raise CommandRefusedError("DOUBLE-1", f"you own a route parallel to {route.id}")
-    if route.id not in state.open_routes[route.fare]:
-        seat_count = len(state.seats)
-        raise CommandRefusedError(
-            "DOUBLE-2", f"{route.id} is closed: its parallel is taken, and {seat_count} play"
-        )
+    seat_count = len(state.seats)
+    raise CommandRefusedError(
+        "DOUBLE-2", f"{route.id} is closed: its parallel is taken, and {seat_count} play"
+    )
 
 
 CLAIM_ROUTE = Move(ClaimRoute, claim_offers, claim_route)

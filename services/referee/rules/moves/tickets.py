@@ -9,7 +9,7 @@ from itertools import combinations
 from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
 from schemas.field_types import Seat
-from schemas.refusals import require
+from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import TicketDestination
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
@@ -39,9 +39,10 @@ def draw_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
 
 def draw_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
     """The draw of rules with one fixed mix of tickets; naming that mix is the same as naming none."""
-    fixed_mix = {deck: count for deck, count in state.rule_options.draw_tickets.items() if count}
-    named_mix = {deck: count for deck, count in (command.decks or {}).items() if count}
-    require(named_mix in ({}, fixed_mix), "TICKET-1", "these tickets are drawn without naming decks")
+    if command.decks:
+        fixed_mix = {deck: count for deck, count in state.rule_options.draw_tickets.items() if count}
+        named_mix = {deck: count for deck, count in command.decks.items() if count}
+        require(named_mix in ({}, fixed_mix), "TICKET-1", "these tickets are drawn without naming decks")
     require(draw_offers(state, seat), "TICKET-1", "no ticket is left")
     yield from offer_tickets(state, seat, state.rule_options.draw_tickets, state.rule_options.draw_keep)
 
@@ -148,21 +149,15 @@ def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStr
     """The tickets that a seat keeps of its offer. Refuses with SETUP-2..4 at the start, TICKET-1 later."""
     offer, min_keep = state.seats[seat].offer, state.seats[seat].min_keep
     is_setup = state.turn is None
-    is_valid = len(set(command.keep)) == len(command.keep) and all(i < len(offer) for i in command.keep)
-    require(
-        is_valid,
-        "SETUP-2" if is_setup else "TICKET-1",
-        f"keep names places of the {len(offer)} offered tickets, from 0, each once",
-    )
-    require(
-        len(command.keep) >= min_keep,
-        "SETUP-3" if is_setup else "TICKET-1",
-        f"at least {min_keep} of the offered tickets must be kept",
-    )
-    max_keep = max_tickets_kept(state, seat)
-    require(
-        len(command.keep) <= max_keep, "SETUP-4", f"at most {max_keep} of the offered tickets may be kept"
-    )
+    if not set(command.keep).issubset(range(len(offer))) or len(set(command.keep)) < len(command.keep):
+        rule = "SETUP-2" if is_setup else "TICKET-1"
+        reason = f"keep names places of the {len(offer)} offered tickets, from 0, each once"
+        raise CommandRefusedError(rule, reason)
+    if len(command.keep) < min_keep:
+        rule = "SETUP-3" if is_setup else "TICKET-1"
+        raise CommandRefusedError(rule, f"at least {min_keep} of the offered tickets must be kept")
+    if len(command.keep) > (max_keep := max_tickets_kept(state, seat)):
+        raise CommandRefusedError("SETUP-4", f"at most {max_keep} of the offered tickets may be kept")
     yield TicketsKept(seat, tuple(offer[i] for i in sorted(command.keep)))
     if is_setup:
         yield from state.ruleset.after_start_choice(state)

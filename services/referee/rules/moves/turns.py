@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from schemas.commands import Pass
 from schemas.events import (
@@ -14,7 +15,7 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )  # fmt: skip
-from schemas.field_types import Seat
+from schemas.field_types import MAX_SEATS, Seat
 from schemas.refusals import require
 from services.referee.rules.moves.market import fill_market
 from services.referee.rules.moves.play_off import decide_play_off
@@ -62,7 +63,7 @@ def next_turn(state: GameState, seat: Seat) -> EventStream:
         if state.seats[next_seat].exit_reason is None and (
             not state.in_last_turns or next_seat in state.seats_with_last_turn
         ):
-            return (TurnStarted(next_seat),)
+            return _TURN_STARTS[next_seat]
     if state.active_seats:
         return end_game(state, "last turns")
     all_out_of_time = all(seat_state.exit_reason == "out of time" for seat_state in state.seats)
@@ -100,5 +101,7 @@ def pass_turn(state: GameState, seat: Seat, command: Pass) -> EventStream:
     else:
         yield from end_turn(state, seat)
 
+
+_TURN_STARTS: Final = [(TurnStarted(seat),) for seat in range(MAX_SEATS)]
 
 PASS = Move(Pass, pass_offers, pass_turn)
