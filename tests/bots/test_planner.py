@@ -12,11 +12,15 @@ from schemas.commands import (
     BuildStation,
     ClaimRoute,
     Command,
+    DrawBlind,
     DrawMarket,
     KeepTickets,
     MovePassenger,
     StartGame,
 )
+from services.bots.planning.network_plan import plan_network
+from services.bots.planning.plan_weights import WEIGHTS
+from services.bots.planning.seat_situation import see_situation
 from services.bots.policies.planner import planner
 from services.bots.policies.random_source import SeatRandom
 from services.tournament.core_game import CoreGame, GameSetting
@@ -89,6 +93,13 @@ def test_without_cars_for_any_ticket_it_keeps_those_that_cost_least() -> None:
     assert choice(scene) == KeepTickets((0, 2))
 
 
+def test_it_plans_a_shorter_way_before_it_gives_a_ticket_up() -> None:
+    scene = given(2, hands=[{}], tickets=[["atlanta:san-francisco"]], cars=[20, 45])
+    situation = see_situation(scene.state, 0, WEIGHTS)  # by long routes it is 28 cars, by the shortest way 17
+    plan = plan_network(situation, situation.tickets, WEIGHTS)
+    assert plan.planned == situation.tickets and plan.cars <= 20
+
+
 def test_it_keeps_tickets_that_share_their_way() -> None:
     scene = choosing_tickets("new-york:seattle", "los-angeles:seattle", "los-angeles:new-york", keep=2)
     scene.seat_state(0).cars = 45
@@ -136,3 +147,13 @@ def test_SCORE_3_in_its_last_turn_it_lengthens_its_longest_route_where_that_wins
     assert isinstance(command, ClaimRoute)
     route = scene.state.board.routes[command.route]
     assert route.length == 2 and {route.a, route.b} & {"dallas", "new-york"}
+
+
+def test_it_ends_a_duel_that_it_leads_and_no_other() -> None:
+    assert isinstance(with_four_cars(DALLAS_TO_PITTSBURGH), ClaimRoute)
+    assert isinstance(with_four_cars({**DALLAS_TO_PITTSBURGH, **RIVAL}), DrawMarket | DrawBlind)
+
+
+def with_four_cars(owners: dict[str, int]) -> Command:
+    """The choice of a seat that can claim Calgary - Helena with its last cars, its tickets made."""
+    return choice(given(2, hands=[{"white": 4}], owners=owners, tickets=[[], []], cars=[4, 30]))

@@ -60,20 +60,19 @@ def shortest_path(graph: BoardGraph, costs: Sequence[float], start: int, end: in
 
     Returns UNREACHABLE and no routes where there is no path."""
     exits, is_country = graph.exits, graph.is_country
-    best = {start: 0.0}
+    best = [UNREACHABLE] * len(exits)
+    best[start] = 0.0
     arrivals: dict[int, tuple[int, int]] = {}
-    done: set[int] = set()
     frontier = [(0.0, start)]
     while frontier:
         cost, city = heappop(frontier)
         if city == end:
             return cost, _routes_back(arrivals, start, end)
-        if city in done or (is_country[city] and city != start):
+        if cost > best[city] or (is_country[city] and city != start):
             continue
-        done.add(city)
         for route, neighbour in exits[city]:
             total = cost + costs[route]
-            if total < best.get(neighbour, UNREACHABLE):
+            if total < best[neighbour]:
                 best[neighbour] = total
                 arrivals[neighbour] = route, city
                 heappush(frontier, (total, neighbour))

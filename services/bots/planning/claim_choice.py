@@ -18,6 +18,7 @@ PLACED, PER_TOKEN = (
     0.1,
 )  # the worth of a passenger that is placed: of itself, and for each point of the token there
 PLUS_FOUR_SHARE: Final = 0.7  # of the price of a locomotive
+TICKET_POINTS: Final = 10  # that another seat's ticket is thought to bring
 
 
 def best_claim(plan: MovePlan, claims: Sequence[ClaimRoute], seat_random: SeatRandom) -> ClaimRoute | None:
@@ -45,6 +46,8 @@ def _filler_worth(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
     graph, weights, situation = plan.situation.graph, plan.weights, plan.situation
     cars = max(1, situation.cars - plan.network.cars)
     share = min(1.0, situation.turns_left * weights.filler_pace / cars)
+    if _would_end(plan):
+        share *= weights.end_share
     price = graph.lengths[route] * weights.filler_price * graph.car_value * share
     wilds = claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
     price += weights.filler_wild * max(0.0, wilds + min(0.0, plan.wilds_short))
@@ -57,6 +60,24 @@ def passenger_worth(plan: MovePlan, claim: ClaimRoute) -> float:
     if claim.passenger is None:
         return 0.0
     return PLACED + PER_TOKEN * sum(plan.state.tokens.get(claim.passenger, ())[:1])
+
+
+def _would_end(plan: MovePlan) -> bool:
+    """Whether the seat would have the game end: with two seats, when its tickets are made and it is ahead.
+
+    Other tables go on: to wait for long routes brings more there than to stop one of several others."""
+    if len(plan.state.seats) != 2 or plan.network.cars or plan.situation.cars > plan.weights.cars_to_end:
+        return False
+    own, other = plan.state.seats[plan.seat], plan.state.seats[1 - plan.seat]
+    tickets = sum(ticket.points for ticket in plan.network.planned)
+    tickets -= sum(ticket.points for ticket in plan.network.given_up)
+    others = _route_points(plan, other.routes) + TICKET_POINTS * len(other.tickets)
+    return _route_points(plan, own.routes) + tickets > others
+
+
+def _route_points(plan: MovePlan, routes: Sequence[str]) -> int:
+    graph = plan.situation.graph
+    return sum(graph.points[graph.route_index[name]] for name in routes)
 
 
 def payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:

@@ -1,7 +1,8 @@
 """A cheap network that makes a seat's tickets: a Steiner forest, found by shortest paths that share routes.
 
 Each ticket in turn takes its cheapest path, on which what was planned before is free; then each is taken
-out and laid anew, until nothing becomes cheaper. Tickets that cost more than they bring are given up.
+out and laid anew, until nothing becomes cheaper. Tickets that cost more than they bring are given up. Where cars or
+turns don't reach for all, a network of fewer cars is tried before one of them is given up.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from services.bots.planning.plan_weights import PlanWeights
 from services.bots.planning.seat_situation import PlannedTicket, SeatSituation
 
 REPAIRS: Final = 2  # rounds in which every ticket is laid anew
+TIGHT_PRICES: Final = (1.0, 3.0)  # more points a car, tried in turn for a network of fewer cars
 
 
 @dataclass(slots=True)
@@ -34,6 +36,7 @@ def plan_network(
 ) -> NetworkPlan:
     """The plan for these tickets with the cars and stations that are left."""
     wanted, given_up = list(tickets), []
+    best: NetworkPlan | None = None  # of the tight ones
     while True:
         paths = _lay_paths(situation.graph, situation.costs, wanted)
         unreachable = [ticket for ticket, path in zip(wanted, paths, strict=True) if path is None]
@@ -42,10 +45,47 @@ def plan_network(
             wanted = [ticket for ticket in wanted if ticket not in unreachable]
             continue
         plan = _make_plan(situation, wanted, given_up, paths, weights)
-        worst = _least_worthwhile(situation, plan, paths, weights)
+        is_too_much = _is_too_much(situation, plan, weights)
+        tight = _tighten(situation, wanted, given_up, weights) if is_too_much else None
+        if tight is not None and (best is None or tight.worth > best.worth):
+            best = tight
+        worst = _least_worthwhile(situation, plan, paths, weights, is_too_much=is_too_much)
         if worst is None:
-            return plan
+            return plan if best is None or plan.worth >= best.worth else best
         given_up.append(wanted.pop(worst))
+
+
+def _tighten(
+    situation: SeatSituation,
+    wanted: list[PlannedTicket],
+    given_up: list[PlannedTicket],
+    weights: PlanWeights,
+) -> NetworkPlan | None:
+    """A plan for all of these tickets that cars, stations and turns reach for, by shorter ways; None if none is found.
+
+    The cheapest network prefers long routes, as they bring most points for their cars."""
+    graph = situation.graph
+    for price in TIGHT_PRICES:
+        costs = [
+            cost + price * length if is_free else cost
+            for cost, length, is_free in zip(situation.costs, graph.lengths, situation.is_free, strict=True)
+        ]
+        plan = _make_plan(situation, wanted, given_up, _lay_paths(graph, costs, wanted), weights)
+        if not _is_too_much(situation, plan, weights):
+            return plan
+    return None
+
+
+def _is_too_much(situation: SeatSituation, plan: NetworkPlan, weights: PlanWeights) -> bool:
+    """Whether cars, stations or turns don't reach for the plan."""
+    return (
+        plan.cars > situation.cars
+        or sum(situation.loans[route] for route in plan.routes) > situation.stations_left
+        or (
+            situation.turns_left < weights.turns_counted
+            and turns_for(situation, plan.routes) > situation.turns_left
+        )
+    )
 
 
 def _lay_paths(
@@ -96,22 +136,14 @@ def _least_worthwhile(
     plan: NetworkPlan,
     paths: Sequence[Sequence[int] | None],
     weights: PlanWeights,
+    *,
+    is_too_much: bool,
 ) -> int | None:
-    """The ticket to give up: where cars, stations or turns don't reach for all, or it costs more than it
-    brings. None if all are worth it."""
+    """The ticket to give up: where the plan is too much, or it costs more than it brings. None if all are worth it."""
     users: dict[int, int] = {}
     for path in paths:
         for route in path or ():
             users[route] = users.get(route, 0) + 1
-    loans = sum(situation.loans[route] for route in plan.routes)
-    is_too_much = (
-        plan.cars > situation.cars
-        or loans > situation.stations_left
-        or (
-            situation.turns_left < weights.turns_counted
-            and turns_for(situation, plan.routes) > situation.turns_left
-        )
-    )
     gains: dict[int, float] = {}
     for index, (ticket, path) in enumerate(zip(plan.planned, paths, strict=True)):
         own = [route for route in path or () if users[route] == 1]

@@ -19,7 +19,7 @@ class PlanWeights(NamedTuple):
     haste: float = 2.0  # of each missing card, when the last turn has come
     turns_early: float = 15.0  # turns: with so many left there is no haste
     # tickets
-    route_risk: float = 0.03  # the chance that a route of a ticket can't be had
+    route_risk: float = 0.045  # the chance that a route of a ticket can't be had
     turns_counted: float = 9.0  # turns: with fewer left a plan must be done in them
     cars_to_draw: float = 0.3  # of all cars: with fewer left no more tickets are drawn
     tickets_to_draw: int = 3  # with so many in hand no more are drawn
@@ -34,6 +34,8 @@ class PlanWeights(NamedTuple):
     filler_weight: float = 0.5  # of cards for them
     filler_price: float = 0.75  # of each car, like `car_price`
     filler_pace: float = 3.0  # cars a turn, to see whether the turns reach for the cars
+    cars_to_end: int = 6  # cars: with so many left, and ahead, a duel is ended:
+    end_share: float = 0.3  # of the price of the cars then
     # the longest route
     touch_bonus: float = (
         6.0  # of cards for a route that lengthens the network by four spaces, where the longest has a bonus
