@@ -17,14 +17,22 @@ def digest_command(command: Command) -> str:
 
     Names of players are left out: a digest is stored, and who guessed a name could try it (`has_same_names` compares
     them)."""
-    if isinstance(command, TakeSeat):
-        command = replace(command, name="")
+    content: object
     if isinstance(command, CreateGame):  # it holds other contracts
         plans = tuple(replace(plan, name=None) for plan in command.seats)
         content = _in_order(write_command(replace(command, seats=plans)))
     else:
-        content = [command.code, *(_in_order(getattr(command, name)) for name in FIELDS[type(command)])]
+        if isinstance(command, TakeSeat):
+            command = replace(command, name="")
+        values = [getattr(command, name) for name in FIELDS[command.__class__]]
+        content = [
+            command.code,
+            *(value if value.__class__ in _PLAIN else _in_order(value) for value in values),
+        ]
     return blake2b(pack(content), digest_size=DIGEST_BYTES).hexdigest()
+
+
+_PLAIN: Final = frozenset((str, int, bool, type(None)))
 
 
 def _in_order(value: object) -> object:

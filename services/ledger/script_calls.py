@@ -11,6 +11,7 @@ from schemas.field_types import Seat
 from schemas.rows import pack
 from services.ledger import keys
 from services.ledger.player_names import name_fields
+from services.ledger.queries import Argument
 from services.ledger.records import AppendRequest, DuplicateCommand, EvictAt, GameLog
 from services.ledger.scripts import ScriptCall
 
@@ -57,21 +58,10 @@ def build_append_call(
     if isinstance(request, DuplicateCommand):
         request = _as_append_request(request)
     game, partition, eviction = request.game, request.delivery.partition, request.eviction
-    script_keys = [
-        keys.commands(partition),
-        keys.log(partition, game),
-        keys.public_view(partition, game),
-        keys.command_results(partition, game, request.sender),
-        keys.bot_tasks(partition),
-        keys.deadlines(partition),
-        keys.games(partition) if request.is_listed else keys.unlisted_games(partition),
-        keys.evictions(partition),
-        keys.player_names(partition, game),
-        keys.game_file(partition, game),
-        keys.chain_head(partition, game),
-        *(keys.private_view(partition, game, seat) for seat, _ in request.private_parts),
-    ]
-    arguments = [
+    script_keys = _append_keys(partition, game, request.sender, request.is_listed)
+    if request.private_parts:
+        script_keys += tuple(keys.private_view(partition, game, seat) for seat, _ in request.private_parts)
+    arguments: list[Argument] = [
         keys.REFEREE_GROUP,
         request.delivery.id,
         request.expected_length,
@@ -91,11 +81,31 @@ def build_append_call(
         request.secret,
         publish_command,
         len(request.tasks),
-        *(pack(tuple(task)) for task in request.tasks),
-        *(private_part for _, private_part in request.private_parts),
-        *name_fields(request.names),
     ]
+    if request.tasks:
+        arguments += [pack(tuple(task)) for task in request.tasks]
+    arguments += [private_part for _, private_part in request.private_parts]
+    if request.names:
+        arguments += name_fields(request.names)
     return script_keys, arguments
+
+
+@lru_cache(MAX_KNOWN_SENDERS)
+def _append_keys(partition: int, game: str, sender: Seat | None, is_listed: bool) -> tuple[str, ...]:
+    """The keys that append_entry.lua gets for every entry of this sender."""
+    return (
+        keys.commands(partition),
+        keys.log(partition, game),
+        keys.public_view(partition, game),
+        keys.command_results(partition, game, sender),
+        keys.bot_tasks(partition),
+        keys.deadlines(partition),
+        keys.games(partition) if is_listed else keys.unlisted_games(partition),
+        keys.evictions(partition),
+        keys.player_names(partition, game),
+        keys.game_file(partition, game),
+        keys.chain_head(partition, game),
+    )
 
 
 def _as_append_request(duplicate: DuplicateCommand) -> AppendRequest:

@@ -287,7 +287,7 @@ class CommandProcessor:
                     status = AppendStatus.DAMAGED
             if status is AppendStatus.APPENDED:
                 log_decision(log, envelope, decision.events, sequence)
-                if any(isinstance(event, GameEnded) for event in decision.events):
+                if GameEnded in map(type, decision.events):
                     self.game_cache.invalidate(envelope.game)  # few commands follow
             elif status is AppendStatus.DAMAGED:
                 self._move_to_dead_letters(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from logging import DEBUG
 from typing import Final
 
 import structlog
@@ -11,6 +12,7 @@ from schemas.commands import CommandEnvelope
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
 
 MAX_REMEMBERED_FAILURES: Final = 64
+LOGGED_EVENTS: Final = frozenset((CommandRefused, GameCreated, GameStarted, SeatGone, GameEnded))
 
 
 def log_fields(envelope: CommandEnvelope) -> dict[str, object]:
@@ -30,13 +32,16 @@ def log_decision(
     sequence: int,
 ) -> None:
     """One line an entry at debug level; what an operator looks for at info."""
-    fields = {**log_fields(envelope), "sequence": sequence}
     for event in events:
-        if isinstance(event, CommandRefused):
-            log.info("command refused", **fields, rule=event.rule, why=event.why)
-        elif isinstance(event, GameCreated | GameStarted | SeatGone | GameEnded):
-            log.info(event.type.replace("_", " "), **fields)
-    log.debug("entry appended", **fields, events=[event.type for event in events])
+        if event.__class__ in LOGGED_EVENTS:
+            fields = {**log_fields(envelope), "sequence": sequence}
+            if isinstance(event, CommandRefused):
+                log.info("command refused", **fields, rule=event.rule, why=event.why)
+            else:
+                log.info(event.type.replace("_", " "), **fields)
+    if log.is_enabled_for(DEBUG):
+        types = [event.type for event in events]
+        log.debug("entry appended", **log_fields(envelope), sequence=sequence, events=types)
 
 
 class FailureLog:

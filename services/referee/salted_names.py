@@ -27,6 +27,8 @@ class SaltedEnvelope(NamedTuple):
 
     def kept_beside(self, events: Iterable[Event]) -> Sequence[SaltedName]:
         """The names that these events commit to, in the order of their commitments. No others are kept."""
+        if not self.names:
+            return ()
         return [self.names[commitment] for commitment in sorted(committed_names([*events]) & {*self.names})]
 
 

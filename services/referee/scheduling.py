@@ -68,7 +68,7 @@ def new_bot_tasks(
     """Tasks for the bots that must act after this entry: those that had nothing to choose before it,
     and its sender, whose command may have been refused."""
     tasks = bot_tasks(state, sequence)
-    return [task for task in tasks if (task.seat not in previously_pending or task.seat == sender)]
+    return tasks and [task for task in tasks if (task.seat not in previously_pending or task.seat == sender)]
 
 
 def eviction_after(
@@ -77,11 +77,12 @@ def eviction_after(
     """What these events do to the game's eviction time: a game that nobody plays (any more, or yet) may leave the
     engine at one of these times of the wall clock."""
     for event in reversed(events):
-        if isinstance(event, GameEnded):
+        cls = event.__class__  # few of all events do anything to it
+        if cls is GameEnded:
             return EvictAt(ended_eviction_ms)
-        if isinstance(event, GameCreated):
+        if cls is GameCreated:
             return EvictAt(unstarted_eviction_ms)
-        if isinstance(event, GameStarted):
+        if cls is GameStarted:
             return EvictionChange.CLEAR
     return EvictionChange.KEEP
 

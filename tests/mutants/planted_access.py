@@ -80,7 +80,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a game that isn't public is listed", "security", "services/ledger/script_calls.py",
-        "keys.games(partition) if request.is_listed else keys.unlisted_games(partition),", "keys.games(partition),", LISTED,
+        "keys.games(partition) if is_listed else keys.unlisted_games(partition),", "keys.games(partition),", LISTED,
     ),
     Mutant(
         "an unlisted game stays in its set when it is evicted", "P9", "services/ledger/script_calls.py",
