@@ -127,7 +127,7 @@ def play_on_embedded_server(
     """Run the services, and the tournament on them.
 
     Raises InvalidInputError: nobody can listen at the address; CommandLineError: the server fails."""
-    with run_embedded_server(data, settings) as running:
+    with run_embedded_server(data, settings, processes=True) as running:
         ledger = composition.open_ledger(running.settings)
         operator_key = settings.operator_key.get_secret_value()
         try:
