@@ -127,7 +127,7 @@ class GameCache:
 
     As many games are hot as `max_bytes` has room for. A game that comes when it is full is on probation: it is
     soon packed again, unless it is asked for once more. So a scan over more games than there is room for
-    leaves the hot ones where they are. Packed games, of which six take the room of one hot game, take it from
+    leaves the hot ones where they are. Packed games, of which eight take the room of one hot game, take it from
     the hot ones that were asked for the longest ago, until those have but their share. The few games on probation
     come on top."""
 

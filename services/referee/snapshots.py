@@ -38,6 +38,7 @@ PLAIN_FIELDS: Final = tuple(
     name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, *RARE_FIELDS, *ROUTE_FIELDS, "seats"}
 )
 PLAIN_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name not in SEAT_ROUTE_FIELDS)
+MAX_NARROW: Final = 256  # routes of a board whose numbers fit a byte
 SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a snapshot, besides its data: its key, its tuples
 ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry of the tail, besides its bytes
 OpenRoutes = dict[Fare, dict[str, None]]
@@ -56,13 +57,13 @@ class SharedSetup:
 
     __slots__ = (
         "components",
-        "fare_by_route",
-        "fares",
         "game_count",
+        "is_wide",
         "lookup_keys",
-        "number_type",
         "numbers",
+        "places",
         "routes",
+        "routes_by_fare",
         "size_bytes",
     )
 
@@ -70,36 +71,43 @@ class SharedSetup:
         self.lookup_keys = (key, id(state.rule_options))
         self.components, self.game_count = _shared_fields_of(state), 0
         self.size_bytes = board_bytes(state.board)
-        self.routes = [*chain.from_iterable(state.board.fares.values())]
+        fares = state.board.fares
+        self.routes = [*chain.from_iterable(fares.values())]
         self.numbers = {name: number for number, name in enumerate(self.routes)}
-        self.fares = {fare: dict.fromkeys(names) for fare, names in state.board.fares.items()}
-        self.fare_by_route = {name: fare for fare, names in self.fares.items() for name in names}
-        self.number_type = "B" if len(self.routes) <= 256 else "H"
+        self.is_wide = len(self.routes) > MAX_NARROW
+        self.routes_by_fare = [*map(dict.fromkeys, fares.values())]
+        self.places = [place for place, names in enumerate(fares.values()) for _ in names]
 
     def pack_routes(self, names: Iterable[str]) -> bytes:
         """The numbers of these routes, of a byte or two each."""
-        return array(self.number_type, map(self.numbers.__getitem__, names)).tobytes()
+        return self._pack_numbers(map(self.numbers.__getitem__, names))
 
     def unpack_routes(self, packed: bytes) -> Iterator[str]:
         """The routes with these numbers."""
-        return map(self.routes.__getitem__, array(self.number_type, packed))
+        return map(self.routes.__getitem__, self._unpack_numbers(packed))
 
     def pack_open_routes(self, open_routes: OpenRoutes) -> PackedOpenRoutes:
         """Those that aren't open; where routes were opened again, all that are, by fare, as their order is another one."""
         numbers = [*map(self.numbers.__getitem__, chain.from_iterable(open_routes.values()))]
         if numbers == sorted(numbers):
-            return array(self.number_type, {*range(len(self.routes))}.difference(numbers)).tobytes()
+            return self._pack_numbers({*range(len(self.routes))}.difference(numbers))
         return [[*names] for names in open_routes.values()]
 
     def unpack_open_routes(self, packed: PackedOpenRoutes) -> OpenRoutes:
         """What was packed so."""
-        board = self.components[1]
+        fares = self.components[1].fares
         if isinstance(packed, list):
-            return {fare: dict.fromkeys(names) for fare, names in zip(board.fares, packed, strict=True)}
-        open_routes = {fare: routes.copy() for fare, routes in self.fares.items()}
-        for name in self.unpack_routes(packed):
-            del open_routes[self.fare_by_route[name]][name]
-        return open_routes
+            return dict(zip(fares, map(dict.fromkeys, packed), strict=True))
+        routes_by_fare = [names.copy() for names in self.routes_by_fare]
+        for number in self._unpack_numbers(packed):
+            del routes_by_fare[self.places[number]][self.routes[number]]
+        return dict(zip(fares, routes_by_fare, strict=True))
+
+    def _pack_numbers(self, numbers: Iterable[int]) -> bytes:
+        return array("H", numbers).tobytes() if self.is_wide else bytes(numbers)
+
+    def _unpack_numbers(self, packed: bytes) -> Iterable[int]:
+        return array("H", packed) if self.is_wide else packed
 
 
 class Snapshot(NamedTuple):
