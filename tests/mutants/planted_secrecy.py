@@ -92,6 +92,11 @@ SECRECY_MUTANTS: Final = (
         "    if not is_view(state):", "    if False:", SEARCHER,
     ),
     Mutant(
+        "a sampled world deals no ticket that another seat holds", "P5", "services/bots/searching/world_sampler.py",
+        "for name, each in ends.items() if name not in seen]",
+        "for name, each in ends.items() if name not in {*seen, *state.seats[seat - 1].tickets}]", SEARCHER,
+    ),
+    Mutant(
         "an environment's agents fold every event whole", "P5", "services/research/viewed_game.py",
         "                elif shown is not None:\n                    unseen.append(shown)",
         "                elif shown is not None:\n                    unseen.append(event)", ENVIRONMENT,

@@ -1,0 +1,87 @@
+"""What the seats of a rollout do with stations, tunnels, passengers and paths. Whole rollouts: test_compact_game.py."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from services.bots.searching.compact_game import CompactGame
+from services.bots.searching.rollout_paths import find_spans, path_bonuses
+from services.bots.searching.rollout_policy import Rollout
+from services.referee.rules.search.longest_path import longest_path
+from tests.bots.compact_games import compact
+from tests.rules.given import Scene, given
+
+
+def after_a_turn(scene: Scene) -> CompactGame:
+    """The game after the turn that a rollout plays."""
+    game = compact(scene.state)
+    Rollout(game).play_turn()
+    return game
+
+
+def test_STATION_3_a_station_lends_the_last_route_of_a_ticket_in_the_last_turn() -> None:
+    owners = {"berlin-wien-a": 0, "budapest-wien-a": 0, "bucuresti-budapest-a": 1}
+    scene = given(
+        2, rules="europe", hands=[{"red": 2}], tickets=[["berlin:bucuresti"]], owners=owners, cars=[10, 30]
+    )
+    scene.state.in_last_turns = True
+    game = after_a_turn(scene)
+    ((city, _neighbour),) = game.stations[0]
+    assert game.rules.cities[city] in {"bucuresti", "budapest"}
+    assert sum(game.hands[0]) == 1, "the first station costs a card"
+
+
+@pytest.mark.parametrize(("spare", "is_begun"), [(0, False), (1, True)])
+def test_TUNNEL_2_a_tunnel_is_begun_with_a_card_to_spare(spare: int, is_begun: bool) -> None:
+    game = compact(given(2, rules="europe").state)
+    tunnel = game.rules.is_tunnel.index(True)
+    a, b = game.rules.graph.ends[tunnel]
+    length, colour = game.rules.graph.lengths[tunnel], game.rules.colours[tunnel] % 8
+    game.hands[0] = [0] * game.rules.kind_count
+    game.hands[0][colour] = length + spare
+    game.tickets[0] = [game.tickets[0][0]._replace(a=a, b=b, points=20)]
+    game.owners = [owner if route == tunnel else 1 for route, owner in enumerate(game.owners)]
+    before = sum(game.deck)
+    Rollout(game).play_turn()
+    assert (before - sum(game.deck) == game.rules.tunnel_cards) is is_begun
+
+
+@pytest.mark.parametrize(("token", "is_sent"), [(7, False), (9, True)])
+def test_PASSENGER_3_a_passenger_is_sent_off_when_the_journey_brings_enough(
+    token: int, is_sent: bool
+) -> None:
+    scene = given(
+        2,
+        rules="marklin",
+        hands=[{}],
+        owners={"berlin-leipzig-a": 0},
+        passengers={"leipzig": 0},
+        tickets=[[]],
+    )
+    scene.state.tokens["berlin"] = (token,)
+    before = compact(scene.state).points[0]
+    game = after_a_turn(scene)
+    assert game.points[0] - before == (token if is_sent else 0)
+    assert bool(game.passenger_owners) is not is_sent
+
+
+def test_SCORE_3_spans_of_a_tree_have_its_longest_path_and_a_route_at_its_end_brings_most() -> None:
+    game = compact(given(2, rules="trains").state)
+    graph, rng = game.rules.graph, Random(5)
+    for _ in range(10):
+        cities, tree = {rng.randrange(len(graph.exits))}, list[int]()
+        while len(tree) < 6:
+            route, other = rng.choice(graph.exits[rng.choice(sorted(cities))])
+            if other not in cities:
+                cities.add(other)
+                tree.append(route)
+        spans = find_spans(game, tree)
+        assert spans.keys() == cities
+        assert max(spaces for spaces, _ in spans.values()) == longest_path(
+            game.rules.measured_routes[route] for route in tree
+        )
+        for route, bonus in path_bonuses(game, 0, spans, {}).items():
+            longer = longest_path(game.rules.measured_routes[each] for each in (*tree, route))
+            assert bonus > 0 and longer > max(spaces for spaces, _ in spans.values())
