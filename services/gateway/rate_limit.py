@@ -20,12 +20,17 @@ class TokenBucket:
 
     def acquire(self, now: float, cost: float = 1) -> float:
         """Take so many tokens, at most a full bucket: 0 if they were there, else the seconds until they are."""
-        cost = min(cost, self.burst)
-        refill = max(0.0, now - self.refilled_at) * self.rate
-        self.available, self.refilled_at = min(self.burst, self.available + refill), now
-        if self.available < cost:
-            return (cost - self.available) / self.rate
-        self.available -= cost
+        available, since_s, self.refilled_at = self.available, now - self.refilled_at, now
+        if since_s > 0:
+            available += since_s * self.rate
+        if available > self.burst:  # noqa: PLR1730 - `min` and `max` would double what this costs
+            available = self.burst
+        if cost > self.burst:  # noqa: PLR1730 - the same
+            cost = self.burst
+        if available < cost:
+            self.available = available
+            return (cost - available) / self.rate
+        self.available = available - cost
         return 0.0
 
 

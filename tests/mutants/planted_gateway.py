@@ -78,7 +78,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "floods aren't slowed", "P8", "services/gateway/rate_limit.py",
-        "        if self.available < cost:\n", "        if False:\n", ("tests/gateway/test_refusals.py",),
+        "        if available < cost:\n", "        if False:\n", ("tests/gateway/test_refusals.py",),
     ),
     Mutant(
         "viewers don't learn that a fail-over took back entries",
