@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from services.runtime.compiled_rules import rules_form
@@ -36,10 +37,12 @@ def tests_pass() -> bool:
 def play_both(games: int) -> int:
     """Play so many games in both forms at once. Returns the exit code."""
     with play_in_process(0, games, compiled=False) as slow, play_in_process(0, games, compiled=True) as fast:
-        assert slow.stdout is not None
-        assert fast.stdout is not None
-        pure = read_games(slow.stdout.read().splitlines(), compiled=False)
-        compiled = read_games(fast.stdout.read().splitlines(), compiled=True)
+        with ThreadPoolExecutor(
+            2
+        ) as readers:  # else one of them waits, once its pipe is full, for the other to end
+            slow_output, fast_output = readers.map(lambda process: process.communicate()[0], (slow, fast))
+        pure = read_games(slow_output.splitlines(), compiled=False)
+        compiled = read_games(fast_output.splitlines(), compiled=True)
     different = [*differences(pure, compiled)]
     entries = sum(game.entries for game in pure)
     print(f"{len(pure)} games, {entries} entries in both forms; different: {different or 'none'}")
