@@ -76,6 +76,11 @@ def _tighten(
     return None
 
 
+def _route_risk(situation: SeatSituation, weights: PlanWeights) -> float:
+    """The chance that a route of a ticket can't be had."""
+    return weights.borrowed_risk if situation.stations_left > 0 else weights.route_risk
+
+
 def _is_too_much(situation: SeatSituation, plan: NetworkPlan, weights: PlanWeights) -> bool:
     """Whether cars, stations or turns don't reach for the plan."""
     return (
@@ -125,9 +130,9 @@ def _make_plan(
     routes = {route for path in paths for route in path or ()}
     cars = sum(situation.graph.lengths[route] for route in routes if situation.is_free[route])
     cost = sum(situation.costs[route] for route in routes)
-    worth = -cost - sum(ticket.points for ticket in given_up)
+    worth, risk = -cost - sum(ticket.points for ticket in given_up), _route_risk(situation, weights)
     for ticket, path in zip(wanted, paths, strict=True):
-        worth += ticket.points * (2 * (1 - weights.route_risk) ** len(path or ()) - 1)
+        worth += ticket.points * (2 * (1 - risk) ** len(path or ()) - 1)
     return NetworkPlan(routes, list(wanted), list(given_up), cost, cars, worth)
 
 
@@ -144,12 +149,12 @@ def _least_worthwhile(
     for path in paths:
         for route in path or ():
             users[route] = users.get(route, 0) + 1
-    gains: dict[int, float] = {}
+    gains, risk = dict[int, float](), _route_risk(situation, weights)
     for index, (ticket, path) in enumerate(zip(plan.planned, paths, strict=True)):
         own = [route for route in path or () if users[route] == 1]
         if own:
             cost = sum(situation.costs[route] for route in own)
-            gain = 2 * ticket.points * (1 - weights.route_risk) ** len(own) - cost
+            gain = 2 * ticket.points * (1 - risk) ** len(own) - cost
             gains[index] = (
                 gain / sum(situation.graph.lengths[route] for route in own) if is_too_much else gain
             )

@@ -19,7 +19,8 @@ class PlanWeights(NamedTuple):
     haste: float = 2.0  # of each missing card, when the last turn has come
     turns_early: float = 15.0  # turns: with so many left there is no haste
     # tickets
-    route_risk: float = 0.045  # the chance that a route of a ticket can't be had
+    route_risk: float = 0.06  # the chance that a route of a ticket can't be had,
+    borrowed_risk: float = 0.03  # and while a station could borrow it from another seat
     turns_counted: float = 9.0  # turns: with fewer left a plan must be done in them
     cars_to_draw: float = 0.3  # of all cars: with fewer left no more tickets are drawn
     tickets_to_draw: int = 3  # with so many in hand no more are drawn
