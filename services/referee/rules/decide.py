@@ -136,7 +136,8 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
     if seat is not None and choice is not None and not state.is_out_of_time(seat):
         move = state.ruleset.find_move(choice, command)
         if move is not None:
-            return move.decide(state, seat, command)
+            decide_move = move.decide  # in two steps: compiled code would look for a method
+            return decide_move(state, seat, command)
     return decide_without_move(state, seat, command, choice)
 
 
@@ -192,7 +193,7 @@ def _create_game(
 def _apply_all(state: GameState, stream: EventStream) -> list[Event]:
     events = []
     for event in stream:
-        APPLIERS[event.__class__](state, event)
+        APPLIERS[type(event)](state, event)
         events.append(event)
     return events
 

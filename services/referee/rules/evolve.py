@@ -18,7 +18,7 @@ from services.referee.rules.state import GameState
 
 def evolve(state: GameState, event: Event) -> None:
     """Apply an event to a state that the caller owns."""
-    APPLIERS[event.__class__](state, event)
+    APPLIERS[type(event)](state, event)
 
 
 def advance_clocks(state: GameState, at_ms: int) -> None:
@@ -49,7 +49,7 @@ def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
     """Apply one entry: its time, then its events."""
     advance_clocks(state, at_ms)
     for event in events:
-        APPLIERS[event.__class__](state, event)
+        APPLIERS[type(event)](state, event)
 
 
 APPLIERS: Final = APPLIER_TABLE.complete()

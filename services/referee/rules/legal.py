@@ -17,7 +17,8 @@ def legal(state: GameState, seat: Seat) -> list[Command]:
         return []
     commands: list[Command] = []
     for move in state.ruleset.moves[choice]:
-        commands += move.offers(state, seat)
+        list_offers = move.offers  # in two steps: compiled code would look for a method
+        commands += list_offers(state, seat)
     if not commands and choice == ACTION:
         return [Pass()]  # TURN-4
     return commands

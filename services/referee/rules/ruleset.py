@@ -81,7 +81,7 @@ class Ruleset:
 
     def find_move(self, choice: Choice, command: Command) -> Move | None:
         """The move that answers this choice with this command; None if these rules have none."""
-        kind = command.__class__
+        kind = type(command)
         for move in self.moves[choice]:
             if move.command is kind:
                 return move

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -169,30 +169,21 @@ def one_colour_with_plus_four_payable(
     hand: Hand, open_routes: OpenRoutes, cars: int, rule_options: RuleOptions
 ) -> PayableRoutes:
     """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
-    hand_without_plus_four = {**hand, PASSENGER: 0, PLUS_FOUR: 0}
-    plus_fours = hand.get(PLUS_FOUR, 0)
+    locomotives, plus_fours = hand[LOCOMOTIVE], hand.get(PLUS_FOUR, 0)
+    held_colours = {colour: held for colour in COLORS if (held := hand[colour]) > 0}
+    most_held = max(held_colours.values(), default=0)
     payable: PayableRoutes = []
     for (length, colour, min_locomotives), routes in open_routes.items():
-        if length > cars or not routes:
-            continue
+        if length > cars:
+            break  # the fares are in order of length
         usable_plus_fours = plus_fours if length >= rule_options.plus_four_least else 0
-        if ways := _mixed_ways(
-            _held_colours(hand_without_plus_four, colour),
-            length,
-            hand_without_plus_four[LOCOMOTIVE],
-            usable_plus_fours,
-            min_locomotives,
-        ):
+        held = most_held if colour == GRAY else held_colours.get(colour, 0)
+        if not routes or held + locomotives + usable_plus_fours < length:
+            continue
+        payers = tuple(held_colours.items()) if colour == GRAY else ((colour, held),)
+        if ways := _mixed_ways(payers, length, locomotives, usable_plus_fours, min_locomotives):
             payable.append((routes, ways))
     return payable
-
-
-def _held_colours(hand: Mapping[str | None, int], colour: str) -> tuple[tuple[str, int], ...]:
-    return tuple(
-        (held_colour, hand[held_colour])
-        for held_colour in (COLORS if colour == GRAY else (colour,))
-        if hand[held_colour]
-    )
 
 
 @lru_cache(maxsize=100_000)
