@@ -60,9 +60,7 @@ def test_every_key_carries_its_partitions_tag_first() -> None:
     assert {"commands", "bot_tasks", "deadlines", "dead_letters", *storage} <= set(MAKERS)
     for call, partition, key in made():
         assert key.startswith(keys.hash_tag(partition)), call
-        tags = (
-            2 if call.startswith("notification_channel") else 1
-        )  # a slot follows from the first; the game's is for a pattern
+        tags = 1 + call.startswith("notification_channel")  # of which the first decides the slot
         assert key.count("{") == key.count("}") == tags, call
 
 
