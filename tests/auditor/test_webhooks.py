@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -267,15 +268,26 @@ def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(
     pool = DaemonThreadPool("test", 2)
     table.auditor.deregister()
     table.auditor = table.new_auditor(pool, seconds=60)
+    jobs = table.auditor.jobs
+
+    def both_wait_for_an_answer() -> bool:
+        return [(job.kind, job.state) for job in jobs.list_jobs()] == [("webhook", "running")] * 2
+
     # when
     table.auditor.enqueue_due()
-    table.auditor.jobs.enqueue("other", GAME)
-    table.work()
-    # then
-    assert done == [GAME]
-    jobs = table.auditor.jobs
-    wait_until(lambda: [(job.kind, job.state) for job in jobs.list_jobs()] == [("webhook", "running")] * 2)
-    table.receiver.may_answer.set()
+    working = Thread(target=table.work)
+    working.start()
+    try:
+        wait_until(both_wait_for_an_answer)
+        working.join()
+        jobs.enqueue("other", GAME)
+        table.work()
+        # then
+        assert done == [GAME]
+        assert both_wait_for_an_answer()
+    finally:
+        table.receiver.may_answer.set()
+        working.join()
     wait_until(lambda: not jobs.list_jobs())
     assert {request.json["seat"] for request in table.receiver.taken()} == {0, 1}
     pool.shutdown()
