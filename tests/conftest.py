@@ -23,6 +23,7 @@ from services.ledger.records import LEAN_EDITION
 from services.runtime.compiled_rules import rules_form
 from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
+from tests.known_to_redis_py import read_once
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
 
 PARTITIONS = 4
@@ -42,6 +43,7 @@ if (
 
 
 mark_children()
+read_once()
 gc.disable()  # while tests are collected: hardly anything is garbage, and each look through it all takes longer
 
 
