@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -268,27 +267,17 @@ def test_P8_a_receiver_that_answers_slowly_delays_no_other_job(
     pool = DaemonThreadPool("test", 2)
     table.auditor.deregister()
     table.auditor = table.new_auditor(pool, seconds=60)
-    jobs = table.auditor.jobs
-
-    def both_wait_for_an_answer() -> bool:
-        return [(job.kind, job.state) for job in jobs.list_jobs()] == [("webhook", "running")] * 2
-
     # when
     table.auditor.enqueue_due()
-    working = Thread(target=table.work)
-    working.start()
-    try:
-        wait_until(both_wait_for_an_answer)
+    with table.working() as working:
+        wait_until(lambda: table.unanswered() == 2)
         working.join()
-        jobs.enqueue("other", GAME)
+        table.auditor.jobs.enqueue("other", GAME)
         table.work()
         # then
         assert done == [GAME]
-        assert both_wait_for_an_answer()
-    finally:
-        table.receiver.may_answer.set()
-        working.join()
-    wait_until(lambda: not jobs.list_jobs())
+        assert table.unanswered() == 2
+    wait_until(lambda: not table.auditor.jobs.list_jobs())
     assert {request.json["seat"] for request in table.receiver.taken()} == {0, 1}
     pool.shutdown()
 

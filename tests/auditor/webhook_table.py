@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from random import Random
+from threading import Thread
 from typing import Any, Final
 
 from schemas.webhooks import Webhook
@@ -82,6 +84,22 @@ class Table:
     def work(self) -> None:
         while self.auditor.step():
             pass
+
+    @contextmanager
+    def working(self) -> Iterator[Thread]:
+        """The auditor works on this thread during the block. Whatever waits for an answer gets it at the end."""
+        thread = Thread(target=self.work)
+        thread.start()
+        try:
+            yield thread
+        finally:
+            self.receiver.may_answer.set()
+            thread.join()
+
+    def unanswered(self) -> int:
+        """How many notices are being sent."""
+        states = [(job.kind, job.state) for job in self.auditor.jobs.list_jobs()]
+        return states.count(("webhook", "running"))
 
     def again(self) -> list[Request]:
         """What comes in when the jobs that wait for their next try are due."""
