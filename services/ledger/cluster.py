@@ -60,7 +60,12 @@ class Cluster(RedisCluster):
         primaries: list[Client] = nodes.get_nodes_by_server_type(PRIMARY)
         candidates = [primary for primary in primaries if primary.name not in silent] or primaries
         primary = node or random.choice(candidates)  # noqa: S311 - any will do
-        return PubSub(primary.redis_connection.connection_pool, **kwargs)
+        return PubSub(self.client_of(primary).connection_pool, **kwargs)
+
+    def client_of(self, node: Client) -> Client:
+        """The client of one node. One that was met only now, by a slot that moved there, has none yet."""
+        base: Client = self  # it has no types
+        return base.get_redis_connection(node)
 
     def refresh_slots(self) -> None:
         """Ask for the map of the slots, of the nodes that answer; not too often."""
@@ -108,8 +113,7 @@ class Pipeline(CoreCommands):
         """Write to all nodes before the first reply is read. No node is waited for longer than NODE_TIMEOUT_S, and
         all of them together little longer."""
         commands_by_node = group_by_node(commands, self._nodes.get_node_from_slot, self._node_by_name)
-        silent_nodes = self._cluster.silent_nodes
-        exchanges = [NodeExchange(node, share, silent_nodes) for node, share in commands_by_node.items()]
+        exchanges = [NodeExchange(self._cluster, node, share) for node, share in commands_by_node.items()]
         try:
             for exchange in exchanges:
                 exchange.write()
@@ -127,9 +131,9 @@ class Pipeline(CoreCommands):
 class NodeExchange:
     """One node's share of a round: written at once, read afterwards."""
 
-    def __init__(self, node: Client, share: list[ClusterCommand], silent_nodes: SilentNodes) -> None:
-        self._name, self._client, self._unanswered = node.name, node.redis_connection, deque(share)
-        self._silent_nodes = silent_nodes
+    def __init__(self, cluster: Cluster, node: Client, share: list[ClusterCommand]) -> None:
+        self._name, self._client, self._unanswered = node.name, cluster.client_of(node), deque(share)
+        self._silent_nodes = cluster.silent_nodes
         self._connection: Client = None
 
     def write(self) -> None:

@@ -80,5 +80,5 @@ def _primaries(cluster: Client, partitions: int) -> dict[str, tuple[Client, str]
             node = cluster.get_node_from_key(mark)
         except RedisClusterException:
             continue
-        nodes.setdefault(node.name, (node.redis_connection, mark))
+        nodes.setdefault(node.name, (cluster.get_redis_connection(node), mark))
     return nodes

@@ -135,7 +135,7 @@ class SystemStatus:
             yield "", cluster
             return
         for node in cluster.get_primaries():
-            yield node.name, node.redis_connection
+            yield node.name, cluster.get_redis_connection(node)
 
 
 def _age_ms(first_entries: Reply, time_ms: int) -> int | None:

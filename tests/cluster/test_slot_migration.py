@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -93,3 +95,11 @@ def test_submitting_a_command_wakes_a_referee_at_any_node(nodes: Cluster, ledger
         submit(ledger, opening_commands())
         assert pubsub.get_message(timeout=60) is not None
     assert len(ledger.take("one", ALL, 10, 0)) == 2
+
+
+def test_P8_a_node_that_is_met_only_where_a_slot_moved_to_is_asked_like_any_other(nodes: Cluster) -> None:
+    with closing(connect(nodes.url)) as client:
+        cluster: Any = client
+        for node in cluster.get_primaries():
+            node.redis_connection = None  # as redis-py leaves one that an answer names
+        assert cluster.pipeline().exists("a").exists("b").exists("c").execute() == [0, 0, 0]
