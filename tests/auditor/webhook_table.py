@@ -98,8 +98,8 @@ class Table:
 
     def unanswered(self) -> int:
         """How many notices are being sent."""
-        states = [(job.kind, job.state) for job in self.auditor.jobs.list_jobs()]
-        return states.count(("webhook", "running"))
+        jobs = self.auditor.jobs.list_jobs()
+        return sum((job.kind, job.state) == ("webhook", "running") for job in jobs)
 
     def again(self) -> list[Request]:
         """What comes in when the jobs that wait for their next try are due."""
