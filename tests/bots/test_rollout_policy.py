@@ -8,6 +8,7 @@ import pytest
 
 from services.bots.searching.compact_game import CompactGame
 from services.bots.searching.rollout_paths import find_spans, path_bonuses
+from services.bots.searching.rollout_plan import make_plan
 from services.bots.searching.rollout_policy import Rollout
 from services.referee.rules.search.longest_path import longest_path
 from tests.bots.compact_games import compact
@@ -85,3 +86,10 @@ def test_SCORE_3_spans_of_a_tree_have_its_longest_path_and_a_route_at_its_end_br
         for route, bonus in path_bonuses(game, 0, spans, {}).items():
             longer = longest_path(game.rules.measured_routes[each] for each in (*tree, route))
             assert bonus > 0 and longer > max(spaces for spaces, _ in spans.values())
+
+
+def test_it_plans_a_shorter_way_before_it_gives_a_ticket_up() -> None:
+    scene = given(2, hands=[{}], tickets=[["atlanta:san-francisco"]], cars=[20, 45])
+    game = compact(scene.state)  # by long routes it is 28 cars, by the shortest way 17
+    routes = make_plan(game, 0).routes
+    assert routes and sum(game.rules.graph.lengths[route] for route in routes) <= 20

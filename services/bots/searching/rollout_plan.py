@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from services.bots.planning.board_graph import UNREACHABLE, shortest_path
 from services.bots.planning.move_plan import MOST_LOSS
+from services.bots.planning.network_plan import TIGHT_PRICES
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
 from services.bots.searching.compact_rules import ANY_COLOUR, WILD, TicketEnds
@@ -81,16 +82,66 @@ def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
     made = tickets_made(game, seat)
     wanted = [ticket for ticket, is_made in zip(game.tickets[seat], made, strict=True) if not is_made]
     wanted.sort(key=lambda ticket: -ticket.points)
-    paths = _lay_paths(game, costs, wanted)
-    while wanted:
-        worst = _least_worthwhile(game, seat, turns, costs, wanted, paths)
-        if worst < 0:
-            break
-        del wanted[worst]
-        paths = _lay_paths(game, costs, wanted)
+    paths = _choose_paths(game, seat, turns, costs, wanted)
     routes = {route for path in paths for route in path}
     loans = {route for route in routes if game.owners[route] != FREE}
     return _rank_routes(game, costs, routes - loans, sorted(needing_station(game, seat, loans)))
+
+
+def _choose_paths(
+    game: CompactGame, seat: int, turns: int, costs: Sequence[float], tickets: Sequence[TicketEnds]
+) -> list[list[int]]:
+    """The paths of those of the tickets that are worth making: as `planner`, by shorter ways before one is given up."""
+    wanted, risk = list(tickets), _route_risk(game, seat)
+    best: tuple[float, list[list[int]]] | None = None  # of the shorter ways
+    while True:
+        paths = _lay_paths(game, costs, wanted)
+        if not all(paths):
+            wanted = [ticket for ticket, path in zip(wanted, paths, strict=True) if path]
+            continue
+        is_too_much = _is_too_much(game, seat, turns, paths)
+        if is_too_much and (tight := _tighten(game, seat, turns, costs, wanted)):
+            worth = _worth(costs, wanted, tight, risk)
+            best = (worth, tight) if best is None or worth > best[0] else best
+        worst = _least_worthwhile(game, costs, wanted, paths, risk, is_too_much=is_too_much)
+        if worst < 0:
+            break
+        del wanted[worst]
+    return paths if best is None or _worth(costs, wanted, paths, risk) >= best[0] else best[1]
+
+
+def _tighten(
+    game: CompactGame, seat: int, turns: int, costs: Sequence[float], tickets: Sequence[TicketEnds]
+) -> list[list[int]] | None:
+    """Paths for all of the tickets by shorter ways, that cars, stations and turns reach for; None if none are found."""
+    lengths = game.rules.graph.lengths
+    for price in TIGHT_PRICES:
+        tight = [
+            cost + price * length if cost and owner == FREE else cost
+            for cost, length, owner in zip(costs, lengths, game.owners, strict=True)
+        ]
+        paths = _lay_paths(game, tight, tickets)
+        if not _is_too_much(game, seat, turns, paths):
+            return paths
+    return None
+
+
+def _route_risk(game: CompactGame, seat: int) -> float:
+    """The chance that a route of a ticket can't be had."""
+    can_borrow = len(game.stations[seat]) < len(game.rules.station_costs)
+    return WEIGHTS.borrowed_risk if can_borrow else WEIGHTS.route_risk
+
+
+def _worth(
+    costs: Sequence[float], tickets: Sequence[TicketEnds], paths: Sequence[Sequence[int]], risk: float
+) -> float:
+    """What the tickets bring, as likely as they are made, less what their routes cost. A ticket that isn't made costs
+    its points, so it brings them twice."""
+    routes = {route for path in paths for route in path}
+    brought = [
+        2 * ticket.points * (1 - risk) ** len(path) for ticket, path in zip(tickets, paths, strict=True)
+    ]
+    return sum(brought) - sum([costs[route] for route in routes], 0.0)
 
 
 def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[int]:
@@ -119,34 +170,37 @@ def _lay_paths(game: CompactGame, costs: Sequence[float], tickets: Sequence[Tick
     return paths
 
 
-def _least_worthwhile(
-    game: CompactGame,
-    seat: int,
-    turns: int,
-    costs: Sequence[float],
-    tickets: Sequence[TicketEnds],
-    paths: Sequence[Sequence[int]],
-) -> int:
-    """The ticket to give up: where cars or turns don't reach for all, or it costs more than it brings; -1 if all
-    are worth it."""
-    lengths, users = game.rules.graph.lengths, dict[int, int]()
-    for index, path in enumerate(paths):
-        if not path:
-            return index  # there is no way
-        for route in path:
-            users[route] = users.get(route, 0) + 1
-    to_claim = [route for route in users if game.owners[route] == FREE]
-    loans = needing_station(game, seat, users.keys() - to_claim) if len(to_claim) < len(users) else ()
-    is_too_much = (
+def _is_too_much(game: CompactGame, seat: int, turns: int, paths: Sequence[Sequence[int]]) -> bool:
+    """Whether cars, stations or turns don't reach for these paths."""
+    lengths, routes = game.rules.graph.lengths, {route for path in paths for route in path}
+    to_claim = [route for route in routes if game.owners[route] == FREE]
+    loans = needing_station(game, seat, routes.difference(to_claim)) if len(to_claim) < len(routes) else ()
+    return (
         sum([lengths[route] for route in to_claim]) > game.cars[seat]
         or len(loans) > len(game.rules.station_costs) - len(game.stations[seat])
         or (turns < WEIGHTS.turns_counted and turns_for(game, seat, to_claim) + len(loans) > turns)
     )
+
+
+def _least_worthwhile(
+    game: CompactGame,
+    costs: Sequence[float],
+    tickets: Sequence[TicketEnds],
+    paths: Sequence[Sequence[int]],
+    risk: float,
+    *,
+    is_too_much: bool,
+) -> int:
+    """The ticket to give up: where the paths are too much, or it costs more than it brings; -1 if all are worth it."""
+    lengths, users = game.rules.graph.lengths, dict[int, int]()
+    for path in paths:
+        for route in path:
+            users[route] = users.get(route, 0) + 1
     worst, least = -1, UNREACHABLE if is_too_much else 0.0
     for index, path in enumerate(paths):
         own = [route for route in path if users[route] == 1]
         if own:
-            gain = 2 * tickets[index].points * (1 - WEIGHTS.route_risk) ** len(own)
+            gain = 2 * tickets[index].points * (1 - risk) ** len(own)
             gain -= sum([costs[route] for route in own], 0.0)
             if is_too_much:
                 gain /= sum([lengths[route] for route in own])
