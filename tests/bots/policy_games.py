@@ -20,10 +20,9 @@ from services.tournament.core_game import CoreGame, GameSetting
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 
 REPEATED_EVERY: Final = 7  # moves; then the policy is asked a second time
-SLOW_EVERY, SLOW_FIRST = (
-    80,
-    14,
-)  # moves; else the fallback of a slow policy plays, as whole games would take minutes
+# Moves: else the fallback of a slow policy plays, as whole games would take minutes.
+SLOW_EVERY: Final = 200
+SLOW_FIRST: Final = 14
 
 
 class CheckedGame(CoreGame):

@@ -29,7 +29,7 @@ from schemas.commands import (
 from schemas.field_types import Seat
 from services.bots.kit.ai_mas import TTRMap
 from services.bots.kit.ai_mas.ttr_players import player_of
-from services.bots.policies import POLICIES
+from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, legal
@@ -47,6 +47,9 @@ REFUSALS_USED_UP_EVERY: Final = 6
 LEGAL_MOST: Final = 3  # legal commands tried at a position; at every ALL_LEGAL_EVERY-th all of them
 ALL_LEGAL_EVERY: Final = 25
 BOTS_EVERY: Final = 10
+SLOW_BOTS_EVERY: Final = (
+    8  # of these; else the fallback of a slow policy, whose choices would take most of the time
+)
 NONSENSE: Final[Sequence[Command]] = (
     ClaimRoute("nowhere-a", {"red": 1}), BuildStation("nowhere", {"locomotive": 1}), DrawMarket(9), KeepTickets((9, 9)),
     StartGame(), TakeSeat("Nobody"), CallTime(0), CreateGame((SeatPlan(),)), Leave(),
@@ -180,9 +183,10 @@ class Gate:
         if self.rng.randrange(BOTS_EVERY) == 0 and class_sees(state, viewer) != class_sees(other, viewer):
             raise LeakError(f"{situation}: the class of AI-MAS shows seat {viewer} something else")
         if legal_commands and self.rng.randrange(BOTS_EVERY) == 0:
-            policy = POLICIES[
-                state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
-            ]
+            name = state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
+            if name in SLOW_POLICIES and self.rng.randrange(SLOW_BOTS_EVERY):
+                name = SLOW_POLICIES[name].fallback
+            policy = POLICIES[name]
             seat_secret = state.seats[viewer].seat_secret or "00" * 32
             chosen, twin_choice = (
                 policy(each, viewer, legal_commands, SeatRandom(seat_secret, cached_game.length))

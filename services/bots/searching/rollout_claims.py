@@ -92,10 +92,12 @@ def _plus_fours(game: CompactGame, route: int) -> int:
 
 
 def _is_risky(game: CompactGame, claim: Claim) -> bool:
-    """Whether a tunnel may ask for a card that the seat doesn't have."""
-    hand = game.hands[game.turn]
+    """Whether a tunnel may ask for more cards than the seat should risk: one, or all where it turns up all there are,
+    as it would turn up the same again in every turn."""
+    hand, most = game.hands[game.turn], game.rules.tunnel_cards
     coloured = game.rules.graph.lengths[claim.route] - claim.wilds
-    return hand[claim.colour] - coloured + hand[WILD] - claim.wilds < 1
+    spare = hand[claim.colour] - coloured + hand[WILD] - claim.wilds
+    return spare < (most if sum(game.deck) + sum(game.discards) <= most else 1)
 
 
 def last_claim(game: CompactGame, plan: RolloutPlan) -> tuple[int, Claim] | None:
