@@ -10,6 +10,7 @@ from schemas.commands import FIELDS, Command, CreateGame, TakeSeat, write_comman
 from schemas.rows import pack
 
 DIGEST_BYTES: Final = 6  # a collision would only hide a sender's own mistake
+_PLAIN: Final = frozenset((str, int, bool, type(None)))  # types of values without an order of their own
 
 
 def digest_command(command: Command) -> str:
@@ -30,9 +31,6 @@ def digest_command(command: Command) -> str:
             *(value if value.__class__ in _PLAIN else _in_order(value) for value in values),
         ]
     return blake2b(pack(content), digest_size=DIGEST_BYTES).hexdigest()
-
-
-_PLAIN: Final = frozenset((str, int, bool, type(None)))
 
 
 def _in_order(value: object) -> object:

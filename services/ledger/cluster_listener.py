@@ -18,9 +18,10 @@ from redis.exceptions import MovedError, SlotNotCoveredError, TimeoutError
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.channel_listener import ChannelListener, OnNotification, OnSubscribed
 from services.ledger.cluster_pipeline import hash_slot
-from services.ledger.direct_connection import DirectConnection, pack_command
+from services.ledger.direct_connection import DirectConnection
 from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.queries import Client
+from services.ledger.round_trips import pack_command
 from services.ledger.silent_nodes import NODE_TIMEOUT_S, REFRESH_S
 
 QUIET_S: Final = NODE_TIMEOUT_S / 2  # after which a node is asked whether it is there

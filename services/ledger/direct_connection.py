@@ -17,9 +17,9 @@ from redis.exceptions import ConnectionError, InvalidResponse, TimeoutError
 
 from services.ledger.cancellable_send import CancellableSend
 from services.ledger.queries import Argument, Client, Reply
+from services.ledger.round_trips import pack_command
 
 OnReply = Callable[[Reply], object]  # gets an error as a reply, too
-pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 CALL_BYTES: Final = 2_048  # about what a call costs until its reply is there, beside its command
 MAX_WAITING_BYTES: Final = 32 << 20  # of calls: 14,000 plain commands, or 3,000 of the largest
 TURN_SIZE: Final = 32  # replies that are taken in before other sockets have their turn
@@ -121,9 +121,8 @@ class DirectCalls:
         self._timeout_s, self._loop = timeout_s, asyncio.get_running_loop()
         self._connection: DirectConnection | None = None
         self._unsent: list[bytes] = []
-        self._waiting: deque[tuple[OnReply, float, int]] = (
-            deque()
-        )  # with the loop's time of the call, and its bytes
+        # each with the loop's time of the call, and its bytes
+        self._waiting: deque[tuple[OnReply, float, int]] = deque()
         self._waiting_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
 

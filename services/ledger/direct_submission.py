@@ -13,10 +13,10 @@ from schemas.commands import CommandEnvelope
 from services.ledger.direct_connection import DirectCalls, has_direct_connections
 from services.ledger.ledger_queries import submission_outcome
 from services.ledger.ports import EngineBehindError
-from services.ledger.queries import Argument, Client, Reply
+from services.ledger.queries import Client, Reply
 from services.ledger.records import CommandResult
 from services.ledger.script_calls import build_submit_call
-from services.ledger.scripts import SUBMIT_COMMAND, ScriptCall
+from services.ledger.scripts import SUBMIT_COMMAND, ScriptCall, script_command
 
 Outcome = CommandResult | Exception | None  # an earlier verdict on the id; why it isn't known to be queued
 OnOutcome = Callable[[Outcome], object]
@@ -70,7 +70,7 @@ class DirectSubmission:
     def _send(self, calls: DirectCalls, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
         call = build_submit_call(envelope, self._partitions, self._max_waiting, ask_verdict=True)
         take = partial(self._take_reply, calls, envelope, call, on_outcome)
-        calls.call(_command("EVALSHA", SUBMIT_COMMAND.sha, call), take)
+        calls.call(script_command("EVALSHA", SUBMIT_COMMAND.sha, call).arguments, take)
 
     def _take_reply(
         self,
@@ -82,7 +82,7 @@ class DirectSubmission:
     ) -> None:
         if isinstance(reply, NoScriptError):  # the engine forgot it, and ran nothing
             calls.call(
-                _command("EVAL", SUBMIT_COMMAND.source, call),
+                script_command("EVAL", SUBMIT_COMMAND.source, call).arguments,
                 partial(self._take_reply, calls, envelope, call, on_outcome),
             )
         else:
@@ -100,8 +100,3 @@ class DirectSubmission:
         self._opening = None
         if not opening.cancelled() and opening.exception() is None:
             self._calls = opening.result()
-
-
-def _command(name: str, script: str | bytes, call: ScriptCall) -> tuple[Argument, ...]:
-    script_keys, arguments = call
-    return name, script, len(script_keys), *script_keys, *arguments

@@ -15,9 +15,10 @@ from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.channel_listener import ChannelListener, OnNotification, OnSubscribed
 from services.ledger.cluster_listener import ClusterListener
-from services.ledger.direct_connection import DirectConnection, has_direct_connections, pack_command
+from services.ledger.direct_connection import DirectConnection, has_direct_connections
 from services.ledger.pubsub_connection import listen_by_pubsub
 from services.ledger.queries import Client
+from services.ledger.round_trips import pack_command
 
 LINGER_S: Final = 1.0  # that a channel stays at least when nobody wants it: clients come back
 

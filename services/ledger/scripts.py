@@ -53,7 +53,7 @@ def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply
     the script is sent along in a second round trip."""
     if not calls:
         return []
-    replies = list((yield [_script_command("EVALSHA", script.sha, call) for call in calls]))
+    replies = list((yield [script_command("EVALSHA", script.sha, call) for call in calls]))
     return (yield from _call_forgotten(script, calls, replies))
 
 
@@ -62,14 +62,14 @@ def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> lis
 
     Raises what making a call raises; then those before it may have been run."""
     to_send, made = tee(calls)
-    replies = send_and_wait(client, (_script_command("EVALSHA", script.sha, call) for call in to_send))
+    replies = send_and_wait(client, (script_command("EVALSHA", script.sha, call) for call in to_send))
     return run(client, _call_forgotten(script, [*made], replies))
 
 
 def _call_forgotten(script: Script, calls: Sequence[ScriptCall], replies: list[Reply]) -> Query[list[Reply]]:
     """These replies, with those to calls of a script that was forgotten, which is sent along now."""
     if missing := [index for index, reply in enumerate(replies) if isinstance(reply, NoScriptError)]:
-        new_replies = yield [_script_command("EVAL", script.source, calls[index]) for index in missing]
+        new_replies = yield [script_command("EVAL", script.source, calls[index]) for index in missing]
         for index, reply in zip(missing, new_replies, strict=True):
             replies[index] = reply
     return replies
@@ -80,6 +80,7 @@ def run_script(client: Client, script: Script, calls: Sequence[ScriptCall]) -> l
     return [require_reply(reply) for reply in run(client, call_script(script, calls))]
 
 
-def _script_command(name: str, script: str | bytes, call: ScriptCall) -> RedisCommand:
+def script_command(name: str, script: str | bytes, call: ScriptCall) -> RedisCommand:
+    """A call of a script: by EVALSHA with its hash, or by EVAL with its source."""
     script_keys, arguments = call
     return RedisCommand((name, script, len(script_keys), *script_keys, *arguments))

@@ -59,6 +59,19 @@ def shortest_path(graph: BoardGraph, costs: Sequence[float], start: int, end: in
     """The least cost of a path between two cities, and its routes. Costs are by route, none negative.
 
     Returns UNREACHABLE and no routes where there is no path."""
+    costs_to, arrivals = _search(graph, costs, start, end)
+    return costs_to[end], _routes_back(arrivals, start, end) if costs_to[end] < UNREACHABLE else []
+
+
+def least_costs(graph: BoardGraph, costs: Sequence[float], start: int) -> list[float]:
+    """By city the least cost of a path from `start`; UNREACHABLE where there is none. Costs as in `shortest_path`."""
+    return _search(graph, costs, start, None)[0]
+
+
+def _search(
+    graph: BoardGraph, costs: Sequence[float], start: int, end: int | None
+) -> tuple[list[float], dict[int, tuple[int, int]]]:
+    """By city the least cost, and by which route from which city it is reached; once `end` is reached, no more."""
     exits, is_country = graph.exits, graph.is_country
     best = [UNREACHABLE] * len(exits)
     best[start] = 0.0
@@ -67,7 +80,7 @@ def shortest_path(graph: BoardGraph, costs: Sequence[float], start: int, end: in
     while frontier:
         cost, city = heappop(frontier)
         if city == end:
-            return cost, _routes_back(arrivals, start, end)
+            break
         if cost > best[city] or (is_country[city] and city != start):
             continue
         for route, neighbour in exits[city]:
@@ -76,7 +89,7 @@ def shortest_path(graph: BoardGraph, costs: Sequence[float], start: int, end: in
                 best[neighbour] = total
                 arrivals[neighbour] = route, city
                 heappush(frontier, (total, neighbour))
-    return UNREACHABLE, []
+    return best, arrivals
 
 
 def _routes_back(arrivals: Mapping[int, tuple[int, int]], start: int, city: int) -> list[int]:

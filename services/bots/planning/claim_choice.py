@@ -13,10 +13,8 @@ from services.referee.rules.moves.tunnels import TUNNEL_KIND
 if TYPE_CHECKING:
     from services.bots.policies.random_source import SeatRandom  # that package imports this module
 
-PLACED, PER_TOKEN = (
-    0.5,
-    0.1,
-)  # the worth of a passenger that is placed: of itself, and for each point of the token there
+PLACED: Final = 0.5  # the worth of a passenger that is placed,
+PER_TOKEN: Final = 0.1  # and more for each point of the token there
 PLUS_FOUR_SHARE: Final = 0.7  # of the price of a locomotive
 TICKET_POINTS: Final = 10  # that another seat's ticket is thought to bring
 

@@ -11,6 +11,9 @@ from services.bots.planning.move_plan import MovePlan
 from services.referee.rules.moves.passengers import points_collected
 
 TURNS_TO_SPARE: Final = 3  # a station isn't built before, while there are routes to claim
+# The price of a card that a station takes: a locomotive, and what another one costs less for each spare one like it.
+LOCOMOTIVE_PRICE: Final = 3.0
+SPARE_CREDIT: Final = 0.1
 
 
 def best_station(plan: MovePlan, stations: Sequence[BuildStation]) -> BuildStation | None:
@@ -30,7 +33,10 @@ def cheapest_station(plan: MovePlan, stations: Sequence[BuildStation]) -> BuildS
     def price(station: BuildStation) -> float:
         spare = plan.needs.spare
         cards = station.cards.items()
-        return sum(n * (3.0 if card == LOCOMOTIVE else 1.0 - 0.1 * spare.get(card, 0)) for card, n in cards)
+        return sum(
+            count * (LOCOMOTIVE_PRICE if card == LOCOMOTIVE else 1.0 - SPARE_CREDIT * spare.get(card, 0))
+            for card, count in cards
+        )
 
     return min((station for station in stations if station.city in cities), key=price, default=None)
 

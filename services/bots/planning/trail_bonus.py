@@ -50,9 +50,9 @@ def trail_bonuses(
     if len(state.seats) == 2 and len(routes) < MOST_ROUTES:
         touching.sort(key=lambda route: (-_cards_held(situation, route), route))
         rival, swing = _rival_length(state, seat, weights), 2 * bonus
-        before = _chance(measure(state, routes, situation) - rival, weights)
+        before = chance_of_longest(measure(state, routes, situation) - rival, weights)
         for route in touching[:MOST_MEASURED]:
-            gain = _chance(measure(state, routes | {route}, situation) - rival, weights) - before
+            gain = chance_of_longest(measure(state, routes | {route}, situation) - rival, weights) - before
             trail[route] = weights.trail_share * swing * gain
     return TrailBonuses(touch, trail)
 
@@ -93,6 +93,6 @@ def _rival_length(state: GameState, seat: Seat, weights: PlanWeights) -> float:
     return max(lengths)
 
 
-def _chance(ahead: float, weights: PlanWeights) -> float:
+def chance_of_longest(ahead: float, weights: PlanWeights) -> float:
     """The chance to have the longest route when the plan is so many spaces ahead."""
     return 1 / (1 + exp(-max(-50.0, min(50.0, ahead / weights.trail_spread))))

@@ -67,9 +67,8 @@ class CompactGame:
         self.discards = [0] * rules.kind_count
         self.revealed: list[int] = []  # cards that a tunnel turned up in this turn
         self.ticket_decks: list[list[TicketEnds]] = []  # the top is the last
-        self.stations: list[list[tuple[int, int]]] = [
-            [] for _ in range(seats)
-        ]  # city, the neighbour named for it
+        # by seat: each one's city, and the neighbour named for it
+        self.stations: list[list[tuple[int, int]]] = [[] for _ in range(seats)]
         self.passengers_left = [0] * seats
         self.passenger_owners: dict[int, int] = {}  # by city
         self.tokens: dict[int, tuple[int, ...]] = {}  # by city, the top first
@@ -241,6 +240,10 @@ class CompactGame:
         self._pay(payment)
         self.stations[self.turn].append((city, neighbour))
         self.passes = 0
+
+    def station_cities(self) -> set[int]:
+        """The cities that have a station: no other can be built there (STATION-1)."""
+        return {city for stations in self.stations for city, _ in stations}
 
     def move_passenger(self, city: int, path: Iterable[int]) -> None:
         """The passenger's journey along these routes (PASSENGER-2, PASSENGER-3)."""

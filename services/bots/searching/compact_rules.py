@@ -53,9 +53,7 @@ class CompactRules(NamedTuple):
     wild_if_long_least: int  # spaces (ROUTE-7)
     parallels: tuple[tuple[int, ...], ...]  # by route; none where one seat may own them all
     by_points: tuple[int, ...]  # the routes, those with most points first
-    claim_costs: tuple[
-        float, ...
-    ]  # by route what a claim costs beside its cars, less its points, as `planner` counts
+    claim_costs: tuple[float, ...]  # by route: beside its cars, less its points, as `planner` counts
     closes_parallels: bool
     # turns
     order: tuple[int, ...]  # of the seats that still take part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from schemas.commands import (
     BuildStation,
@@ -106,9 +106,8 @@ def _request_cards(rollout: Rollout, state: GameState, command: RequestCards) ->
     rollout.game.request_cards()
 
 
-FIRST_MOVES: Final[
-    Mapping[type[Command], Callable[[Rollout, GameState, Any], None]]
-] = {  # Any: the key's type
+FirstMove: TypeAlias = Callable[[Rollout, GameState, Any], None]  # Any: its key's type
+FIRST_MOVES: Final[Mapping[type[Command], FirstMove]] = {
     KeepTickets: _keep,
     ClaimRoute: _claim,
     PayTunnel: _pay_tunnel,

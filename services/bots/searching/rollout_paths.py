@@ -4,10 +4,10 @@ two (trail_bonus). That measures; this adds the route to the longest paths that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
 from typing import Final, NamedTuple
 
 from services.bots.planning.plan_weights import WEIGHTS
+from services.bots.planning.trail_bonus import chance_of_longest
 from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
 from services.bots.searching.compact_rules import CompactRules
 from services.referee.rules.search.longest_path import longest_path
@@ -39,24 +39,22 @@ def path_bonuses(
     rival = game.rules.order[game.rules.order[0] == seat]
     growth = 0.0 if game.last_turns != NOT_YET else WEIGHTS.trail_growth * game.cars[rival]
     longest, behind = _longest(spans), _longest(rival_spans) + growth
-    before, swing = _chance(longest - behind), WEIGHTS.trail_share * 2 * game.rules.longest_bonus
+    before, swing = (
+        chance_of_longest(longest - behind, WEIGHTS),
+        WEIGHTS.trail_share * 2 * game.rules.longest_bonus,
+    )
     graph, found = game.rules.graph, dict[int, float]()
     for city, (spaces, part) in spans.items():
         for route, other in graph.exits[city]:
             if game.owners[route] == FREE and (beyond := spans.get(other, NO_SPAN)).part != part:
                 length = spaces + graph.lengths[route] + beyond.spaces
                 if length > longest:
-                    found[route] = swing * (_chance(length - behind) - before)
+                    found[route] = swing * (chance_of_longest(length - behind, WEIGHTS) - before)
     return found
 
 
 def _longest(spans: Mapping[int, Span]) -> int:
     return max([span.spaces for span in spans.values()], default=0)
-
-
-def _chance(ahead: float) -> float:
-    """The chance to have the longest path when it is so many spaces ahead."""
-    return 1 / (1 + exp(-ahead / WEIGHTS.trail_spread))
 
 
 def find_spans(game: CompactGame, routes: Sequence[int]) -> dict[int, Span]:

@@ -65,7 +65,7 @@ def _price_loans(game: CompactGame, seat: int, costs: list[float]) -> None:
     """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
     rules, price = game.rules, WEIGHTS.loan_price + game.rules.station_points
     own = {city for city, _ in game.stations[seat]}
-    taken = {city for stations in game.stations for city, _ in stations}
+    taken = game.station_cities()
     has_more = len(own) < len(rules.station_costs)
     for other, routes in enumerate(game.routes):
         for route in routes if other != seat else ():
@@ -78,7 +78,8 @@ def _price_loans(game: CompactGame, seat: int, costs: list[float]) -> None:
 
 def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
     """The seat's plan for the tickets that are worth making."""
-    turns, costs = turns_left(game, seat), route_costs(game, seat, turns_left(game, seat))
+    turns = turns_left(game, seat)
+    costs = route_costs(game, seat, turns)
     made = tickets_made(game, seat)
     wanted = [ticket for ticket, is_made in zip(game.tickets[seat], made, strict=True) if not is_made]
     wanted.sort(key=lambda ticket: -ticket.points)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from services.bots.planning.other_actions import TURNS_TO_SPARE
+from services.bots.planning.other_actions import LOCOMOTIVE_PRICE, SPARE_CREDIT, TURNS_TO_SPARE
 from services.bots.searching.compact_game import CompactGame, Payment
 from services.bots.searching.compact_rules import WILD
 from services.bots.searching.rollout_needs import RolloutNeeds
 from services.bots.searching.rollout_plan import RolloutPlan
-
-LOCOMOTIVE_PRICE: Final = 3.0
-SPARE_CREDIT: Final = 0.1  # for each card of the colour that no route needs
 
 
 def is_station_next(plan: RolloutPlan) -> bool:
@@ -37,7 +32,7 @@ def build_station(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds) -> 
 
 def free_places(game: CompactGame, plan: RolloutPlan) -> list[int]:
     """The cities in which a station would lend what the plan borrows (STATION-1)."""
-    taken = {city for stations in game.stations for city, _ in stations}
+    taken = game.station_cities()
     return [city for route in plan.loans for city in game.rules.graph.ends[route] if city not in taken]
 
 

@@ -7,11 +7,10 @@ routes yet, little follows from them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappop, heappush
 from math import exp
 from typing import Final
 
-from services.bots.planning.board_graph import UNREACHABLE, BoardGraph
+from services.bots.planning.board_graph import UNREACHABLE, least_costs
 from services.bots.searching.compact_game import FREE, CompactGame
 from services.bots.searching.compact_rules import TicketEnds
 
@@ -37,8 +36,8 @@ def ticket_odds(game: CompactGame, seat: int, tickets: Sequence[TicketEnds]) -> 
     laid = sum([lengths[route] for route in game.routes[seat]], 0.0)
     used = laid / max(1.0, laid + game.cars[seat])
     starts = {ticket.a for ticket in tickets}
-    all_before = {start: _distances(graph, lengths, start) for start in starts}
-    all_missing = {start: _distances(graph, costs, start) for start in starts}
+    all_before = {start: least_costs(graph, lengths, start) for start in starts}
+    all_missing = {start: least_costs(graph, costs, start) for start in starts}
     odds = list[float]()
     for ticket in tickets:
         before, missing = all_before[ticket.a][ticket.b], all_missing[ticket.a][ticket.b]
@@ -47,19 +46,3 @@ def ticket_odds(game: CompactGame, seat: int, tickets: Sequence[TicketEnds]) -> 
         late = WHEN_MADE if missing == 0 else PER_MISSING_CAR * min(missing, MOST_MISSING)
         odds.append(exp(PER_END * ends + PER_WAY * way + PER_POINT * ticket.points + used * late))
     return odds
-
-
-def _distances(graph: BoardGraph, costs: Sequence[float], start: int) -> list[float]:
-    """By city the least cost of a path from `start`; UNREACHABLE where there is none."""
-    best, frontier = [UNREACHABLE] * len(graph.exits), [(0.0, start)]
-    best[start] = 0.0
-    while frontier:
-        cost, city = heappop(frontier)
-        if cost > best[city] or (graph.is_country[city] and city != start):
-            continue
-        for route, neighbour in graph.exits[city]:
-            total = cost + costs[route]
-            if total < best[neighbour]:
-                best[neighbour] = total
-                heappush(frontier, (total, neighbour))
-    return best
