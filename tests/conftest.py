@@ -25,6 +25,7 @@ from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.known_to_redis_py import read_once
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
+from tests.written_bytecode import write_bytecode
 
 PARTITIONS = 4
 BUSY_S = 60.0  # within which a node of a cluster answers, on a busy machine too
@@ -45,6 +46,12 @@ if (
 mark_children()
 read_once()
 gc.disable()  # while tests are collected: hardly anything is garbage, and each look through it all takes longer
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What starts the workers of a parallel run writes byte code for all of them."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        write_bytecode()
 
 
 def pytest_collection_finish() -> None:
