@@ -7,7 +7,7 @@ its state: nothing of one seat is ever handed to another.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final, Protocol
 
@@ -43,10 +43,12 @@ class ViewPageReader(Protocol):
 class SeatProjection:
     """The state of a game as one seat sees it: its view so far, verified and folded."""
 
-    __slots__ = ("answered_commands", "part_verifier", "seat", "sequence", "state")
+    __slots__ = ("answered_commands", "part_verifier", "parts", "parts_until", "seat", "sequence", "state")
 
     def __init__(self, game: str, seat: Seat) -> None:
         self.seat, self.sequence = seat, 0
+        self.parts: dict[int, bytes] = {}  # private parts that were read and aren't applied, by entry
+        self.parts_until = 0  # the last entry whose part was read, if the seat has one of it
         self.state, self.part_verifier = GameState(), PartVerifier(game, seat)
         self.answered_commands = 0  # commands of this seat that were decided
 
@@ -55,11 +57,12 @@ class SeatProjection:
         """What the random stream of the seat's next command follows from: its secret, and its move number."""
         return self.state.seats[self.seat].seat_secret or NO_SEAT_SECRET, self.answered_commands
 
-    def apply(self, entries: Iterable[VerifiedEntry], parts: Mapping[int, bytes]) -> None:
+    def apply(self, entries: Iterable[VerifiedEntry]) -> None:
         """Apply the next entries, with the seat's parts of them. Raises VerificationFailedError where a part doesn't
         fit its entry."""
+        parts = self.parts
         for entry in entries:
-            answers, events = self.part_verifier.verify(entry, parts.get(entry.number))
+            answers, events = self.part_verifier.verify(entry, parts.pop(entry.number, None))
             fold_events(self.state, entry.at_ms, events)
             self.answered_commands += answers is not None
             self.sequence = entry.number
@@ -95,11 +98,15 @@ class GameProjections:
 
     def next_page(self, seats: Iterable[Seat]) -> ViewRequest:
         """What to read next: the entries after the last one that was verified, if that one is still there, and the
-        private parts of these seats. Seats that are far behind get theirs too."""
+        private parts of these seats. Seats that are far behind get theirs too; where parts lie with their entries, all
+        do, so that no entry is read twice."""
         verifier = self.public_verifier
-        behind = verifier.sequence - MAX_LAG
-        wanted = (*seats, *(seat for seat, each in self.seats.items() if each.sequence < behind))
-        parts = tuple((seat, self.seats[seat].sequence) for seat in dict.fromkeys(wanted))
+        far_behind = verifier.sequence - MAX_LAG
+        wanted = (*seats, *(seat for seat, each in self.seats.items() if each.sequence < far_behind))
+        parts = tuple(
+            (seat, self.seats[seat].parts_until)
+            for seat in (self.seats if self._is_lean else dict.fromkeys(wanted))
+        )
         return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts, self._is_lean)
 
     def apply(self, page: ViewPageOrError) -> bool:
@@ -113,14 +120,17 @@ class GameProjections:
         self._is_lean = page.is_lean
         self._recent.extend(map(self.public_verifier.verify, page.views[None]))
         for seat, parts in page.parts.items():
-            self._apply_parts(self.seats[seat], parts)
+            self._hold_parts(self.seats[seat], parts)
         first_needed = 1 + min((each.sequence for each in self.seats.values()), default=0)
         while self._recent and self._recent[0].number < first_needed:
             self._recent.popleft()
         return len(page.views[None]) >= PAGE_SIZE
 
     def current(self, seat: Seat) -> SeatProjection:
-        """The seat's projection. Raises what is wrong with its parts, such as VerificationFailedError."""
+        """The seat's projection, as far as its parts were read. Raises what is wrong with them, such as
+        VerificationFailedError."""
+        if (projection := self.seats.get(seat)) is not None:
+            self._bring_on(projection)
         if seat in self._errors:
             raise self._errors[seat]
         return self.seats[seat]
@@ -131,13 +141,26 @@ class GameProjections:
             pass
         return self.current(seat)
 
-    def _apply_parts(self, projection: SeatProjection, parts: PartsOrError) -> None:
-        """Apply the entries that this seat hasn't seen. One whose parts don't fit isn't brought on any more."""
+    def _hold_parts(self, projection: SeatProjection, parts: PartsOrError) -> None:
+        """Keep a seat's parts of the entries that were read until it is asked for, or is far behind."""
+        if isinstance(parts, Exception):
+            self._stop(projection, parts)
+            return
+        projection.parts.update(parts)
+        projection.parts_until = self.public_verifier.sequence
+        if projection.sequence < projection.parts_until - MAX_LAG:
+            self._bring_on(projection)
+
+    def _bring_on(self, projection: SeatProjection) -> None:
+        """Apply the entries that this seat hasn't seen, as far as its parts of them were read."""
         first_recent = self.public_verifier.sequence - len(self._recent)
+        begin, end = projection.sequence - first_recent, projection.parts_until - first_recent
         try:
-            if isinstance(parts, Exception):
-                raise parts
-            projection.apply(islice(self._recent, projection.sequence - first_recent, None), parts)
+            projection.apply(islice(self._recent, begin, end))
         except (*VIEW_ERRORS, *CONNECTION_ERRORS) as error:
-            del self.seats[projection.seat]
-            self._errors[projection.seat] = error
+            self._stop(projection, error)
+
+    def _stop(self, projection: SeatProjection, error: Exception) -> None:
+        """A seat whose parts don't fit isn't brought on any more."""
+        del self.seats[projection.seat]
+        self._errors[projection.seat] = error

@@ -8,6 +8,7 @@ from typing import Any
 from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
+from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.referee.rules import GameState, decide_envelope, legal
 from tests.rules.given import CREATED_AT_MS, SEED
 
@@ -72,3 +73,31 @@ def test_P8_choosing_among_ten_tickets_on_a_large_board_delays_no_other_game() -
     chosen = POLICIES["greedy"](state, 0, commands, SeatRandom(SEED, 0))
     assert thread_time() - before < 0.5
     assert isinstance(chosen, KeepTickets) and chosen.keep
+
+
+def test_P8_paths_that_are_kept_while_others_claim_are_those_that_a_search_finds() -> None:
+    state = started("usa", "usa", "paths", {"parallel_seats": 2})
+    compared = 0
+    for move in range(MAX_ENTRIES):
+        if state.result:
+            break
+        seat = min(state.pending_choices)
+        for each, seat_state in enumerate(state.seats):
+            tickets = [state.board.tickets[str(name)] for name in seat_state.tickets]
+            assert ticket_paths(state, each) == shortest_paths(state, each, tickets)
+            compared += bool(tickets)
+        command = POLICIES["greedy"](state, seat, legal(state, seat), SeatRandom("00" * 32, move))
+        decide_envelope(state, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
+    assert state.result and compared > move
+
+
+def test_P8_paths_are_searched_anew_where_a_route_of_theirs_is_gone_or_a_route_is_open_again() -> None:
+    state = started("usa", "usa", "paths", {})
+    decide_envelope(state, CommandEnvelope("keep", "greedy", 0, KeepTickets((0, 1, 2))), CREATED_AT_MS, SEED)
+    before = ticket_paths(state, 0)
+    lost = state.board.routes[before[0].routes[0]]
+    del state.open_routes[lost.fare][lost.id]
+    without = ticket_paths(state, 0)
+    assert without != before and not any(lost.id in path.routes for path in without)
+    state.open_routes[lost.fare][lost.id] = None
+    assert ticket_paths(state, 0)[0].cars == before[0].cars

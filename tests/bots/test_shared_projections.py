@@ -29,9 +29,11 @@ def game(rules: str = "europe") -> SealedGame:
 
 
 class GrowingViews:
-    """The views of a game that grows; parts of a seat may be replaced by others."""
+    """The views of a game that grows; parts of a seat may be replaced by others. `is_lean`: they lie with their entries,
+    as in the second edition."""
 
-    def __init__(self, sealed_game: SealedGame) -> None:
+    def __init__(self, sealed_game: SealedGame, *, is_lean: bool = False) -> None:
+        self.is_lean = is_lean
         self.public = sealed_game.view_entries(None)
         self.parts: dict[int, list[Part]] = {
             seat: [
@@ -43,11 +45,13 @@ class GrowingViews:
         }
         self.length = 0
         self.public_entries_read = 0
+        self.requests: list[ViewRequest] = []
 
     def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]:
         return [self._page(request) for request in requests]
 
     def _page(self, request: ViewRequest) -> ViewPageOrError:
+        self.requests.append(request)
         if request.after and self.public[request.after - 1].shown.head != request.head:
             return LogRewoundError("another branch")
         entries = self.public[request.after : self.length]
@@ -56,7 +60,7 @@ class GrowingViews:
             seat: {number: part for number, part in self.parts[seat] if after < number <= self.length}
             for seat, after in request.parts
         }
-        return ViewPage({None: entries}, b"", b"", parts)
+        return ViewPage({None: entries}, b"", b"", parts, is_lean=self.is_lean)
 
 
 class FollowedAlone:
@@ -84,9 +88,10 @@ def any_order(views: GrowingViews, projections: GameProjections, seed: str) -> I
         yield projections.refresh(views, seat)
 
 
+@pytest.mark.parametrize("is_lean", [True, False])
 @pytest.mark.parametrize("rules", RULESETS)
-def test_P5_a_seat_s_state_is_the_same_whoever_else_is_followed_with_it(rules: str) -> None:
-    views = GrowingViews(game(rules))
+def test_P5_a_seat_s_state_is_the_same_whoever_else_is_followed_with_it(rules: str, is_lean: bool) -> None:
+    views = GrowingViews(game(rules), is_lean=is_lean)
     alone = {seat: FollowedAlone(game(rules), seat) for seat in views.parts}
     for projection in any_order(views, GameProjections(GAME), rules):
         assert projection.sequence == views.length
@@ -105,6 +110,33 @@ def test_what_all_see_is_read_once_and_a_seat_that_is_seldom_asked_for_costs_no_
         assert projections.seats[seat].sequence >= len(views.public) - MAX_LAG - 1
         assert projections.refresh(views, seat).sequence == len(views.public)
     assert views.public_entries_read == len(views.public)
+
+
+def test_parts_that_lie_with_their_entries_are_read_with_them_and_applied_once_their_seat_is_asked_for() -> (
+    None
+):
+    views = GrowingViews(game(), is_lean=True)
+    projections = GameProjections(GAME, views.parts)
+    for length in range(len(views.public)):
+        views.length = length + 1
+        projections.refresh(views, 0)
+        assert projections.seats[1].sequence in range(max(0, length - MAX_LAG), length + 2)
+    for request in views.requests[
+        2:
+    ]:  # the first doesn't know how parts lie, the second reads those of its page
+        assert [*request.parts] == [(seat, request.after) for seat in views.parts]
+    assert {seat: projections.current(seat).sequence for seat in views.parts} == dict.fromkeys(
+        views.parts, len(views.public)
+    )
+
+
+def test_P5_a_seat_is_brought_on_no_further_than_its_parts_were_read() -> None:
+    views = GrowingViews(game())
+    projections = GameProjections(GAME, views.parts)
+    for length, seat in ((3, 1), (9, 0)):
+        views.length = length
+        projections.refresh(views, seat)
+    assert {seat: projections.current(seat).sequence for seat in (0, 1)} == {0: 9, 1: 3}
 
 
 def test_a_seat_that_is_new_when_the_first_entries_are_gone_has_all_read_anew() -> None:

@@ -236,7 +236,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot doesn't verify what it is shown", "P6", "services/bots/seat_projection.py",
-        "            answers, events = self.part_verifier.verify(entry, parts.get(entry.number))\n",
+        "            answers, events = self.part_verifier.verify(entry, parts.pop(entry.number, None))\n",
         "            answers, events = None, entry.events\n", ("tests/bots",),
     ),
     Mutant(

@@ -71,7 +71,16 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "a part that can't be believed stops the game's other bots", "P6", "services/bots/seat_projection.py",
-        "            self._errors[projection.seat] = error\n", "            raise\n", ("tests/bots/test_shared_projections.py",),
+        "            self._stop(projection, error)\n", "            raise\n", ("tests/bots/test_shared_projections.py",),
+    ),
+    Mutant(
+        "a seat is shown entries of which its parts weren't read", "P5", "services/bots/seat_projection.py",
+        "end = projection.sequence - first_recent, projection.parts_until - first_recent",
+        "end = projection.sequence - first_recent, None", ("tests/bots/test_shared_projections.py",),
+    ),
+    Mutant(
+        "a bot keeps a path whose route somebody claimed", "P8", "services/bots/policies/ticket_paths.py",
+        " and not known.holds_over(open_routes)", " and False", ("tests/bots/test_greedy.py",),
     ),
     Mutant(
         "a service outlives the process that started it", "P7", "services/bootstrap/service_processes.py",

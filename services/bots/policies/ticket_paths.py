@@ -26,29 +26,42 @@ class TicketPath(NamedTuple):
     routes: Sequence[str]
 
 
+class KnownPaths(NamedTuple):
+    """The paths of a seat's tickets, and the open routes over which they were found."""
+
+    open_routes: Sequence[str]
+    paths: list[TicketPath]
+
+    def holds_over(self, open_routes: Sequence[str]) -> bool:
+        """Whether a search over these routes would find the same paths: none was added, and no path has lost one."""
+        remaining = {*open_routes}
+        return remaining.issuperset(chain.from_iterable(path.routes for path in self.paths)) and {
+            *self.open_routes
+        }.issuperset(remaining)
+
+
 NO_PATH: Final = TicketPath(UNREACHABLE, ())
-_known_paths: Final[OrderedDict[tuple[object, ...], list[TicketPath]]] = OrderedDict()
+_known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 
 def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
-    """The shortest path of each of the seat's tickets. Most turns change no route and no ticket, so the
-    last ones are kept: they follow from their key alone."""
+    """The shortest path of each of the seat's tickets. Most turns change no route of the seat and no ticket, and what
+    others claim is seldom on its paths, so the last ones are kept: they follow from their key and the open routes."""
     seat_state = state.seats[seat]
     key = (
         state.board.digest,
         tuple(seat_state.tickets),
         tuple(seat_state.routes),
         frozenset(seat_state.blocked_parallels),
-        tuple(chain.from_iterable(state.open_routes.values())),
     )
-    if (paths := _known_paths.get(key)) is None:
+    open_routes, known = tuple(chain.from_iterable(state.open_routes.values())), _known_paths.pop(key, None)
+    if known is None or (known.open_routes != open_routes and not known.holds_over(open_routes)):
         tickets = [state.board.tickets[str(name)] for name in seat_state.tickets]
-        paths = _known_paths[key] = shortest_paths(state, seat, tickets)
-        if len(_known_paths) > MAX_KNOWN_PATHS:
-            _known_paths.popitem(last=False)
-    else:
-        _known_paths.move_to_end(key)
-    return paths
+        known = KnownPaths(open_routes, shortest_paths(state, seat, tickets))
+    _known_paths[key] = known
+    if len(_known_paths) > MAX_KNOWN_PATHS:
+        _known_paths.popitem(last=False)
+    return known.paths
 
 
 def shortest_paths(state: GameState, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
