@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 import pytest
 
 from schemas.commands import POLICIES as NAMED_POLICIES
 from services.bots.policies import POLICIES
+from services.bots.searching.candidate_values import SearchBudget
 from services.referee.rules import RULESETS
 from tests.bots.policy_games import play_checked
 from tests.cli.command_line import ROOT, environment
-from tests.long_runs import short_and_long
 from tests.process_faults.seeds import SOAK
 
 SOAKED: Final = 2_000
+# Any: a module, whose name in its package is the policy's
+SEARCHER: Final[Any] = import_module("services.bots.policies.searcher")
 
 
 @pytest.mark.timeout(36_000 if SOAK else 300)
-@pytest.mark.parametrize("games", short_and_long(2, SOAKED if SOAK else 8))
+@pytest.mark.parametrize(
+    ("games", "rollouts"),
+    [
+        pytest.param(2, 16, id="short"),
+        pytest.param(SOAKED if SOAK else 8, SEARCHER.BUDGET.rollouts, id="long", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("rules", sorted(RULESETS))
-def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(rules: str, games: int) -> None:
+def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(
+    rules: str, games: int, rollouts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SEARCHER, "BUDGET", SearchBudget(rollouts))
     decided = set[str]()
     for number in range(games):
         decided |= {*play_checked(rules, number).seconds}

@@ -123,7 +123,7 @@ def modes(operation: APIOperation[Any, Any, Any, Any]) -> list[GenerationMode]:
 
 
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize("examples", short_and_long(3, 30 if SOAK else 8))
+@pytest.mark.parametrize("examples", short_and_long(2, 30 if SOAK else 8))
 def test_every_answer_to_a_generated_request_is_described(
     played: Played, subtests: pytest.Subtests, examples: int
 ) -> None:

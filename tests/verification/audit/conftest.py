@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -20,13 +21,23 @@ def client() -> Iterator[Any]:
         yield client
 
 
+@cache
+def finished_game(edition: int) -> Mapping[bytes, bytes]:
+    """A store with one finished game of two bots, as its keys are dumped. It is played once, for all tests."""
+    with fakeredis.FakeRedis() as store:
+        ledger = RedisLedger(store, PARTITIONS, edition=edition)
+        referee = referee_at(ledger)
+        submit(ledger, opening_commands(cars=15))
+        players = Players(ledger, Random(3))
+        while referee.step(0) + players.step():
+            pass
+        dumping: Any = store
+        return {key: dumping.dump(key) for key in dumping.scan_iter()}
+
+
 @pytest.fixture
 def ledger(client: Any, edition: int) -> RedisLedger:
     """A ledger with one finished game of two bots."""
-    ledger = RedisLedger(client, PARTITIONS, edition=edition)
-    referee = referee_at(ledger)
-    submit(ledger, opening_commands(cars=15))
-    players = Players(ledger, Random(3))
-    while referee.step(0) + players.step():
-        pass
-    return ledger
+    for key, dumped in finished_game(edition).items():
+        client.restore(key, 0, dumped)
+    return RedisLedger(client, PARTITIONS, edition=edition)

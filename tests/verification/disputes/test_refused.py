@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -59,39 +60,40 @@ def test_requests_above_the_rate_are_refused(engine_url: str, tmp_path: Path) ->
 # -- bad input ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "number"),
-        ({"number": 1}, "reason"),
-        ({"reason": "Why?"}, "number"),
-        ({"number": "1", "reason": "Why?"}, "number"),
-        ({"number": True, "reason": "Why?"}, "number"),
-        ({"number": 0, "reason": "Why?"}, "number"),
-        ({"number": -1, "reason": "Why?"}, "number"),
-        ({"number": 15, "reason": "Why?"}, "number"),
-        ({"number": 2**80, "reason": "Why?"}, "number"),
-        ({"number": 1.5, "reason": "Why?"}, "number"),
-        ({"number": 1, "reason": ""}, "reason"),
-        ({"number": 1, "reason": "   "}, "reason"),
-        ({"number": 1, "reason": "x" * 501}, "reason"),
-        ({"number": 1, "reason": "two\nlines"}, "reason"),
-        ({"number": 1, "reason": "\u202eturned"}, "reason"),
-        ({"number": 1, "reason": "\x1b[2J"}, "reason"),
-        ({"number": 1, "reason": ["Why?"]}, "reason"),
-        ({"number": 1, "reason": None}, "reason"),
-        ({"number": 1, "reason": "Why?", "seat": 1}, "seat"),
-        ([], "body"),
-        ("Why?", "body"),
-    ],
+INVALID: Final[Sequence[tuple[Any, str]]] = (
+    ({}, "number"),
+    ({"number": 1}, "reason"),
+    ({"reason": "Why?"}, "number"),
+    ({"number": "1", "reason": "Why?"}, "number"),
+    ({"number": True, "reason": "Why?"}, "number"),
+    ({"number": 0, "reason": "Why?"}, "number"),
+    ({"number": -1, "reason": "Why?"}, "number"),
+    ({"number": 15, "reason": "Why?"}, "number"),
+    ({"number": 2**80, "reason": "Why?"}, "number"),
+    ({"number": 1.5, "reason": "Why?"}, "number"),
+    ({"number": 1, "reason": ""}, "reason"),
+    ({"number": 1, "reason": "   "}, "reason"),
+    ({"number": 1, "reason": "x" * 501}, "reason"),
+    ({"number": 1, "reason": "two\nlines"}, "reason"),
+    ({"number": 1, "reason": "\u202eturned"}, "reason"),
+    ({"number": 1, "reason": "\x1b[2J"}, "reason"),
+    ({"number": 1, "reason": ["Why?"]}, "reason"),
+    ({"number": 1, "reason": None}, "reason"),
+    ({"number": 1, "reason": "Why?", "seat": 1}, "seat"),
+    ([], "body"),
+    ("Why?", "body"),
 )
+
+
 def test_an_invalid_dispute_is_one_clear_error_and_leaves_nothing(
-    web: WebServer, body: Any, field: str
+    web: WebServer, subtests: pytest.Subtests
 ) -> None:
     play(web.server)
-    dispute = problem(web.dispute(0, body), 422, "SHAPE-1", field)
-    assert field in dispute["detail"]
-    assert keys_left(web) == []
+    for body, field in INVALID:
+        with subtests.test(body=body):
+            dispute = problem(web.dispute(0, body), 422, "SHAPE-1", field)
+            assert field in dispute["detail"]
+            assert keys_left(web) == []
 
 
 def test_a_reason_of_five_hundred_characters_of_any_script_is_kept(web: WebServer) -> None:
@@ -101,13 +103,15 @@ def test_a_reason_of_five_hundred_characters_of_any_script_is_kept(web: WebServe
     assert web.read_dispute(reply.json()["dispute"])["reason"] == reason
 
 
-@pytest.mark.parametrize("key", ["", "x" * 65, "a b", "ü"])
-def test_an_invalid_id_is_refused(web: WebServer, key: str) -> None:
+def test_an_invalid_id_is_refused(web: WebServer, subtests: pytest.Subtests) -> None:
     play(web.server)
-    headers: Any = web.headers(0, GAME, None) | {"Idempotency-Key": key.encode()}
-    body = {"number": 1, "reason": "Why?"}
-    reply = web.loop.run(web.http.post(f"/games/{GAME}/disputes", json=body, headers=headers))
-    problem(reply, 422, "SHAPE-1", "Idempotency-Key")
+    for key in ("", "x" * 65, "a b", "ü"):
+        with subtests.test(key=key):
+            headers: Any = web.headers(0, GAME, None) | {"Idempotency-Key": key.encode()}
+            body = {"number": 1, "reason": "Why?"}
+            reply = web.loop.run(web.http.post(f"/games/{GAME}/disputes", json=body, headers=headers))
+            problem(reply, 422, "SHAPE-1", "Idempotency-Key")
+            assert keys_left(web) == []
 
 
 def test_DISPUTE_1_a_seat_sees_only_its_own_disputes(web: WebServer) -> None:
