@@ -121,7 +121,7 @@ def trusted_row_to_event(row: Row) -> Event:
 
 
 _PLAIN_FIELDS: Final = {
-    cls.code: (cls.type, FIELDS[cls])
+    cls.code: (cls.type, ("type", *FIELDS[cls]))
     for cls in EVENTS
     if cls not in _NESTED_EVENTS and "name_commitment" not in FIELDS[cls]
 }
@@ -132,9 +132,11 @@ def row_to_json(row: Row) -> dict[str, object] | None:
     as where a name may stand in it."""
     try:
         type_, field_names = _PLAIN_FIELDS[row[0]]
-        return {"type": type_, **dict(zip(field_names, row[1:], strict=True))}
+        written: dict[str, object] = dict(zip(field_names, row, strict=True))
     except (LookupError, TypeError, ValueError):
         return None
+    written["type"] = type_  # in place of its code
+    return written
 
 
 # -- commands ------------------------------------------------------------------------

@@ -7,7 +7,6 @@ and the same id sent again gives the same verdict.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NotRequired, TypedDict
@@ -211,9 +210,9 @@ class CommandTracker:
         raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
 
 
-def log_sent(envelope: CommandEnvelope, log_debug: Callable[..., object] | None = None) -> None:
-    """Note that the engine has a command. `log_debug` is the logger's, for who looked it up before."""
-    (log_debug or log.debug)("command sent", **_log_fields(envelope, None), type=envelope.command.type)
+def log_sent(envelope: CommandEnvelope) -> None:
+    """Note that the engine has a command."""
+    log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
 
 def reused_id_problem_of(

@@ -118,13 +118,12 @@ class FollowedGame:
         encoded_by_variant: dict[tuple[Seat | None, bool], EncodedEntry] = {}
         recipients: list[Recipient] = []
         for subscription in self.subscriptions:
-            viewer = subscription.viewer if subscription.viewer in private_parts else None
-            encoded = encoded_by_variant.get((viewer, subscription.proofs))
-            if encoded is None:
-                encoded = entry.encode(viewer, subscription.proofs)
-                if encoded is None:
+            viewer = subscription.viewer
+            variant = (viewer if viewer in private_parts else None, subscription.proofs)
+            if (encoded := encoded_by_variant.get(variant)) is None:
+                if (encoded := entry.encode(*variant)) is None:
                     return None
-                encoded_by_variant[viewer, subscription.proofs] = encoded
+                encoded_by_variant[variant] = encoded
             recipients.append((subscription, (encoded,)))
         self._learn_head(notification.previous_head)
         self.last_sequence, self.head = notification.sequence, notification.head

@@ -27,7 +27,7 @@ class VerdictWaiter:
     def poll(self) -> None:
         """Set the event if something was pending at the last poll already: its notification may be lost. What was
         added since may have its verdict on the way; reading for all of it at once would delay everybody."""
-        if any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
+        if self.pending_at_last_poll and any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
             self.notified.set()
         self.pending_at_last_poll = tuple(self.pending_ids)
 

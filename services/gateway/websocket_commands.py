@@ -7,6 +7,7 @@ its place (a problem, an acknowledgement of a level, `unknown`), is sent here.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
@@ -81,13 +82,16 @@ class SocketCommands:
         self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self.is_receiving = False  # no message is being handled
-        self._log_debug = log.debug  # looked up once: that costs more than a line that isn't logged
+        # Looked up once for each socket: for each command that costs more than what is done with them.
+        self._loop = asyncio.get_running_loop()
+        self._logs_debug = log.is_enabled_for(logging.DEBUG)
 
     def mark_answered(self, sequence: int, answers: str | None) -> None:
         """Note that an entry is sent: it answers the command that waits for it."""
         if answers is not None:
             self.pending.pop(answers, None)
-            self._log_debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
+            if self._logs_debug:
+                log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
         self.last_sequence = sequence
 
     async def receive(self) -> None:
@@ -179,13 +183,13 @@ class SocketCommands:
         return True
 
     def _expect_verdict(self, envelope: CommandEnvelope, wait_s: float) -> None:
-        deadline_s = asyncio.get_running_loop().time() + wait_s
-        self.pending[envelope.id] = PendingVerdict(deadline_s, envelope.command)
+        self.pending[envelope.id] = PendingVerdict(self._loop.time() + wait_s, envelope.command)
 
     def _take_outcome(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
         """What came of a submission without waiting. Nothing more is to be done for a new command."""
         if outcome is None:
-            log_sent(envelope, self._log_debug)
+            if self._logs_debug:
+                log_sent(envelope)
             return
         settling = self._settle(envelope, outcome)
         try:
@@ -264,7 +268,7 @@ class SocketCommands:
 
     async def _expire_if_late(self, id_: str) -> None:
         """Forget a command that is late, and report it; its verdict may still come."""
-        is_late = asyncio.get_running_loop().time() >= self.pending[id_].deadline_s
+        is_late = self._loop.time() >= self.pending[id_].deadline_s
         if is_late and id_ not in self.tracked_ids:  # `_acknowledge` reports a tracked one
             del self.pending[id_]
             self.service.command_tracker.answers.record_unknown(None)

@@ -14,7 +14,7 @@ from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 
 _NOTIFICATION: Final = re.compile(
-    rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?"
+    rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?(?:\n|\Z)"
 )
 
 
@@ -40,22 +40,28 @@ class EntryNotification(NamedTuple):
 
 def parse_notification(data: bytes) -> EntryNotification | None:
     """A message as append_entry.lua and reject_command.lua write it; None for any other."""
-    line, _, body = data.partition(b"\n")
-    matched = _NOTIFICATION.fullmatch(line)
+    matched = _NOTIFICATION.match(data)
     if matched is None:
         return None
-    game, sequence = matched[1].decode(), int(matched[2])
-    if matched[3] is None:
-        return EntryNotification(game, sequence)
-    previous_end = int(matched[3])
-    head_end = previous_end + int(matched[4])
-    end = public_end = head_end + int(matched[5])
+    game, sequence, previous_size, head_size, public_size, seat_sizes = matched.groups()
+    if previous_size is None:
+        return EntryNotification(game.decode(), int(sequence))
+    begin = matched.end()
+    previous_end = begin + int(previous_size)
+    head_end = previous_end + int(head_size)
+    end = public_end = head_end + int(public_size)
     private_parts = {}
-    for seat_size in matched[6].split():
+    for seat_size in seat_sizes.split():
         seat, _, size = seat_size.partition(b":")
-        begin, end = end, end + int(size)
-        private_parts[int(seat)] = body[begin:end]
-    if end != len(body):
+        part_begin, end = end, end + int(size)
+        private_parts[int(seat)] = data[part_begin:end]
+    if end != len(data):
         return None
-    previous_head, head, public = body[:previous_end], body[previous_end:head_end], body[head_end:public_end]
-    return EntryNotification(game, sequence, public, private_parts, previous_head, head)
+    return EntryNotification(
+        game.decode(),
+        int(sequence),
+        data[head_end:public_end],
+        private_parts,
+        data[begin:previous_end],
+        data[previous_end:head_end],
+    )
