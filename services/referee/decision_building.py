@@ -82,7 +82,7 @@ def build_decision(
     sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
     previous_head = cached_game.head
     cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
-    cached_game.last_entry, cached_game.head = sealed_entry.entry, sealed_entry.head
+    cached_game.head = sealed_entry.head
     request = AppendRequest(
         delivery=delivery,
         game=envelope.game,

@@ -15,13 +15,13 @@ from services.referee.answered_ids import AnsweredIds
 from services.referee.hot_games import HotGames, folded_bytes
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.shared_setup import SharedSetup
 from services.referee.snapshots import Snapshot, SnapshotCache
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 MAX_BYTES: Final = 768 * 1024 * 1024
 MIN_HOT_SHARE: Final = 8  # packed games leave an eighth to hot ones
 MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the CPU's cache when they are packed
-MAX_SNAPSHOT_TAIL: Final = 3  # entries beside a snapshot: a fourth costs more than packing it anew
 MAX_LOGS_PER_READ: Final = 256
 
 
@@ -32,12 +32,10 @@ class CachedGame:
         "answered_ids",
         "head",
         "is_filed",
-        "last_entry",
         "last_private_sequences",
         "length",
         "pile_tracker",
-        "snapshot",
-        "snapshot_length",
+        "shared_setup",
         "state",
     )
 
@@ -45,23 +43,21 @@ class CachedGame:
         self.state = GameState()
         self.is_filed = False  # it is over, and has no streams any more: the state is that of no game
         self.length = 0
-        self.last_entry = b""
         self.head = b""  # after the last entry
         self.pile_tracker = PileTracker()
         self.answered_ids = AnsweredIds()
         self.last_private_sequences: dict[Seat, int] = {}  # the last entry with a private part for each seat
-        self.snapshot: Snapshot | None = None  # what it was restored from
-        self.snapshot_length = 0  # how many entries it had then
+        self.shared_setup: SharedSetup | None = None  # what it shares with others, if it was restored
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> CachedGame:
-        """The game that was packed, with the entries of the snapshot's tail."""
+        """The game that was packed."""
         cached_game = cls.__new__(cls)
         cached_game.is_filed = False
+        cached_game.shared_setup = snapshot.shared_setup
         cached_game.state, extra = snapshot.restore()
         (
             cached_game.length,
-            cached_game.last_entry,
             cached_game.head,
             packed_ids,
             cached_game.last_private_sequences,
@@ -69,9 +65,6 @@ class CachedGame:
         ) = extra
         cached_game.answered_ids = AnsweredIds(packed_ids)
         cached_game.pile_tracker = PileTracker.from_state(pile_state)
-        cached_game.apply_entries(snapshot.tail)
-        cached_game.head = snapshot.head
-        cached_game.snapshot, cached_game.snapshot_length = snapshot, cached_game.length
         return cached_game
 
     @classmethod
@@ -84,7 +77,6 @@ class CachedGame:
 
     def apply_entries(self, entries: Iterable[bytes]) -> None:
         """Fold further entries of the log, as stored. The caller sets the head."""
-        entry = self.last_entry
         for entry in entries:
             at_ms, command_id, sender, owners, events = unpack_for_fold(entry)
             fold_events(self.state, at_ms, events)
@@ -92,7 +84,6 @@ class CachedGame:
                 for event in events:
                     self.pile_tracker.apply(event)
             self.record_entry(sender, command_id, (*owners, *(() if sender is None else (sender,))))
-        self.last_entry = entry
 
     def record_entry(self, sender: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
         """Count one more entry: of this sender's command, with private parts for these seats."""
@@ -101,20 +92,14 @@ class CachedGame:
         for seat in owners:
             self.last_private_sequences[seat] = self.length
 
-    def reusable_snapshot(self) -> Snapshot | None:
-        """The snapshot that it was restored from, with the last entry if that is new; None if there
-        are more new entries, or the tail is full."""
-        snapshot, new_entries = self.snapshot, self.length - self.snapshot_length
-        if snapshot is None or new_entries > 1 or len(snapshot.tail) + new_entries > MAX_SNAPSHOT_TAIL:
-            return None
-        if not new_entries:
-            return snapshot
-        return Snapshot(
-            snapshot.shared_setup,
-            snapshot.rare_fields,
-            snapshot.data,
+    def plain_values(self) -> tuple[object, ...]:
+        """All of it but the state, in plain values, for a snapshot."""
+        return (
+            self.length,
             self.head,
-            (*snapshot.tail, self.last_entry),
+            self.answered_ids.packed(),
+            self.last_private_sequences,
+            self.pile_tracker.to_state(),
         )
 
     def has_answered(self, sender: Seat | None, command_id: str) -> bool:
@@ -147,7 +132,7 @@ class GameCache:
         Raises MissingEntryError or CorruptDataError: the log can't be read."""
         cached_game = self._find(game)
         if cached_game is None:
-            cached_game = CachedGame.from_log(self.ledger.read_log(game))
+            cached_game = self._fold(self.ledger.read_log(game))
             self._insert(game, cached_game)
         return cached_game
 
@@ -159,7 +144,7 @@ class GameCache:
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
             for game, game_log in self.ledger.read_logs(missing[start : start + MAX_LOGS_PER_READ]).items():
                 try:
-                    self._insert(game, CachedGame.from_log(game_log))
+                    self._insert(game, self._fold(game_log))
                 except CorruptDataError:
                     continue  # `get` raises it again
                 except PROGRAMMING_ERRORS:
@@ -206,6 +191,17 @@ class GameCache:
             self._insert(game, cached_game)
         return cached_game
 
+    def _fold(self, game_log: GameLog) -> CachedGame:
+        """The game folded from its log, packed and restored once: so it shares with other games what is equal in
+        them, its parts lie beside each other, and it takes half of the memory."""
+        cached_game = CachedGame.from_log(game_log)
+        with suppress(*PROGRAMMING_ERRORS):  # see `_pack`
+            return CachedGame.from_snapshot(self._snapshot(cached_game))
+        return cached_game
+
+    def _snapshot(self, cached_game: CachedGame) -> Snapshot:
+        return self._packed.pack(cached_game.state, cached_game.plain_values())
+
     def _insert(self, game: str, cached_game: CachedGame) -> None:
         size = folded_bytes(cached_game.state, cached_game.length)
         if self._hot.total_bytes + self._packed.total_bytes + size <= self.max_bytes:
@@ -230,17 +226,6 @@ class GameCache:
         return self._hot.total_bytes + self._packed.total_bytes > self.max_bytes
 
     def _pack(self, game: str, cached_game: CachedGame) -> None:
-        if snapshot := cached_game.reusable_snapshot():
-            self._packed.put_back(game, snapshot)
-            return
-        extra = (
-            cached_game.length,
-            cached_game.last_entry,
-            cached_game.head,
-            cached_game.answered_ids.packed(),
-            cached_game.last_private_sequences,
-            cached_game.pile_tracker.to_state(),
-        )
         # A game that was never created can't be packed; nor one that a bug left odd, which is folded anew.
         with suppress(*PROGRAMMING_ERRORS):
-            self._packed.put(game, cached_game.state, cached_game.head, extra)
+            self._packed.put(game, self._snapshot(cached_game))

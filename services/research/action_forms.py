@@ -201,8 +201,7 @@ def _every_keeping(rule_options: RuleOptions) -> Iterator[KeepTickets]:
 def every_claim(ruleset: Ruleset, state: GameState, rule_options: RuleOptions) -> Iterator[ClaimRoute]:
     """Every route of the board with every way to pay for it."""
     hand = dict.fromkeys(state.seats[0].hand, PLENTY)
-    open_routes = {fare: dict.fromkeys(routes) for fare, routes in state.board.fares.items()}
-    for routes, ways in ruleset.find_payable_routes(hand, open_routes, PLENTY, rule_options):
+    for routes, ways in ruleset.find_payable_routes(hand, dict(state.board.fares), PLENTY, rule_options):
         yield from (claims[route] for route in routes for claims in ways)
 
 

@@ -2,8 +2,10 @@
 
 Each number of games has an engine and a referee of its own, and rounds of all alternate. In a
 round commands come in batches, the same for all, each for another game as far as there are games.
-The referee has every game in its cache: the most recent ones as states, the others packed.
-The cost of loading them (a restart, a hand-over) is measured apart.
+The games are copies of a few dozen that were played to their middle, under ids of their own: in the engine key by key, as
+play leaves them. The referee has every game in its cache: as a state as far as `LEDGERLINE_REMEMBERS_MIB` has room, the
+others packed. It folds a thousand from their logs, which is measured apart (a restart, a hand-over); the others,
+whose logs have the same bytes, it gets as restored copies of those.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final
 from schemas.commands import CommandEnvelope
 from tests.bench.figure import Figure, Part, Report, Size, ratio
 from tests.bench.games import fresh_engine
-from tests.bench.live_games import Live, run_one, scripts
+from tests.bench.live_games import FOLDED, Copies, Live, run_one, scripts
 from tests.bench.referee_workers import Spent, Worker
 
 GOAL: Final = 0.8
@@ -30,10 +32,19 @@ class GamesUnderLoad:
     """So many live games, their referee, and what its rounds took."""
 
     def __init__(
-        self, url: str, games: int, templates: Sequence[Sequence[CommandEnvelope]], worker: Worker
+        self,
+        url: str,
+        games: int,
+        templates: Sequence[Sequence[CommandEnvelope]],
+        worker: Worker,
+        report: Report = lambda _: None,
     ) -> None:
-        self.live, self.worker = Live(url, games, templates), worker
-        self.loaded, self.resident = worker.ask(self.live.names)
+        self.live, self.worker = Live(url, games, templates, report), worker
+        folded = FOLDED // len(templates) * len(templates)
+        names = self.live.names
+        report(f"{games:,} games: the referee loads them")
+        self.loaded, self.resident = worker.ask(names[:folded])
+        self.hot, self.packed = worker.ask(Copies(names[folded:], names[: len(templates)]))
         self.rounds: list[Spent] = []
         self.engine_s = 0.0
 
@@ -69,10 +80,9 @@ def measure(size: Size, report: Report) -> Figure:
         templates = scripts(size.of(24, 1))
         grown = []
         for count in counts:
-            report(f"{count:,} games: copying and loading them")
             url = running.enter_context(fresh_engine(**NO_REWRITE))
             worker = running.enter_context(Worker(run_one, url))
-            grown.append(GamesUnderLoad(url, count, templates, worker))
+            grown.append(GamesUnderLoad(url, count, templates, worker, report))
         for number in range(size.of(11, 2)):
             report(f"round {number}")
             for each in grown:
@@ -98,7 +108,8 @@ def build_figure(counts: Sequence[int], grown: Sequence[GamesUnderLoad], errors:
     return Figure(
         f"one referee with {counts[-1]:,} live games, commands a second, of the same with {counts[0]:,}",
         f"{share:.2f} ({rates}; {cpu} us CPU a command; {memory[-1] / 1024:.1f} KiB a game in the engine,"
-        f" {most.resident / 1e6:,.0f} MB in the referee; {errors} errors)",
+        f" {most.resident / 1e6:,.0f} MB in the referee, {most.hot:,} folded, {most.packed:,} packed;"
+        f" {errors} errors)",
         f"at least {GOAL}; memory in proportion",
         share >= GOAL and in_proportion and not errors,
         parts,
@@ -112,5 +123,7 @@ def parts_of(grown: GamesUnderLoad) -> dict[str, Part]:
         "engine_cpu_us": grown.engine_us(),
         "engine_bytes_per_game": grown.live.bytes_each,
         "referee_bytes": grown.resident,
+        "folded_games": grown.hot,
+        "packed_games": grown.packed,
         "games_met_per_s": grown.loaded.commands / grown.loaded.seconds,
     }

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
+from services.referee.game_cache import CachedGame, GameCache
 from services.referee.worker import Referee
 from services.runtime.gc_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
@@ -28,15 +29,37 @@ SEATS: Final = bots(*("random",) * 4)
 SINGLE_REFEREE: Final = read_settings(leases=False)
 POISON: Final = "poison"  # prefix of the ids of commands that break a referee
 COPIED_AT_ONCE: Final = 200
+FOLDED: Final = 1_000  # games that a referee folds from their logs; the others have the same logs
+FULL: Final = "full nodes of "  # prefix of keys
 CHECKED: Final = 500  # logs whose length is compared in the end
+FULL_NODES: Final = """
+local function add(key, entries, first, last)
+  for n = first, last do
+    redis.call('XADD', key, entries[n][1], unpack(entries[n][2]))
+  end
+end
+local entries, nodes, full = redis.call('XRANGE', KEYS[1], '-', '+'), 1, 0
+for n = 1, #entries do
+  add(KEYS[2], entries, n, n)
+  local now = redis.call('XINFO', 'STREAM', KEYS[2])[4]
+  if now > nodes then nodes, full = now, n - 1 end
+end
+redis.call('DEL', KEYS[2])
+add(KEYS[2], entries, 1, full)
+"""  # a stream's entries in its full nodes; the fourth value of XINFO is the number of nodes
 REGROW: Final = """
-for k = 1, #KEYS, 2 do
-  if redis.call('TYPE', KEYS[k]).ok == 'stream' then
-    for _, entry in ipairs(redis.call('XRANGE', KEYS[k], '-', '+')) do
-      redis.call('XADD', KEYS[k + 1], entry[1], unpack(entry[2]))
-    end
+for k = 1, #KEYS, 3 do
+  local whole, nodes, new = KEYS[k], KEYS[k + 1], KEYS[k + 2]
+  if redis.call('TYPE', whole).ok ~= 'stream' then
+    redis.call('COPY', whole, new)
   else
-    redis.call('COPY', KEYS[k], KEYS[k + 1])
+    local from = '-'
+    if redis.call('COPY', nodes, new) == 1 then
+      from = '(' .. redis.call('XREVRANGE', new, '+', '-', 'COUNT', 1)[1][1]
+    end
+    for _, entry in ipairs(redis.call('XRANGE', whole, from, '+')) do
+      redis.call('XADD', new, entry[1], unpack(entry[2]))
+    end
   end
 end
 """  # COPY leaves no room in a stream's last node, so each later entry would reallocate the node; in play there is room
@@ -51,7 +74,13 @@ class Live:
     """So many live games on one engine. Each gets the commands of the game that it was copied from,
     whose seed is in its log, so each command is accepted."""
 
-    def __init__(self, url: str, games: int, scripts: Sequence[Sequence[CommandEnvelope]]) -> None:
+    def __init__(
+        self,
+        url: str,
+        games: int,
+        scripts: Sequence[Sequence[CommandEnvelope]],
+        report: Callable[[str], None] = lambda _: None,
+    ) -> None:
         client: Any = connect(url)
         self.ledger, self._client = (
             RedisLedger(client, init_partition_count(client, keys.DEFAULT_PARTITIONS)),
@@ -63,7 +92,7 @@ class Live:
         self._next = self.poisoned = 0
         templates = self._play_templates()
         before = self.engine_bytes()
-        self._copy(templates)
+        self._copy(templates, report)
         self.bytes_each = (self.engine_bytes() - before) / games
 
     def engine_bytes(self) -> int:
@@ -124,18 +153,26 @@ class Live:
     def _start(self, game: str) -> str:
         return keys.log(self.ledger.partition_of(game), game).removesuffix("log")
 
-    def _copy(self, templates: Sequence[dict[str, str]]) -> None:
-        """Copy each game entry by entry, as play appends; the engine writes it to disk afterwards."""
+    def _copy(self, templates: Sequence[dict[str, str]], report: Callable[[str], None]) -> None:
+        """Copy each game: full nodes of its streams whole, the others entry by entry, as play appends. The engine
+        writes it to disk afterwards."""
         self._client.config_set("appendonly", "no")
+        for key in (key for keys_of in templates for key in keys_of.values()):
+            if self._client.type(key) == b"stream":
+                self._client.eval(FULL_NODES, 2, key, f"{FULL}{key}")
         regrow = self._client.register_script(REGROW)
         for first in range(0, len(self.names), COPIED_AT_ONCE):
             pipe = self._client.pipeline(transaction=False)
             for number, name in enumerate(self.names[first : first + COPIED_AT_ONCE], first):
                 start = self._start(name)
                 pairs = templates[number % len(templates)].items()
-                regrow(keys=[each for end, key in pairs for each in (key, start + end)], client=pipe)
+                copied = [each for end, key in pairs for each in (key, f"{FULL}{key}", start + end)]
+                regrow(keys=copied, client=pipe)
                 pipe.zadd(keys.games(self.ledger.partition_of(name)), {name: number})
             pipe.execute()
+            report(f"{min(len(self.names), first + COPIED_AT_ONCE):,} of {len(self.names):,} games copied")
+        self._client.delete(*(f"{FULL}{key}" for keys_of in templates for key in keys_of.values()))
+        report(f"{len(self.names):,} games: the engine writes them to disk")
         self._client.config_set("appendonly", "yes")
         while self._rewriting():  # it would share its pages with what is measured
             sleep(0.1)
@@ -146,8 +183,9 @@ class Live:
 
 
 def run_one(url: str, pipe: Connection) -> None:
-    """A referee: for names, it loads their games; for a number, it processes so many commands. It
-    replies the time that took, and the most bytes that its process had."""
+    """A referee: for names, it loads their games, and replies what the folds took; for a number, it processes so many
+    commands, and replies what that took; beside it the most bytes that its process had. For copies of games it
+    puts those into its cache too, and replies how many are folded, and how many packed."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
     referee, _ = build_referee(RedisLedger(client, init_partition_count(client)), SINGLE_REFEREE)
@@ -156,6 +194,9 @@ def run_one(url: str, pipe: Connection) -> None:
     pipe.send("ready")
     while request := pipe.recv():
         start, before = perf_counter(), os.times()
+        if isinstance(request, Copies):
+            pipe.send(cache_copies(referee.processor.game_cache, request))
+            continue
         if isinstance(request, int):
             count = request
             process_commands(referee, count)
@@ -163,6 +204,22 @@ def run_one(url: str, pipe: Connection) -> None:
             count = len(request)
             referee.processor.game_cache.prefetch(request)
         pipe.send((spent_since(count, start, before), resident_bytes()))
+
+
+class Copies(NamedTuple):
+    """Games whose logs are copies of the first games' in turn, of which there are so many."""
+
+    games: Sequence[str]
+    originals: Sequence[str]
+
+
+def cache_copies(cache: GameCache, copies: Copies) -> tuple[int, int]:
+    """Cache these games as if their logs were folded, which would take minutes: each is restored from the snapshot of a
+    game with the same log, and is an object, or bytes, of its own."""
+    snapshots = [cache._snapshot(cache.get(game)) for game in copies.originals]
+    for number, game in enumerate(copies.games):
+        cache._insert(game, CachedGame.from_snapshot(snapshots[number % len(snapshots)]))
+    return len(cache._hot), len(cache._packed)
 
 
 def process_commands(referee: Referee, envelopes: int) -> None:

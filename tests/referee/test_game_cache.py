@@ -34,7 +34,7 @@ from tests.referee.running_referee import (
 from tests.rules.given import full_state
 
 PLENTY = 1 << 30
-ONE_HOT_BYTES = 52 * 1_024  # and a few packed ones
+ONE_HOT_BYTES = 22 * 1_024
 THIRD = "game-three"
 
 
@@ -195,39 +195,34 @@ def test_P8_a_state_that_can_not_be_packed_is_folded_anew(
     assert dead_letter_reasons(client) == []
 
 
-def tail_length(referee: Referee, game: str) -> int:
-    """How many entries a packed game has in its tail."""
-    for other in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, THIRD, THIRD):  # those asked for twice become hot
-        referee.processor.game_cache.get(other)
-    return len(referee.processor.game_cache._packed._snapshots[game].tail)
-
-
-def test_P7_a_packed_game_with_a_tail_is_the_game_folded_anew(ledger: RedisLedger, crowded: Referee) -> None:
-    """Refusals are entries too, each with its id. A few are in the tail; then the game is packed again."""
-    seen = []
-    for number in range(10):
-        submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1)))])
-        crowded.step(0)
-        seen.append(tail_length(crowded, GAME))
-        fresh = GameCache(ledger).get(GAME)
-        cached_game = crowded.processor.game_cache.get(GAME)
-        assert full_state(cached_game.state) == full_state(fresh.state)
-        assert (cached_game.length, cached_game.last_entry, cached_game.answered_ids.packed(), cached_game.last_private_sequences) == (
-            fresh.length, fresh.last_entry, fresh.answered_ids.packed(), fresh.last_private_sequences
-        )  # fmt: skip
-        assert tail_length(crowded, GAME) == seen[-1]
-    assert seen == [1, 2, 3, 0, 1, 2, 3, 0, 1, 2]
-
-
-def test_P7_a_game_with_two_entries_since_it_was_restored_is_packed_anew(
+def test_P7_a_game_that_is_packed_and_restored_for_each_command_is_the_game_folded_anew(
     ledger: RedisLedger, crowded: Referee
 ) -> None:
-    submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1))) for number in range(2)])
-    crowded.step(0)
-    assert tail_length(crowded, GAME) == 0
-    assert full_state(crowded.processor.game_cache.get(GAME).state) == full_state(
-        fold(ledger.read_entries(GAME))
-    )
+    """Refusals are entries too, each with its id."""
+    cache = crowded.processor.game_cache
+    for number in range(4):
+        submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1)))])
+        crowded.step(0)
+        for other in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, THIRD, THIRD):  # those asked for twice become hot
+            cache.get(other)
+        assert GAME in packed_games(crowded)
+        fresh, cached_game = CachedGame.from_log(ledger.read_log(GAME)), cache.get(GAME)
+        assert full_state(cached_game.state) == full_state(fresh.state)
+        assert cached_game.plain_values() == fresh.plain_values()
+
+
+def test_P9_a_game_folded_from_its_log_shares_what_is_equal_with_the_others(
+    ledger: RedisLedger, crowded: Referee
+) -> None:
+    cache = GameCache(ledger)
+    cache.prefetch([GAME, NEIGHBOUR_GAME])
+    one, two = (cache.get(game).state for game in (GAME, NEIGHBOUR_GAME))
+    assert one.rule_options is two.rule_options
+    assert all(map(same, one.open_routes.values(), two.open_routes.values()))
+
+
+def same(one: object, other: object) -> bool:
+    return one is other
 
 
 def test_P8_a_state_that_an_error_left_broken_is_rolled_back(opened: Referee) -> None:

@@ -16,6 +16,7 @@ from services.referee.game_cache import MIN_HOT_SHARE, CachedGame, GameCache
 from services.referee.hot_games import HotGames, board_bytes, folded_bytes
 from services.referee.rules import GameState
 from services.referee.rules.board import load_board
+from services.referee.snapshots import SnapshotCache
 from tests.golden.test_golden import FILES, read
 from tests.rules.hostile_games import hostile_game
 from tests.rules.random_games import RandomGame
@@ -39,10 +40,10 @@ def reachable(parts: list[Any], known: dict[int, Any]) -> dict[int, Any]:
     return found
 
 
-def measured_bytes(state: GameState) -> int:
-    """What the state takes, without its board and rules."""
-    shared = reachable([state.board, state.ruleset], {})
-    return sum(sys.getsizeof(part) for part in reachable([state], shared).values())
+def taken_bytes(game: CachedGame | GameState, shared: list[Any]) -> int:
+    """What the game takes, without what it shares."""
+    known = reachable(shared, {})
+    return sum(sys.getsizeof(part) for part in reachable([game], known).values())
 
 
 def played(board: str, seats: int, moves: int = ENTRIES) -> GameState:
@@ -60,19 +61,24 @@ def cached(state: GameState, entries: int = ENTRIES) -> CachedGame:
 
 
 @pytest.mark.parametrize("path", FILES[::24], ids=lambda path: path.stem)
-def test_P9_a_folded_game_is_counted_with_about_what_it_takes(path: Path) -> None:
-    log = read(path).log
+def test_P9_a_restored_game_is_counted_with_about_what_it_takes(path: Path) -> None:
+    log, cache = read(path).log, SnapshotCache()
     for entries in (4, len(log) // 2, len(log)):
-        cached_game = CachedGame()
-        cached_game.apply_entries(log[:entries])
-        assert 0.6 < folded_bytes(cached_game.state, entries) / measured_bytes(cached_game.state) < 2
+        folded = CachedGame()
+        folded.apply_entries(log[:entries])
+        snapshot = cache.pack(folded.state, folded.plain_values())
+        restored = CachedGame.from_snapshot(snapshot)
+        taken = taken_bytes(restored, [snapshot.shared_setup, restored.state.board, restored.state.ruleset])
+        assert 0.6 < folded_bytes(restored.state, entries) / taken < 2
+        assert taken < 0.85 * taken_bytes(folded, [folded.state.board, folded.state.ruleset])
 
 
 def test_P9_a_game_on_a_hostile_board_is_counted_with_at_least_half_of_what_it_takes() -> None:
     states = [state for seed in range(6) if (state := hostile_game(Random(seed)))]
     assert len(states) > 3
     for state in states:
-        assert folded_bytes(state, 2) + board_bytes(state.board) > measured_bytes(state) / 2
+        taken = taken_bytes(state, [state.board, state.ruleset])
+        assert folded_bytes(state, 2) + board_bytes(state.board) > taken / 2
 
 
 def test_P9_the_board_of_a_stranger_counts_once_for_all_games_on_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from operator import attrgetter
 from random import Random
@@ -15,14 +16,14 @@ from hypothesis import strategies as st
 from services.referee.rules import RULESETS, GameState, fold
 from services.referee.rules.seat_state import SEAT_FIELDS
 from services.referee.rules.state import STATE_FIELDS
+from services.referee.shared_setup import SHARED_FIELDS
 from services.referee.slots import attribute_writer
-from services.referee.snapshots import RARE_FIELDS, SHARED_FIELDS, SnapshotCache
+from services.referee.snapshots import RARE_FIELDS, SnapshotCache
 from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
 
 GAME = "game-one"
-HEAD = b"h" * 32
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 by_reference = attrgetter(*SHARED_FIELDS, *RARE_FIELDS)
 
@@ -48,7 +49,7 @@ def test_P7_a_restored_state_is_the_state_folded_anew(rules: str, examples: int)
         for number in play.steps():
             if number % often == 0:
                 before = play.state
-                cache.put(GAME, before, HEAD, number)
+                put(cache, GAME, before, number)
                 play.state, extra = restored_from(cache)
                 assert extra == number
                 assert play.state is not before
@@ -67,7 +68,7 @@ def same(one: object, other: object) -> bool:
 def test_P7_what_happens_to_a_restored_state_leaves_the_snapshot_alone() -> None:
     play = midway(1)
     cache = SnapshotCache()
-    cache.put(GAME, play.state, HEAD, None)
+    put(cache, GAME, play.state)
     before = contents(play.state)
     for _ in play.steps():
         pass
@@ -75,17 +76,14 @@ def test_P7_what_happens_to_a_restored_state_leaves_the_snapshot_alone() -> None
 
 
 def test_P7_a_game_can_be_restored_again_and_again() -> None:
-    """A snapshot that is taken out and put back is as it was, whatever happened to the state meanwhile."""
+    """A snapshot is as it was, whatever happened to the state meanwhile."""
     play, cache = midway(1), SnapshotCache()
-    cache.put(GAME, play.state, HEAD, None)
+    snapshot = cache.pack(play.state, None)
     before = contents(play.state)
     for _ in range(2):
-        snapshot = cache.pop(GAME)
-        assert snapshot is not None
         play.state, _ = snapshot.restore()
         assert contents(play.state) == before
         next(iter(play.steps()))
-        cache.put_back(GAME, snapshot)
 
 
 def test_P7_every_field_of_a_state_is_packed_and_restored() -> None:
@@ -95,7 +93,7 @@ def test_P7_every_field_of_a_state_is_packed_and_restored() -> None:
     marked(state, STATE_FIELDS)
     for seat_state in state.seats:
         marked(seat_state, SEAT_FIELDS)
-    cache.put(GAME, state, HEAD, None)
+    put(cache, GAME, state)
     restored, _ = restored_from(cache)
     assert [restored.open_routes, *by_reference(restored)] == [state.open_routes, *by_reference(state)]
     for name in set(STATE_FIELDS) - {"seats"}:
@@ -109,24 +107,22 @@ def test_P7_every_field_of_a_state_is_packed_and_restored() -> None:
 def test_P7_routes_that_were_opened_again_stand_where_they_stood() -> None:
     state, cache = midway(1).state, SnapshotCache()
     again = next(name for name in state.route_owners if len(state.open_routes[state.board.routes[name].fare]))
-    state.open_routes[state.board.routes[again].fare][again] = None
-    cache.put(GAME, state, HEAD, None)
+    state.open_routes[state.board.routes[again].fare] += (again,)
+    put(cache, GAME, state)
     restored, _ = restored_from(cache)
-    assert [[*names] for names in restored.open_routes.values()] == [
-        [*names] for names in state.open_routes.values()
-    ]
+    assert restored.open_routes == state.open_routes
 
 
 def test_P7_the_routes_of_a_board_of_many_are_restored() -> None:
     state, cache = midway(1).state, SnapshotCache()
     fare, names = next(iter(state.board.fares)), tuple(f"route-{number}" for number in range(1_000))
     state.board = replace(state.board, fares={fare: names})
-    state.open_routes = {fare: dict.fromkeys(names[5:])}
+    state.open_routes = {fare: names[5:]}
     state.route_owners = dict.fromkeys(names[::-300], 1)
     for seat_state in state.seats:
         seat_state.routes, seat_state.blocked_parallels = [*names[999:990:-1]], {*names[300:400]}
     before = contents(state)
-    cache.put(GAME, state, HEAD, None)
+    put(cache, GAME, state)
     assert contents(restored_from(cache)[0]) == before
 
 
@@ -137,9 +133,9 @@ def test_P9_where_games_take_turns_and_not_all_fit_most_are_found_again() -> Non
         for game in range(20):
             if snapshot := cache.pop(f"game-{game}"):
                 found += turn > 0
-                cache.put_back(f"game-{game}", snapshot)
+                cache.put(f"game-{game}", snapshot)
             else:
-                cache.put(f"game-{game}", kept, HEAD, None)
+                put(cache, f"game-{game}", kept)
             if len(cache) > 18:
                 cache.drop_one()
     assert found > 4 * 20 // 2, "of the last four rounds"
@@ -162,6 +158,10 @@ def test_a_writer_of_attributes_takes_exactly_as_many_values() -> None:
             write(SimpleNamespace(), values)
 
 
+def put(cache: SnapshotCache, game: str, state: GameState, extra: int | None = None) -> None:
+    cache.put(game, cache.pack(state, extra))
+
+
 def restored_from(cache: SnapshotCache, game: str = GAME) -> tuple[GameState, Any]:
     snapshot = cache.pop(game)
     assert snapshot is not None
@@ -181,14 +181,14 @@ def midway(seed: int, steps: int = 60, board: str = "usa") -> RandomGame:
 
 def test_P9_a_set_up_counts_once_for_all_games_that_share_it_and_is_dropped_with_the_last() -> None:
     cache = SnapshotCache()
-    cache.put("built in", midway(1, 5).state, HEAD, None)
+    put(cache, "built in", midway(1, 5).state)
     first = cache.total_bytes
     own = midway(2, 5).state
     own.board, own.rule_options = replace(own.board), replace(own.rule_options)  # equal, not loaded anyway
-    cache.put("one", own, HEAD, None)
+    put(cache, "one", own)
     assert cache.total_bytes > 10 * first
     both = cache.total_bytes
-    cache.put("two", own, HEAD, None)
+    put(cache, "two", own)
     assert cache.total_bytes - both < 2 * first
     for game in ("built in", "one", "two", "never there"):
         cache.discard(game)
@@ -199,33 +199,23 @@ def test_P9_games_with_equal_rule_options_share_them() -> None:
     cache, states = SnapshotCache(), [fold(midway(seed, 5).log) for seed in (1, 2)]
     assert states[0].rule_options is not states[1].rule_options
     for game, state in zip(("one", "two"), states, strict=True):
-        cache.put(game, state, HEAD, None)
+        put(cache, game, state)
     one, two = (restored_from(cache, game)[0] for game in ("one", "two"))
     assert one.rule_options is two.rule_options
     assert one.rule_options == states[0].rule_options
 
 
-def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> None:
+def test_P9_a_set_up_is_shared_with_games_that_were_restored_and_is_forgotten_with_the_last() -> None:
+    """Where a single game of its rules is packed now and then, its set-up isn't made anew each time."""
     cache = SnapshotCache()
-    cache.put("one", midway(1, 5).state, HEAD, None)
-    first = cache.total_bytes
+    put(cache, "one", midway(1, 5).state)
     snapshot = cache.pop("one")
     assert snapshot is not None and cache.total_bytes == 0
-    cache.put_back("one", snapshot)
-    assert cache.total_bytes == first
-    cache.put_back("one", snapshot._replace(tail=(b"x" * 1_000,) * 3))
-    assert first + 3_000 < cache.total_bytes < first + 3_300
-
-
-def test_P9_a_game_that_is_put_back_shares_the_set_up_of_those_that_came_meanwhile() -> None:
-    cache = SnapshotCache()
-    cache.put("one", midway(1, 5).state, HEAD, None)
-    snapshot = cache.pop("one")
-    assert snapshot is not None
-    cache.put("two", fold(midway(2, 5).log), HEAD, None)
-    second = cache.total_bytes
-    cache.put_back("one", snapshot)
-    assert cache.total_bytes - second == snapshot.size_bytes()
-    one, two = (restored_from(cache, game)[0] for game in ("one", "two"))
-    assert one.rule_options is two.rule_options
-    assert (cache.total_bytes, len(cache)) == (0, 0)
+    kept, (state, _) = snapshot.shared_setup, snapshot.restore()
+    assert cache.pack(state, None).shared_setup is kept
+    assert cache.pack(fold(midway(2, 5).log), None).shared_setup is kept
+    setups = cache._setups
+    assert len(setups) == 2
+    del kept, snapshot
+    gc.collect()
+    assert len(setups) == 0

@@ -250,7 +250,6 @@ def full_state(state: GameState) -> dict[str, Any]:
     fields = {name: getattr(state, name, None) for name in STATE_FIELDS}
     fields["board"] = state.board.digest if state.game else None
     fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
-    fields["open_routes"] = {fare: list(routes) for fare, routes in state.open_routes.items()}
     return {name: _copy_value(value) for name, value in fields.items()}
 
 

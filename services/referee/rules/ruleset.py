@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 EventStream: TypeAlias = Iterable[Event]  # lazily: each is applied before the next is asked for
 Cards: TypeAlias = Mapping[str, int]
 Hand: TypeAlias = dict[str | None, int]
-OpenRoutes: TypeAlias = "dict[Fare, dict[str, None]]"
-PayableRoutes: TypeAlias = "list[tuple[dict[str, None], list[ClaimsByRoute]]]"
+OpenRoutes: TypeAlias = "dict[Fare, tuple[str, ...]]"
+PayableRoutes: TypeAlias = "list[tuple[tuple[str, ...], list[ClaimsByRoute]]]"
 
 
 class Move(NamedTuple):

@@ -114,7 +114,7 @@ class GameState:
         self.market: list[str | None] = []  # None is a gap: face-up cards are never hidden
         self.ticket_decks: dict[str, list[str | None]] = {}  # the top is the last
         self.route_owners: dict[str, Seat] = {}
-        self.open_routes: dict[Fare, dict[str, None]] = {}  # claimable routes by fare, shortest first
+        self.open_routes: dict[Fare, tuple[str, ...]] = {}  # claimable routes by fare, shortest first
         self.closes_parallels = False  # parallel routes close (DOUBLE-2)
         self.tunnel: Tunnel | None = None
         self.station_owners: dict[str, Seat] = {}  # by city
@@ -190,7 +190,7 @@ class GameState:
         duplicate.deck, duplicate.market = self.deck[:], self.market[:]
         duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
         duplicate.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
-        duplicate.open_routes = {fare: routes.copy() for fare, routes in self.open_routes.items()}
+        duplicate.open_routes = self.open_routes.copy()
         duplicate.station_owners = self.station_owners.copy()
         duplicate.passenger_owners = self.passenger_owners.copy()
         duplicate.tokens = self.tokens.copy()

@@ -14,6 +14,7 @@ from schemas.events import (
     TicketsShown,
 )  # fmt: skip
 from services.referee.rules.appliers.table import applies
+from services.referee.rules.board import Route
 from services.referee.rules.state import GameState
 
 
@@ -35,7 +36,7 @@ def seat_cleared(state: GameState, event: SeatCleared) -> None:
     for route_id in seat_state.routes:
         route = state.board.routes[route_id]
         del state.route_owners[route_id]
-        state.open_routes[route.fare][route_id] = None
+        open_route(state, route)
     for route_id in seat_state.routes:
         reopen_twins(state, route_id)
     for seats_by_city in (state.station_owners, state.passenger_owners):
@@ -61,7 +62,14 @@ def reopen_twins(state: GameState, route_id: str) -> None:
         if twin not in state.route_owners and not (
             state.closes_parallels and any(other in state.route_owners for other in twins)
         ):
-            state.open_routes[state.board.routes[twin].fare][twin] = None
+            open_route(state, state.board.routes[twin])
+
+
+def open_route(state: GameState, route: Route) -> None:
+    """The route can be claimed again; it stands behind the others of its fare."""
+    open_routes = state.open_routes[route.fare]
+    if route.id not in open_routes:
+        state.open_routes[route.fare] = (*open_routes, route.id)
 
 
 @applies(TicketsShown)

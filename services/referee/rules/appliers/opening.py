@@ -61,7 +61,7 @@ def game_created(state: GameState, event: GameCreated) -> None:
     ]
     state.turn_order = tuple(range(len(event.seats)))
     state.closes_parallels = boards.closes_parallels(rule_options, len(event.seats))
-    state.open_routes = {fare: dict.fromkeys(routes) for fare, routes in board.fares.items()}
+    state.open_routes = dict(board.fares)
     state.market = [None] * rule_options.market
     state.discards = dict(rule_options.cards.items())  # until they are shuffled
     state.tokens = boards.initial_tokens(rule_options, board)

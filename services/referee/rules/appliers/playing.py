@@ -28,6 +28,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import PASSENGER, Seat
 from services.referee.rules.appliers.table import applies
+from services.referee.rules.board import Route
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, GameState, Tunnel
 
@@ -175,12 +176,20 @@ def assign_route(state: GameState, route_id: str, seat: Seat) -> None:
     route, seat_state = state.board.routes[route_id], state.seats[seat]
     seat_state.routes.append(route_id)
     state.route_owners[route_id] = seat
-    state.open_routes[route.fare].pop(route_id, None)  # in a position a parallel may have closed it first
+    close_route(state, route)
     if route.parallels and not state.rule_options.parallel_owned:
         seat_state.blocked_parallels.update(route.parallels)
         if state.closes_parallels:
             for twin in route.parallels:
-                state.open_routes[state.board.routes[twin].fare].pop(twin, None)
+                close_route(state, state.board.routes[twin])
+
+
+def close_route(state: GameState, route: Route) -> None:
+    """Nobody can claim the route any more. In a position a parallel may have closed it before."""
+    fare, name = route.fare, route.id
+    open_routes = state.open_routes[fare]
+    if name in open_routes:
+        state.open_routes[fare] = tuple([other for other in open_routes if other != name])
 
 
 @applies(TunnelRevealed)
