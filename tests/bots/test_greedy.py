@@ -10,6 +10,8 @@ from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.referee.rules import GameState, decide_envelope, legal
+from services.referee.rules.appliers.ending import open_route
+from services.referee.rules.appliers.playing import close_route
 from tests.rules.given import CREATED_AT_MS, SEED
 
 MAX_ENTRIES = 2000
@@ -96,8 +98,8 @@ def test_P8_paths_are_searched_anew_where_a_route_of_theirs_is_gone_or_a_route_i
     decide_envelope(state, CommandEnvelope("keep", "greedy", 0, KeepTickets((0, 1, 2))), CREATED_AT_MS, SEED)
     before = ticket_paths(state, 0)
     lost = state.board.routes[before[0].routes[0]]
-    del state.open_routes[lost.fare][lost.id]
+    close_route(state, lost)
     without = ticket_paths(state, 0)
     assert without != before and not any(lost.id in path.routes for path in without)
-    state.open_routes[lost.fare][lost.id] = None
+    open_route(state, lost)
     assert ticket_paths(state, 0)[0].cars == before[0].cars
