@@ -26,7 +26,7 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
         self.clock = clock
         self._games: OrderedDict[str, GameProjections] = OrderedDict()
         self._pages: dict[GameProjections, ViewPageOrError] = {}  # that were read and aren't applied yet
-        self._current = set[tuple[GameProjections, Seat]]()  # whose pages were read and applied
+        self._current: dict[GameProjections, set[Seat]] = {}  # whose pages were read and applied
 
     def __getitem__(self, key: tuple[str, Seat]) -> SeatProjection:
         game, seat = key
@@ -65,9 +65,10 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
             is_full = projections.apply(page)  # a page that is an error is one for each of its seats
             del self._pages[projections]
             if isinstance(page, ViewPage) and not is_full:
-                self._current.update((projections, each) for each in page.parts)
-        if (projections, seat) in self._current:
-            self._current.remove((projections, seat))
+                self._current[projections] = {*page.parts}
+        current = self._current.get(projections)
+        if current is not None and seat in current:
+            current.remove(seat)
             projection = projections.current(seat)
         else:
             projection = projections.refresh(views, seat)

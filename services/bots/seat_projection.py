@@ -7,7 +7,7 @@ its state: nothing of one seat is ever handed to another.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, Protocol
 
@@ -101,12 +101,12 @@ class GameProjections:
         private parts of these seats. Seats that are far behind get theirs too; where parts lie with their entries, all
         do, so that no entry is read twice."""
         verifier = self.public_verifier
-        far_behind = verifier.sequence - MAX_LAG
-        wanted = (*seats, *(seat for seat, each in self.seats.items() if each.sequence < far_behind))
-        parts = tuple(
-            (seat, self.seats[seat].parts_until)
-            for seat in (self.seats if self._is_lean else dict.fromkeys(wanted))
-        )
+        wanted: Iterable[Seat] = self.seats
+        if not self._is_lean:
+            far_behind = verifier.sequence - MAX_LAG
+            wanted = dict.fromkeys(seats)
+            wanted |= dict.fromkeys(seat for seat, each in self.seats.items() if each.sequence < far_behind)
+        parts = [(seat, self.seats[seat].parts_until) for seat in wanted]
         return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts, self._is_lean)
 
     def apply(self, page: ViewPageOrError) -> bool:
@@ -119,8 +119,7 @@ class GameProjections:
             raise page
         self._is_lean = page.is_lean
         self._recent.extend(map(self.public_verifier.verify, page.views[None]))
-        for seat, parts in page.parts.items():
-            self._hold_parts(self.seats[seat], parts)
+        self._hold_parts(page.parts)
         first_needed = 1 + min((each.sequence for each in self.seats.values()), default=0)
         while self._recent and self._recent[0].number < first_needed:
             self._recent.popleft()
@@ -141,15 +140,19 @@ class GameProjections:
             pass
         return self.current(seat)
 
-    def _hold_parts(self, projection: SeatProjection, parts: PartsOrError) -> None:
-        """Keep a seat's parts of the entries that were read until it is asked for, or is far behind."""
-        if isinstance(parts, Exception):
-            self._stop(projection, parts)
-            return
-        projection.parts.update(parts)
-        projection.parts_until = self.public_verifier.sequence
-        if projection.sequence < projection.parts_until - MAX_LAG:
-            self._bring_on(projection)
+    def _hold_parts(self, parts_by_seat: Mapping[Seat, PartsOrError]) -> None:
+        """Keep the seats' parts of the entries that were read until each is asked for, or is far behind."""
+        until = self.public_verifier.sequence
+        for seat, parts in parts_by_seat.items():
+            projection = self.seats[seat]
+            if isinstance(parts, Exception):
+                self._stop(projection, parts)
+                continue
+            projection.parts_until = until
+            if parts:
+                projection.parts.update(parts)
+            if projection.sequence < until - MAX_LAG:
+                self._bring_on(projection)
 
     def _bring_on(self, projection: SeatProjection) -> None:
         """Apply the entries that this seat hasn't seen, as far as its parts of them were read."""

@@ -30,7 +30,7 @@ from services.text.game_summary import game_summary_json
 WAIT_MS: Final = 1_000  # for the next entry of the only game
 MANY_WAIT_MS: Final = 10  # for that of one of many
 PAUSE_S: Final = 0.01  # for each game, between two looks at all of them
-MAX_PAUSE_S: Final = 2.0
+MAX_PAUSE_S: Final = 5.0
 
 
 class WatchedGame:

@@ -87,9 +87,10 @@ def _check_shuffle(
     state: GameState, row: Sequence[str], event: DeckShuffled | DeckRecreated | TicketsShuffled, what: str
 ) -> str:
     randomness = state.ruleset.randomness
-    if tuple(event.order) != randomness.shuffle(state, row):
+    order = randomness.shuffle(state, row)
+    if tuple(event.order) != order:
         return f"The order of {what} isn't the one that seed and contributions give."
-    if event.root != randomness.order_root(state, randomness.shuffle(state, row)):
+    if event.root != randomness.order_root(state, order):
         return f"The root over {what} isn't that of its cards."
     return ""
 

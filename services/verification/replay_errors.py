@@ -7,8 +7,7 @@ and keeps the error as the cause; what catches damaged data then never catches a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Final
 
 from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
@@ -22,11 +21,20 @@ class ReplayBrokenError(LedgerlineError):
 REPLAY_ERRORS: Final = (CorruptDataError, InvalidInputError, ReplayBrokenError)
 
 
-@contextmanager
-def replaying() -> Iterator[None]:
+class _Replaying:
+    """What `replaying` returns: a class, as it is entered twice for each entry of a log."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, PROGRAMMING_ERRORS):
+            raise ReplayBrokenError(f"{type(error).__name__}: {error}") from error
+
+
+_REPLAYING: Final = _Replaying()
+
+
+def replaying() -> AbstractContextManager[None]:
     """For code that decodes, applies, seals or decides entries, and for no other. Raises ReplayBrokenError
     where it breaks."""
-    try:
-        yield
-    except PROGRAMMING_ERRORS as error:
-        raise ReplayBrokenError(f"{type(error).__name__}: {error}") from error
+    return _REPLAYING
