@@ -19,11 +19,12 @@ Argument = str | bytes | int | float
 
 class RedisCommand(NamedTuple):
     """A command, and the options by which redis-py decodes its reply. `packed`: the same as it is sent, where that was
-    made before."""
+    made before; `repeated`: how many of its first arguments others will have too."""
 
     arguments: tuple[Argument, ...]
     options: Mapping[str, object] = {}
     packed: bytes = b""
+    repeated: int = 0
 
 
 Result = TypeVar("Result")
@@ -92,6 +93,6 @@ def require_reply(reply: Reply) -> Reply:
 
 def _pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
     pipe = client.pipeline(transaction=False)
-    for arguments, options, _ in commands:
+    for arguments, options, *_ in commands:
         pipe.execute_command(*arguments, **options)
     return pipe

@@ -10,6 +10,7 @@ A cluster, a client that sends again by itself, and one that is none of redis-py
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from services.ledger.queries import Argument, Client, RedisCommand, Reply
 
 OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
+MAX_KNOWN_STARTS: Final = 4_096  # of commands, packed; each takes 1 KiB
 SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
 pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 
@@ -72,12 +74,27 @@ def pack(arguments: tuple[Argument, ...]) -> bytes:
     return packed
 
 
+def pack_repeated(arguments: tuple[Argument, ...], repeated: int) -> bytes:
+    """The same of a command whose first arguments others have too: those are packed once."""
+    _, _, rest = pack_command(arguments[repeated:]).partition(b"\r\n")  # without their count
+    return b"*%d\r\n%b%b" % (len(arguments), _pack_first(arguments[:repeated]), rest)
+
+
+@lru_cache(MAX_KNOWN_STARTS)
+def _pack_first(arguments: tuple[Argument, ...]) -> bytes:
+    """The beginning of a command, without the count of its arguments."""
+    _, _, packed = pack(arguments).partition(b"\r\n")
+    return packed
+
+
 def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:
     """Send the commands, some at once; yields each."""
     unsent: list[bytes] = []
     size = 0
     for command in commands:
-        packed = command.packed or pack(command.arguments)
+        arguments, _, packed, repeated = command
+        if not packed:
+            packed = pack_repeated(arguments, repeated) if repeated else pack(arguments)
         unsent.append(packed)
         size += len(packed)
         if size >= SENT_AT_ONCE_BYTES:

@@ -57,10 +57,11 @@ def build_append_call(
     `publish_command` sends its notification."""
     if isinstance(request, DuplicateCommand):
         request = _as_append_request(request)
-    game, partition, eviction = request.game, request.delivery.partition, request.eviction
-    script_keys = _append_keys(partition, game, request.sender, request.is_listed)
-    if request.private_parts:
-        script_keys += tuple(keys.private_view(partition, game, seat) for seat, _ in request.private_parts)
+    game, eviction, private_parts = request.game, request.eviction, request.private_parts
+    seats = tuple([seat for seat, _ in private_parts]) if private_parts else ()
+    script_keys, channel = _append_keys(
+        request.delivery.partition, game, request.sender, request.is_listed, seats
+    )
     arguments: list[Argument] = [
         keys.REFEREE_GROUP,
         request.delivery.id,
@@ -74,7 +75,7 @@ def build_append_call(
         "" if request.deadline_ms is None else request.deadline_ms,
         eviction.at_ms if isinstance(eviction, EvictAt) else eviction.value,
         game,
-        keys.notification_channel(partition, game),
+        channel,
         wakeup_channel,
         request.command_digest,
         edition,
@@ -84,16 +85,19 @@ def build_append_call(
     ]
     if request.tasks:
         arguments += [pack(tuple(task)) for task in request.tasks]
-    arguments += [private_part for _, private_part in request.private_parts]
+    arguments += [private_part for _, private_part in private_parts]
     if request.names:
         arguments += name_fields(request.names)
     return script_keys, arguments
 
 
 @lru_cache(MAX_KNOWN_SENDERS)
-def _append_keys(partition: int, game: str, sender: Seat | None, is_listed: bool) -> tuple[str, ...]:
-    """The keys that append_entry.lua gets for every entry of this sender."""
-    return (
+def _append_keys(
+    partition: int, game: str, sender: Seat | None, is_listed: bool, seats: tuple[Seat, ...]
+) -> tuple[tuple[str, ...], str]:
+    """The keys that append_entry.lua gets for an entry of this sender with private parts for these seats, and the channel
+    of the game's notifications."""
+    script_keys = (
         keys.commands(partition),
         keys.log(partition, game),
         keys.public_view(partition, game),
@@ -105,7 +109,9 @@ def _append_keys(partition: int, game: str, sender: Seat | None, is_listed: bool
         keys.player_names(partition, game),
         keys.game_file(partition, game),
         keys.chain_head(partition, game),
+        *(keys.private_view(partition, game, seat) for seat in seats),
     )
+    return script_keys, keys.notification_channel(partition, game)
 
 
 def _as_append_request(duplicate: DuplicateCommand) -> AppendRequest:

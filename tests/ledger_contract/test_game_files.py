@@ -107,7 +107,7 @@ def test_P5_a_view_whose_streams_go_while_it_is_read_is_whole_or_empty(
         whole = ledger.read_view(GAME, viewer)
         query = read_view(PARTITIONS, ViewRequest(GAME, 0, (viewer,)), 10)
         replies = []
-        for at, (arguments, options, _) in enumerate(next(query)):
+        for at, (arguments, options, *_) in enumerate(next(query)):
             if at == removed_after:
                 assert ledger.remove_streams(GAME, 2, ledger.read_log(GAME), FILE)
             replies.append(client.execute_command(*arguments, **options))

@@ -16,8 +16,14 @@ from redis.exceptions import ConnectionError
 
 from services.ledger import AppendStatus, RedisLedger
 from services.ledger.connection import connect
-from services.ledger.queries import RedisCommand, command
-from services.ledger.round_trips import SENT_AT_ONCE_BYTES, is_one_engine, make_round_trip, pack
+from services.ledger.queries import Argument, RedisCommand, command
+from services.ledger.round_trips import (
+    SENT_AT_ONCE_BYTES,
+    is_one_engine,
+    make_round_trip,
+    pack,
+    pack_repeated,
+)
 from tests.conftest import Connect
 from tests.ledger_contract.given import GAME, append_request
 
@@ -59,7 +65,7 @@ def test_the_replies_are_those_of_redis_py_errors_among_them(engine_url: str) ->
     with closing(connect(engine_url)) as client:
         assert is_one_engine(client)
         pipe: Any = client.pipeline(transaction=False)
-        for arguments, options, _ in COMMANDS:
+        for arguments, options, *_ in COMMANDS:
             pipe.execute_command(*arguments, **options)
         expected = pipe.execute(raise_on_error=False)
         replies = make_round_trip(client, COMMANDS)
@@ -119,6 +125,20 @@ def test_a_command_that_was_packed_before_is_sent_so(client: Any) -> None:
     ) == [
         True,
         b"value",
+    ]
+
+
+def test_a_command_that_begins_as_others_do_is_packed_the_same(client: Any) -> None:
+    commands: list[tuple[Argument, ...]] = [
+        ("SET", "key", b"1"),
+        ("SET", "key", "zw\u00f6lf"),
+        ("SET", "other", 3, "PX", 5_000),
+    ]
+    for arguments in commands * 2:
+        assert pack_repeated(arguments, 2) == pack(arguments)
+    assert make_round_trip(client, [RedisCommand(commands[1], repeated=2), command("GET", "key")]) == [
+        True,
+        "zw\u00f6lf".encode(),
     ]
 
 
