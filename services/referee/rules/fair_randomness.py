@@ -26,6 +26,7 @@ SALT_LABEL: Final = b"ledgerline/card-salt/1"
 LEAF_LABEL: Final = b"ledgerline/card/1"
 _BEGUN_NODE: Final = sha256(NODE_LABEL)  # never updated: each hash goes on from a copy
 _BEGUN_LEAF: Final = sha256(LEAF_LABEL)
+_BEGUN_SALT: Final = sha256(SALT_LABEL)
 
 # -- the game's key ------------------------------------------------------------------------
 
@@ -60,13 +61,16 @@ def compute_setup_digest(event: GameCreated) -> str:
 
 def card_salt(salt_key: bytes, epoch: int, position: int) -> bytes:
     """The salt (LEAF_BYTES bytes) of the card at this position of an epoch's order."""
-    slot = epoch.to_bytes(8, "big") + position.to_bytes(8, "big")
-    return sha256(SALT_LABEL + salt_key + slot).digest()[:LEAF_BYTES]
+    salt = _BEGUN_SALT.copy()
+    salt.update(salt_key + epoch.to_bytes(8, "big") + position.to_bytes(8, "big"))
+    return salt.digest()[:LEAF_BYTES]
 
 
 def card_leaf(salt: bytes, name: str) -> bytes:
     """The commitment to a face-down card: LEAF_BYTES bytes."""
-    return sha256(LEAF_LABEL + salt + name.encode()).digest()[:LEAF_BYTES]
+    leaf = _BEGUN_LEAF.copy()
+    leaf.update(salt + name.encode())
+    return leaf.digest()[:LEAF_BYTES]
 
 
 @lru_cache(maxsize=64)  # needed at the shuffle, and again when the entry is sealed
