@@ -18,25 +18,29 @@ def digest_command(command: Command) -> str:
 
     Names of players are left out: a digest is stored, and who guessed a name could try it (`has_same_names` compares
     them)."""
-    content: object
     if isinstance(command, CreateGame):  # it holds other contracts
         plans = tuple(replace(plan, name=None) for plan in command.seats)
-        content = _in_order(write_command(replace(command, seats=plans)))
-    else:
-        if isinstance(command, TakeSeat):
-            command = replace(command, name="")
-        values = [getattr(command, name) for name in FIELDS[command.__class__]]
-        content = [
-            command.code,
-            *(value if value.__class__ in _PLAIN else _in_order(value) for value in values),
-        ]
+        return _digest(_in_order(write_command(replace(command, seats=plans))))
+    if isinstance(command, TakeSeat):
+        command = replace(command, name="")
+    content: list[object] = [command.code]
+    for name in FIELDS[command.__class__]:
+        value = getattr(command, name)
+        content.append(value if value.__class__ in _PLAIN else _in_order(value))
+    return _digest(content)
+
+
+def _digest(content: object) -> str:
     return blake2b(pack(content), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def _in_order(value: object) -> object:
     """The value with the pairs of each mapping in the order of its keys."""
     if isinstance(value, dict):
-        return [(key, _in_order(inner)) for key, inner in sorted(value.items())]
+        return [
+            (key, inner if inner.__class__ in _PLAIN else _in_order(inner))
+            for key, inner in sorted(value.items())
+        ]
     if isinstance(value, list | tuple):
         return [*map(_in_order, value)]
     return value

@@ -30,7 +30,7 @@ from services.ledger import (
 from services.ledger.errors import NodeAwayError
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
-from services.referee.decision_log import FailureLog, log_decision, log_fields
+from services.referee.decision_log import FailureLog, log_decision, log_fields, logs_entries
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
 from services.referee.rules import UnloggedRejectionError
@@ -275,7 +275,7 @@ class CommandProcessor:
         folded anew, its keys are damaged."""
         to_append, decisions = tee(decided)
         results = self.ledger.append(decision.request for decision in to_append)
-        retries: list[PendingCommand] = []
+        retries, verbose = list[PendingCommand](), logs_entries(log)
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
             request, envelope, status = decision.request, decision.command.envelope, result_status
             if status is AppendStatus.CONFLICT and (
@@ -286,7 +286,7 @@ class CommandProcessor:
                 if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:
                     status = AppendStatus.DAMAGED
             if status is AppendStatus.APPENDED:
-                log_decision(log, envelope, decision.events, sequence)
+                log_decision(log, envelope, decision.events, sequence, verbose=verbose)
                 if GameEnded in map(type, decision.events):
                     self.game_cache.invalidate(envelope.game)  # few commands follow
             elif status is AppendStatus.DAMAGED:

@@ -139,8 +139,8 @@ class GameCache:
     def prefetch(self, games: Sequence[str]) -> None:
         """Read and fold the logs of those games that aren't cached, many in one round trip. A log
         that can't be read or folded is left out: `get` raises the error."""
-        caches = (self._hot, self._probation, self._packed)
-        missing = [game for game in games if not any(game in cache for cache in caches)]
+        hot, probation, packed = self._hot, self._probation, self._packed
+        missing = [game for game in games if not (game in hot or game in probation or game in packed)]
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
             for game, game_log in self.ledger.read_logs(missing[start : start + MAX_LOGS_PER_READ]).items():
                 try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, TakeSeat
 from schemas.events import Event
@@ -17,6 +17,8 @@ from schemas.field_types import MAX_SEATS
 from schemas.player_names import SaltedName, SaltedNames, by_commitment, committed_names
 from services.referee.rules import GameState
 from services.referee.rules.setup.create_game import default_bot_name
+
+NAMING: Final = frozenset((TakeSeat, CreateGame))  # the commands that bring names
 
 
 class SaltedEnvelope(NamedTuple):
@@ -37,7 +39,10 @@ def salt_names(
 ) -> SaltedEnvelope:
     """Replace the names in a command by commitments. `state` is the game's before it, `known_names` are those that lie
     beside its log; `new_seed` returns 64 hex digits that nobody can guess."""
-    command, names = envelope.command, list[SaltedName]()
+    command = envelope.command
+    if command.__class__ not in NAMING:
+        return SaltedEnvelope(envelope, {})
+    names: list[SaltedName] = []
 
     def commit(name: str) -> str:
         known = (commitment for commitment, salted in known_names.items() if salted.name == name)
@@ -46,15 +51,15 @@ def salt_names(
         names.append(SaltedName(bytes.fromhex(new_seed()), name))
         return names[-1].commitment
 
-    if isinstance(command, TakeSeat) and command.name is not None:
-        if any(seat_state.is_seated and seat_state.name == command.name for seat_state in state.seats):
+    if isinstance(command, TakeSeat):
+        if command.name is None or any(
+            seat_state.is_seated and seat_state.name == command.name for seat_state in state.seats
+        ):
             return SaltedEnvelope(envelope, {})  # a bot's, or one of an old log: the rules refuse it
         command = replace(command, name=None, name_commitment=commit(command.name))
     elif isinstance(command, CreateGame):
         plans = tuple(_salt_plan(plan, commit) for plan in command.seats)
         command = replace(command, seats=plans)
-    else:
-        return SaltedEnvelope(envelope, {})
     return SaltedEnvelope(replace(envelope, command=command), by_commitment(names))
 
 

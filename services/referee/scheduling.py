@@ -8,7 +8,7 @@ referees submit the same command, it has one result (P2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from schemas.commands import CommandEnvelope, StartGame
@@ -47,17 +47,19 @@ def next_wakeup(state: GameState) -> int | None:
         return state.opened_at_ms + state.at_ms
     deadline = state.next_deadline()
     wakeups_ms = [deadline[0]] if deadline else []
-    if state.started and not state.result and any(state.seats[seat].policy for seat in state.pending_choices):
-        wakeups_ms.append(state.at_ms + BOT_SILENCE_MS)
+    if state.started and not state.result:
+        seat_states = state.seats
+        if [seat for seat in state.pending_choices if seat_states[seat].policy]:
+            wakeups_ms.append(state.at_ms + BOT_SILENCE_MS)
     return state.opened_at_ms + min(wakeups_ms) if wakeups_ms else None
 
 
-def bot_tasks(state: GameState, sequence: int) -> list[BotTask]:
-    """A task for each bot that the game waits for, as of this entry."""
+def bot_tasks(state: GameState, sequence: int, seats: Iterable[Seat] | None = None) -> list[BotTask]:
+    """A task for each bot that the game waits for, as of this entry; with `seats`, for those of them."""
     seat_states = state.seats
     return [
         BotTask(state.game, seat, sequence, policy)
-        for seat in state.pending_choices
+        for seat in (state.pending_choices if seats is None else seats)
         if (policy := seat_states[seat].policy)
     ]
 
@@ -67,8 +69,8 @@ def new_bot_tasks(
 ) -> list[BotTask]:
     """Tasks for the bots that must act after this entry: those that had nothing to choose before it,
     and its sender, whose command may have been refused."""
-    tasks = bot_tasks(state, sequence)
-    return tasks and [task for task in tasks if (task.seat not in previously_pending or task.seat == sender)]
+    seats = [seat for seat in state.pending_choices if (seat not in previously_pending or seat == sender)]
+    return bot_tasks(state, sequence, seats) if seats else []
 
 
 def eviction_after(

@@ -187,12 +187,12 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot isn't called again after its refusal", "P10", "services/referee/scheduling.py",
-        "(task.seat not in previously_pending or task.seat == sender)", "task.seat not in previously_pending",
+        "(seat not in previously_pending or seat == sender)", "seat not in previously_pending",
         ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
         "every entry calls every bot", "P9", "services/referee/scheduling.py",
-        "(task.seat not in previously_pending or task.seat == sender)", "True",
+        "(seat not in previously_pending or seat == sender)", "True",
         ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
@@ -241,7 +241,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a verdict names its own head as the previous one", "P3", "services/referee/decision_building.py",
-        "previous_head = cached_game.head\n    cached_game.record_entry", "previous_head = sealed_entry.head\n    cached_game.record_entry",
+        "        chain_state.head,\n", "        sealed_entry.head,\n",
         REFEREE,
     ),
     Mutant(

@@ -49,8 +49,8 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "bots are called in the order of their tickets", "P5", "services/referee/scheduling.py",
-        "for seat in state.pending_choices\n        if (policy",
-        "for seat in sorted(state.pending_choices, key=lambda s: str(seat_states[s].offer))\n        if (policy", DEALS,
+        "for seat in (state.pending_choices if seats is None else seats)\n",
+        "for seat in sorted(state.pending_choices if seats is None else seats, key=lambda s: str(seat_states[s].offer))\n", DEALS,
     ),
     Mutant(
         "a seat's private part goes to the next seat", "P5", "services/referee/rules/proof/sealing.py",
