@@ -14,6 +14,12 @@ def with_cancellable_send(connection_class: type) -> Any:  # a class that redis-
     return type("Connection", (CancellableSend, connection_class), {})
 
 
+def has_cancellable_send(client: Any) -> bool:  # of redis-py, or another that stands for it
+    """Whether this is a client of `connect_async`, of one engine."""
+    connection_class = getattr(getattr(client, "connection_pool", None), "connection_class", object)
+    return issubclass(connection_class, CancellableSend)
+
+
 class CancellableSend:
     """A mixin over a connection of redis-py's: a task may be cancelled while it sends.
 

@@ -15,7 +15,6 @@ from typing import Any, Final, cast
 import hiredis
 from redis.exceptions import ConnectionError, InvalidResponse, TimeoutError
 
-from services.ledger.cancellable_send import CancellableSend
 from services.ledger.queries import Argument, Client, Reply
 from services.ledger.round_trips import pack_command
 
@@ -23,12 +22,6 @@ OnReply = Callable[[Reply], object]  # gets an error as a reply, too
 CALL_BYTES: Final = 2_048  # about what a call costs until its reply is there, beside its command
 MAX_WAITING_BYTES: Final = 32 << 20  # of calls: 14,000 plain commands, or 3,000 of the largest
 TURN_SIZE: Final = 32  # replies that are taken in before other sockets have their turn
-
-
-def has_direct_connections(client: Client) -> bool:
-    """Whether this is a client of `connect_async`, of one engine."""
-    connection_class = getattr(getattr(client, "connection_pool", None), "connection_class", object)
-    return issubclass(connection_class, CancellableSend)
 
 
 class DirectConnection(asyncio.Protocol):

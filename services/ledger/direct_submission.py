@@ -10,7 +10,8 @@ from typing import Final
 from redis.exceptions import NoScriptError
 
 from schemas.commands import CommandEnvelope
-from services.ledger.direct_connection import DirectCalls, has_direct_connections
+from services.ledger.cancellable_send import has_cancellable_send
+from services.ledger.direct_connection import DirectCalls
 from services.ledger.ledger_queries import submission_outcome
 from services.ledger.ports import EngineBehindError
 from services.ledger.queries import Client, Reply
@@ -27,7 +28,7 @@ class DirectSubmission:
 
     def __init__(self, client: Client, partitions: int, max_waiting: int) -> None:
         self._client, self._partitions, self._max_waiting = client, partitions, max_waiting
-        self.is_possible: Final = has_direct_connections(client)
+        self.is_possible: Final = has_cancellable_send(client)
         self._calls: DirectCalls | None = None
         self._opening: asyncio.Task[DirectCalls] | None = None
 

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
+from services.ledger.cancellable_send import has_cancellable_send
 from services.ledger.channel_listener import ChannelListener, OnNotification, OnSubscribed
 from services.ledger.cluster_listener import ClusterListener
-from services.ledger.direct_connection import DirectConnection, has_direct_connections
+from services.ledger.direct_connection import DirectConnection
 from services.ledger.pubsub_connection import listen_by_pubsub
 from services.ledger.queries import Client
 from services.ledger.round_trips import pack_command
@@ -63,7 +64,7 @@ class GameChannels:
             await self._run(at_nodes, at_nodes.run())
             return
         listener = ChannelListener(on_notification, on_subscribed)
-        is_direct = has_direct_connections(self._client)
+        is_direct = has_cancellable_send(self._client)
         hear = listen_directly if is_direct else listen_by_pubsub
         await self._run(listener, hear(self._client, listener))
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from services.ledger.round_trips import is_one_engine, make_round_trip
+from services.ledger.cancellable_send import has_cancellable_send
+from services.ledger.round_trips import is_one_engine, make_async_round_trip, make_round_trip
 
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
@@ -80,6 +81,8 @@ async def run_rounds(
 
 async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
     """One round trip by an asyncio client: the replies, where an error is a reply too."""
+    if has_cancellable_send(client):
+        return await make_async_round_trip(client, commands)
     replies: list[Reply] = await _pipeline(client, commands).execute(raise_on_error=False)
     return replies
 

@@ -1,15 +1,15 @@
-"""Round trips of a blocking client to one engine, past redis-py's pipeline.
+"""Round trips to one engine, past redis-py's pipeline.
 
 redis-py keeps the connections: it knows addresses, TLS, users and time-outs, and puts a lost one aside. Left out is what its
-pipeline does for each command besides packing it and reading its reply, which cost as much as deciding it. Commands may
-be made while those before them are on their way: then the engine works while the next are decided.
+pipeline does for each command besides packing it and reading its reply, which cost as much as deciding it. A blocking
+client's commands may be made while those before them are on their way: then the engine works while the next are decided.
 
 A cluster, a client that sends again by itself, and one that is none of redis-py's own, keep their pipelines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -54,15 +54,25 @@ def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Re
         raise
     finally:
         pool.release(connection)
-    decoders = {name: client.response_callbacks.get(name) for name in {each.arguments[0] for each in sent}}
-    if not any(decoders.values()):
-        return replies
-    return [
-        decode(reply, **each.options)
-        if (decode := decoders[each.arguments[0]]) and not isinstance(reply, Exception)
-        else reply
-        for each, reply in zip(sent, replies, strict=True)
-    ]
+    return _decode(client, sent, replies)
+
+
+async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+    """The same by an asyncio client, of commands that are there: they are sent at once."""
+    if not commands:
+        return []
+    pool = client.connection_pool
+    connection = await pool.get_connection()
+    try:
+        packed = b"".join(map(_as_sent, commands))
+        await connection.send_packed_command((packed,))
+        replies = await _await_replies(connection, len(commands))
+    except BaseException:
+        await connection.disconnect(nowait=True)  # as above
+        raise
+    finally:
+        await pool.release(connection)
+    return _decode(client, commands, replies)
 
 
 def pack(arguments: tuple[Argument, ...]) -> bytes:
@@ -87,15 +97,17 @@ def _pack_first(arguments: tuple[Argument, ...]) -> bytes:
     return packed
 
 
+def _as_sent(command: RedisCommand) -> bytes:
+    arguments, _, packed, repeated = command
+    return packed or (pack_repeated(arguments, repeated) if repeated else pack(arguments))
+
+
 def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:
     """Send the commands, some at once; yields each."""
     unsent: list[bytes] = []
     size = 0
     for command in commands:
-        arguments, _, packed, repeated = command
-        if not packed:
-            packed = pack_repeated(arguments, repeated) if repeated else pack(arguments)
-        unsent.append(packed)
+        unsent.append(packed := _as_sent(command))
         size += len(packed)
         if size >= SENT_AT_ONCE_BYTES:
             connection.send_packed_command((b"".join(unsent),))
@@ -107,8 +119,7 @@ def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[Redi
 
 def _read_replies(connection: Client, count: int) -> Iterator[Reply]:
     """So many replies; what arrived with another one is taken without asking redis-py for it."""
-    reader = getattr(connection._parser, "_reader", None)
-    take = getattr(reader, "gets", lambda: NOT_ENOUGH_DATA)
+    take = _taker(connection)
     for _ in range(count):
         reply = take()
         if reply is NOT_ENOUGH_DATA:
@@ -119,3 +130,40 @@ def _read_replies(connection: Client, count: int) -> Iterator[Reply]:
         elif isinstance(reply, ConnectionError):  # the engine is loading, say
             raise reply
         yield reply
+
+
+async def _await_replies(connection: Client, count: int) -> list[Reply]:
+    """The same of an asyncio client."""
+    take = _taker(connection)
+    replies: list[Reply] = []
+    while len(replies) < count:
+        reply = take()
+        if reply is NOT_ENOUGH_DATA:
+            try:
+                reply = await connection.read_response()
+            except ResponseError as error:
+                reply = error
+        elif isinstance(reply, ConnectionError):
+            raise reply
+        replies.append(reply)
+    return replies
+
+
+def _taker(connection: Client) -> Callable[[], Reply]:
+    """Takes the next reply that has arrived, or NOT_ENOUGH_DATA."""
+    reader = getattr(connection._parser, "_reader", None)
+    return getattr(reader, "gets", lambda: NOT_ENOUGH_DATA)
+
+
+def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Reply]) -> list[Reply]:
+    """The replies as redis-py gives them."""
+    names = {each.arguments[0] for each in commands}
+    decoders = {name: client.response_callbacks.get(name) for name in names}
+    if not any(decoders.values()):
+        return replies
+    return [
+        decode(reply, **each.options)
+        if (decode := decoders[each.arguments[0]]) and not isinstance(reply, Exception)
+        else reply
+        for each, reply in zip(commands, replies, strict=True)
+    ]
