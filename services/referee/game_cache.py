@@ -19,7 +19,7 @@ from services.referee.shared_setup import SharedSetup
 from services.referee.snapshots import Snapshot, SnapshotCache
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
-MAX_BYTES: Final = 768 * 1024 * 1024
+MAX_BYTES: Final = 2_048 * 1024 * 1024
 MIN_HOT_SHARE: Final = 8  # packed games leave an eighth to hot ones
 MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the CPU's cache when they are packed
 MAX_LOGS_PER_READ: Final = 256

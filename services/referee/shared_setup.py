@@ -41,18 +41,20 @@ class NumberedNames:
     """Names by number, in a byte each, or in two."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._names = [*names]
-        self._numbers: dict[str | None, int] = {name: number for number, name in enumerate(self._names)}
-        self._is_wide = len(self._names) > MAX_NARROW
+        numbered = [*names]
+        numbers: dict[str | None, int] = {name: number for number, name in enumerate(numbered)}
+        self._name_of, self._number_of = numbered.__getitem__, numbers.__getitem__
+        self._is_wide = len(numbered) > MAX_NARROW
 
     def pack(self, names: Iterable[str | None]) -> bytes:
         """Their numbers. Raises KeyError: one has none, as what is hidden."""
-        numbers = map(self._numbers.__getitem__, names)
-        return array("H", numbers).tobytes() if self._is_wide else bytes(numbers)
+        if self._is_wide:
+            return array("H", map(self._number_of, names)).tobytes()
+        return bytes(map(self._number_of, names))
 
     def unpack(self, packed: bytes) -> Iterator[str]:
         """The names with these numbers."""
-        return map(self._names.__getitem__, array("H", packed) if self._is_wide else packed)
+        return map(self._name_of, array("H", packed) if self._is_wide else packed)
 
 
 class FareRoutes(dict[int, tuple[str, ...]]):
@@ -116,7 +118,7 @@ class SharedSetup:
         """What was packed so."""
         if isinstance(packed, list):
             return dict(zip(self._fares, packed, strict=True))
-        return dict(zip(self._fares, map(dict.__getitem__, self._routes_of, packed), strict=True))
+        return dict(zip(self._fares, map(dict.__getitem__, self._routes_of, packed), strict=False))
 
     def pack_hand(self, hand: Hand) -> PackedHand:
         """How many cards of each kind; where that doesn't fit a byte, the hand itself."""
@@ -130,5 +132,5 @@ class SharedSetup:
         if isinstance(packed, dict):
             return packed
         hand = self._empty_hand.copy()
-        hand.update(zip(self._hand_kinds, packed, strict=True))
+        hand.update(zip(self._hand_kinds, packed, strict=False))  # one for each: see pack_hand
         return hand

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import marshal
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -21,7 +20,7 @@ from schemas.rule_options import RuleOptions
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
 from services.referee.rules.state import STATE_FIELDS
-from services.referee.shared_setup import SHARED_FIELDS, PackedHand, SharedSetup, shared_fields_of
+from services.referee.shared_setup import SHARED_FIELDS, SharedSetup, shared_fields_of
 from services.referee.slots import Values, attribute_reader, attribute_writer
 
 RARE_FIELDS: Final = ("access", "tunnel", "result", "play_off", "next_play_off")
@@ -160,24 +159,16 @@ def _unpack(snapshot: Snapshot) -> tuple[GameState, Extra]:
     state.ticket_decks = {
         name: [*setup.tickets.unpack(tickets)] for name, tickets in zip(deck_names, ticket_decks, strict=True)
     }
-    state.seats = [_restore_seat(setup, *packed_seat) for packed_seat in seats]
+    tickets_of, routes_of, unpack_hand = setup.tickets.unpack, setup.routes.unpack, setup.unpack_hand
+    state.seats = []
+    for seat_fields, hand, tickets, routes, blocked_parallels in seats:
+        seat_state = SeatState.__new__(SeatState)
+        _set_seat_fields(seat_state, seat_fields)
+        seat_state.hand = unpack_hand(hand)
+        seat_state.tickets = [*tickets_of(tickets)]
+        seat_state.routes = [*routes_of(routes)]
+        seat_state.blocked_parallels = {*routes_of(blocked_parallels)}
+        state.seats.append(seat_state)
     _set_rare_fields(state, snapshot.rare_fields)
     _set_plain_fields(state, plain_fields)
     return state, extra
-
-
-def _restore_seat(
-    setup: SharedSetup,
-    seat_fields: Sequence[object],
-    hand: PackedHand,
-    tickets: bytes,
-    routes: bytes,
-    blocked_parallels: bytes,
-) -> SeatState:
-    seat_state = SeatState.__new__(SeatState)
-    _set_seat_fields(seat_state, seat_fields)
-    seat_state.hand = setup.unpack_hand(hand)
-    seat_state.tickets = [*setup.tickets.unpack(tickets)]
-    seat_state.routes = [*setup.routes.unpack(routes)]
-    seat_state.blocked_parallels = {*setup.routes.unpack(blocked_parallels)}
-    return seat_state

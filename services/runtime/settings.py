@@ -109,7 +109,7 @@ class Settings(BaseSettings):
         "", description="the server's address as players have it: webhooks then name the page of the table"
     )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
-        768, description="MiB of games that a referee caches, folded or packed"
+        2_048, description="MiB of games that a referee caches, folded or packed"
     )
     decision_s: Annotated[float, Field(ge=0.1, le=60)] = Field(
         2.0, description="how long a decision may take before it is interrupted; a dead letter the third time"

@@ -114,7 +114,7 @@ def bench(
     - fold: a log's bytes to the state, against PyPI eventsourcing
     - referee: commands a second of one referee, against the same scripts without rules
     - referees: commands a second of one, two and four referees on one engine
-    - growth: commands a second with 100, 10,000 and 100,000 live games, and their memory
+    - growth: commands a second with 100, 10,000 and 100,000 live games, and their memory (LEDGERLINE_REMEMBERS_MIB: of the referee)
     - poison: commands a second while one in a hundred breaks the referee
     - nodes: three primaries of a cluster against one engine, CPU a command
     - latency, gateway: from one WebSocket to another, all services as processes; the gateway's CPU a move

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 from schemas.codec import pack_envelope
@@ -154,9 +154,10 @@ class Live:
         return keys.log(self.ledger.partition_of(game), game).removesuffix("log")
 
     def _copy(self, templates: Sequence[dict[str, str]], report: Callable[[str], None]) -> None:
-        """Copy each game: full nodes of its streams whole, the others entry by entry, as play appends. The engine
-        writes it to disk afterwards."""
-        self._client.config_set("appendonly", "no")
+        """Copy each game: full nodes of its streams whole, the others entry by entry, as play appends.
+
+        All of it goes to the engine's AOF, and no rewrite forks: after one, the first write to each page of
+        memory costs a page fault, which every command measured here would pay, and in play one of dozens."""
         for key in (key for keys_of in templates for key in keys_of.values()):
             if self._client.type(key) == b"stream":
                 self._client.eval(FULL_NODES, 2, key, f"{FULL}{key}")
@@ -172,14 +173,6 @@ class Live:
             pipe.execute()
             report(f"{min(len(self.names), first + COPIED_AT_ONCE):,} of {len(self.names):,} games copied")
         self._client.delete(*(f"{FULL}{key}" for keys_of in templates for key in keys_of.values()))
-        report(f"{len(self.names):,} games: the engine writes them to disk")
-        self._client.config_set("appendonly", "yes")
-        while self._rewriting():  # it would share its pages with what is measured
-            sleep(0.1)
-
-    def _rewriting(self) -> bool:
-        info = self._client.info("persistence")
-        return bool(info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"])
 
 
 def run_one(url: str, pipe: Connection) -> None:
