@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from schemas.codec import pack_envelope, unpack_envelope
+from schemas.rows import pack
 from services.ledger import BotTask, CommandResult, QueueFullError, RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.scripts import REMOVE_CONSUMER, run_script
@@ -179,6 +180,21 @@ def test_tasks_are_taken_finished_and_gone(
     other_ledger.acknowledge_tasks([*first[1:], *rest])
     assert client.xlen(keys.bot_tasks(PARTITION)) == 0
     assert pending_entries(client, keys.bot_tasks(PARTITION), keys.BOT_GROUP) == []
+
+
+def test_P9_tasks_of_more_than_a_thousand_games_are_finished_at_once(
+    ledger: RedisLedger, client: Any
+) -> None:
+    stream, count = keys.bot_tasks(PARTITION), 1_002
+    pipe = client.pipeline(transaction=False)
+    for number in range(count):
+        pipe.xadd(stream, {"t": pack(tuple(bot_task(0, number)))})
+    pipe.execute()
+    taken = ledger.take_tasks("bots-1", count, 0)
+    assert len(taken) == count
+    ledger.acknowledge_tasks(taken)
+    assert client.xlen(stream) == 0
+    assert pending_entries(client, stream, keys.BOT_GROUP) == []
 
 
 def test_games_are_listed_the_latest_first(ledger: RedisLedger) -> None:
