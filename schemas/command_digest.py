@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from schemas.commands import FIELDS, Command, CreateGame, TakeSeat, write_command
+from schemas.commands import FIELDS, Command, CreateGame, DrawBlind, DrawMarket, TakeSeat, write_command
 from schemas.rows import pack
 
 DIGEST_BYTES: Final = 6  # a collision would only hide a sender's own mistake
@@ -23,11 +24,19 @@ def digest_command(command: Command) -> str:
         return _digest(_in_order(write_command(replace(command, seats=plans))))
     if isinstance(command, TakeSeat):
         command = replace(command, name="")
+    if isinstance(command, DrawBlind | DrawMarket):
+        return _digest_draw(command.code, *(getattr(command, name) for name in FIELDS[command.__class__]))
     content: list[object] = [command.code]
     for name in FIELDS[command.__class__]:
         value = getattr(command, name)
         content.append(value if value.__class__ in _PLAIN else _in_order(value))
     return _digest(content)
+
+
+@lru_cache(256, typed=True)
+def _digest_draw(code: int, *values: object) -> str:
+    """Most commands draw a card, and there are few ways to."""
+    return _digest([code, *values])
 
 
 def _digest(content: object) -> str:
