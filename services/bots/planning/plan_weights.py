@@ -35,7 +35,7 @@ class PlanWeights(NamedTuple):
     filler_weight: float = 0.5  # of cards for them
     filler_price: float = 0.75  # of each car, like `car_price`
     filler_pace: float = 3.0  # cars a turn, to see whether the turns reach for the cars
-    cars_to_end: int = 6  # cars: with so many left, and ahead, a duel is ended:
+    cars_to_end: int = 20  # cars: with so many left, and ahead, a duel is ended:
     end_share: float = 0.3  # of the price of the cars then
     # the longest route
     touch_bonus: float = (

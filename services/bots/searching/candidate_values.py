@@ -29,7 +29,7 @@ from services.referee.rules import GameState
 if TYPE_CHECKING:
     from services.bots.policies.random_source import SeatRandom  # that package imports this module
 
-ERRORS_TO_LEAVE: Final = 1.5  # standard errors by which another candidate must be better than the planner's
+ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
 WORLD_SEEDS: Final = range(1 << 32)
 
 
