@@ -33,7 +33,7 @@ BUSY_S = 60.0  # within which a node of a cluster answers, on a busy machine too
 EXIT_S = 30  # within which what was killed is gone, on a busy machine too
 ALL = range(PARTITIONS)
 IN_MEMORY = Path("/dev/shm")
-ROOM_BYTES = 4 << 30  # a whole run leaves a tenth of it
+ROOM_BYTES = 4 << 30  # a run has some hundred MB there
 Connect = Callable[[], redis.Redis]
 
 # The same examples in every run: few in the short one, many with `--hypothesis-profile=long`.

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pytest
 import redis
-from moto.server import ThreadedMotoServer
 from pydantic import SecretStr
 
 from services.archive import Archive
@@ -30,6 +29,8 @@ STREAMS_STAY_S = 60.0
 @pytest.fixture(scope="session")
 def s3() -> Iterator[str]:
     """The address of an S3 server in this process."""
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - a third of a second, for every worker that collects
+
     s3_server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     s3_server.start()
     host, port = s3_server.get_host_and_port()

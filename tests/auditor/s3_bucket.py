@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
-import boto3
 import fsspec
 import pytest
 
 
 def a_bucket(address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty bucket, with all in the environment that it takes to reach it."""
+    import boto3  # noqa: PLC0415 - as in conftest.py
+
     for name, value in (
         ("AWS_ACCESS_KEY_ID", "test"),
         ("AWS_SECRET_ACCESS_KEY", "test"),

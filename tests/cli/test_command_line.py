@@ -115,7 +115,7 @@ def test_games_lists_what_was_played(played: Any, data: Path) -> None:
 
 
 def test_plain_lines_end_with_the_final_table_and_the_games_id(data: Path) -> None:
-    result = run_in_process("play", "--seats", "random,greedy", data=data)
+    result = run_in_process("play", "--seats", "random,greedy", "--option", "cars=12", data=data)
     assert result.returncode == 0, result.stderr
     assert "claims" in result.stdout
     for heading in ("place", "routes", "made", "missed", "longest", "total"):
@@ -191,7 +191,7 @@ def test_a_malformed_engine_address_is_one_clear_line(address: str, data: Path) 
 def test_play_that_is_stopped_by_a_signal_leaves_no_engine_behind(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    with start_process("play", "--games", "30", data=tmp_path) as playing:
+    with start_process("play", "--games", "10", data=tmp_path) as playing:  # more lines than a pipe holds
         assert playing.stdout is not None
         assert playing.stdout.readline()  # what happens in a game: it plays
         assert not is_vacant(tmp_path)
