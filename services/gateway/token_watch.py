@@ -6,9 +6,8 @@ A read for each socket alone costs a gateway more than the moves of its games do
 from __future__ import annotations
 
 import asyncio
-import heapq
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from itertools import count
 from typing import Final
 
 from schemas.tokens import Token
@@ -27,8 +26,7 @@ class TokenWatch:
 
     def __init__(self, check: Callable[[Sequence[Token]], Awaitable[Refusals]]) -> None:
         self._check = check
-        self._order = count()  # of those that are due at the same time
-        self._due: list[tuple[float, int, Token, asyncio.Future[None]]] = []  # a heap, by the loop's time
+        self._due: deque[tuple[float, Token, asyncio.Future[None]]] = deque()  # by the loop's time
         self._watchers = 0
         self._checking: asyncio.Task[None] | None = None
 
@@ -45,14 +43,14 @@ class TokenWatch:
             refused.cancel()
             self._watchers -= 1
             if not self._watchers:
-                self._due = []
+                self._due.clear()
                 if self._checking is not None:
                     self._checking.cancel()
                     self._checking = None
 
     def _schedule(self, token: Token, refused: asyncio.Future[None]) -> None:
-        due_s = asyncio.get_running_loop().time() + TOKEN_CHECK_S
-        heapq.heappush(self._due, (due_s, next(self._order), token, refused))
+        due_s = asyncio.get_running_loop().time() + TOKEN_CHECK_S  # later than all before: they wait as long
+        self._due.append((due_s, token, refused))
 
     async def _check_due(self) -> None:
         due: list[Watched] = []
@@ -68,7 +66,7 @@ class TokenWatch:
                             refused.set_exception(refusal)
         except Exception as error:  # a bug: no socket stays open unwatched
             self._checking = None
-            for _, refused in (*due, *(waiting[2:] for waiting in self._due)):
+            for _, refused in (*due, *(waiting[1:] for waiting in self._due)):
                 if not refused.done():
                     refused.set_exception(error)
 
@@ -76,7 +74,7 @@ class TokenWatch:
         """Those whose time has come, without those that nobody watches any more."""
         now_s, taken = asyncio.get_running_loop().time(), list[Watched]()
         while self._due and self._due[0][0] <= now_s and len(taken) < MAX_AT_ONCE:
-            _, _, token, refused = heapq.heappop(self._due)
+            _, token, refused = self._due.popleft()
             if not refused.done():
                 taken.append((token, refused))
         return taken

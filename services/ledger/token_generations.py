@@ -76,7 +76,9 @@ def record_freed_seat(partitions: int, game: str, seat: Seat, times: int) -> Que
 
 
 def _parse(reply: Reply) -> Generations:
-    stored: Mapping[bytes, bytes] = reply or {}
+    if not reply:
+        return UNKNOWN
+    stored: Mapping[bytes, bytes] = reply
     counts = {field.decode(): int(count) for field, count in stored.items()}
     freed = {int(field.removeprefix(_FREED)): n for field, n in counts.items() if field.startswith(_FREED)}
     withdrawn = {_read_holder(field): n for field, n in counts.items() if not field.startswith(_FREED)}
