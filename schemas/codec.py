@@ -105,8 +105,8 @@ def pack_sealed_entry(entry: Entry, split: VisibilitySplit) -> tuple[bytes, byte
 
 def _logged_command(entry: Entry) -> Row:
     """The command as the log has it."""
-    command = entry.command
-    return (command.code,) if command == _claim_from_events(entry.events) else command_to_row(command)
+    command, claim = entry.command, _claim_from_events(entry.events)
+    return (command.code,) if claim is not None and command == claim else command_to_row(command)
 
 
 def _claim_from_events(events: Sequence[Event]) -> Command | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from services.ledger.queries import Argument, Client, RedisCommand, Reply
 
 OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
-MAX_KNOWN_STARTS: Final = 4_096  # of commands, packed; each takes 1 KiB
+MAX_KNOWN_STARTS: Final = 16_384  # of commands, packed: 16 MiB, in a referee
 SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
 pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 

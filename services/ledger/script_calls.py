@@ -18,7 +18,7 @@ from services.ledger.scripts import ScriptCall
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.
 NO_LENGTH: Final = -1
 
-MAX_KNOWN_SENDERS: Final = 8_192  # whose keys are kept ready, of those that sent last: 3 MiB
+MAX_KNOWN_SENDERS: Final = 16_384  # whose keys are kept ready, of those that sent last: 6 MiB
 
 
 def build_submit_call(
