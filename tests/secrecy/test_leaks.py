@@ -234,8 +234,8 @@ def test_a_deadline_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_bot_tasks_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
-    def leaky_tasks(state: GameState, number: int) -> Any:
-        return [task for task in bot_tasks(state, number) if state.seats[task.seat].hand["green"] < 2]
+    def leaky_tasks(state: GameState, number: int, *seats: Any) -> Any:
+        return [task for task in bot_tasks(state, number, *seats) if state.seats[task.seat].hand["green"] < 2]
 
     bot_tasks = scheduling.bot_tasks
     monkeypatch.setattr(scheduling, "bot_tasks", leaky_tasks)
