@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from services.bots.planning.board_graph import UNREACHABLE
-from services.bots.planning.claim_choice import PLUS_FOUR_SHARE
+from services.bots.planning.claim_choice import PLUS_FOUR_SHARE, TICKET_POINTS
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, CompactGame, Payment
 from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
+from services.bots.searching.final_points import tickets_made
 from services.bots.searching.rollout_needs import RolloutNeeds
 from services.bots.searching.rollout_passengers import place_for_passenger, place_worth
 from services.bots.searching.rollout_plan import RolloutPlan
@@ -37,6 +38,8 @@ def best_claim(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds, turns:
     graph, hand, planned = rules.graph, game.hands[seat], len(plan.routes)
     cars = game.cars[seat] - sum([graph.lengths[route] for route in needs.routes[:planned]])
     share = min(1.0, turns * WEIGHTS.filler_pace / max(1, cars))
+    if _would_end(game, plan):
+        share *= WEIGHTS.end_share
     filler_price = WEIGHTS.filler_price * graph.car_value * share
     wild_price = WEIGHTS.wild_price * min(1.0, max(0.0, needs.wilds_short / WEIGHTS.cards_short))
     most_held, best, most = max(hand[:WILD]) + sum(hand[WILD:TOLL]), None, 0.0
@@ -60,6 +63,17 @@ def best_claim(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds, turns:
         if worth - price > most and not (rules.is_tunnel[route] and _is_risky(game, claim)):
             best, most = claim, worth - price
     return best
+
+
+def _would_end(game: CompactGame, plan: RolloutPlan) -> bool:
+    """Whether the seat would have a duel end: its plan is done, few cars are left, and it is ahead."""
+    seat = game.turn
+    if len(game.cars) != 2 or plan.routes or game.cars[seat] > WEIGHTS.cars_to_end:
+        return False
+    made = zip(game.tickets[seat], tickets_made(game, seat), strict=True)
+    tickets = sum([ticket.points if is_made else -ticket.points for ticket, is_made in made])
+    others = game.points[1 - seat] + TICKET_POINTS * len(game.tickets[1 - seat])
+    return game.points[seat] + tickets > others
 
 
 def _cheapest_payment(
