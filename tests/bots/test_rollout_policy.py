@@ -51,7 +51,9 @@ def test_TUNNEL_2_a_tunnel_is_begun_with_a_card_to_spare(spare: int, is_begun: b
 
 @pytest.mark.parametrize(("owner", "is_ended"), [(0, True), (1, False)])
 def test_END_1_a_duel_is_ended_by_who_leads_it(owner: int, is_ended: bool) -> None:
-    owners = dict.fromkeys(("dallas-little-rock-a", "little-rock-nashville-a", "nashville-pittsburgh-a"), owner)
+    owners = dict.fromkeys(
+        ("dallas-little-rock-a", "little-rock-nashville-a", "nashville-pittsburgh-a"), owner
+    )
     hands = [{"white": 4}]  # for Calgary - Helena
     game = after_a_turn(given(2, hands=hands, owners=owners, tickets=[[], []], cars=[4, 30]))
     assert (game.cars[0] == 0) is is_ended
