@@ -2,9 +2,9 @@
 
 Each number of games has an engine and a referee of its own, and rounds of all alternate. In a
 round commands come in batches, the same for all, each for another game as far as there are games.
-The games are copies of a few dozen that were played to their middle, under ids of their own: in the engine key by key, as
-play leaves them. The referee has every game in its cache: as a state as far as `LEDGERLINE_REMEMBERS_MIB` has room, the
-others packed. It folds a thousand from their logs, which is measured apart (a restart, a hand-over); the others,
+The games are copies of a few dozen, each cut at twenty moments, under ids of their own: in the engine key by key, as
+play leaves them. So all numbers of games get the same mix of commands. The referee has every game in its
+cache: as a state as far as `LEDGERLINE_REMEMBERS_MIB` has room, the others packed. It folds a thousand from their logs, which is measured apart (a restart, a hand-over); the others,
 whose logs have the same bytes, it gets as restored copies of those.
 """
 
@@ -40,11 +40,11 @@ class GamesUnderLoad:
         report: Report = lambda _: None,
     ) -> None:
         self.live, self.worker = Live(url, games, templates, report), worker
-        folded = FOLDED // len(templates) * len(templates)
+        folded = FOLDED // self.live.originals * self.live.originals
         names = self.live.names
         report(f"{games:,} games: the referee loads them")
         self.loaded, self.resident = worker.ask(names[:folded])
-        self.hot, self.packed = worker.ask(Copies(names[folded:], names[: len(templates)]))
+        self.hot, self.packed = worker.ask(Copies(names[folded:], names[: self.live.originals]))
         self.rounds: list[Spent] = []
         self.engine_s = 0.0
 

@@ -1,4 +1,4 @@
-"""Half-played games, as many as wanted: copies of a few that were played through the referee; and a
+"""Games in play, as many as wanted: copies of a few that were played through the referee, at several moments; and a
 referee for them in a process of its own."""
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ import os
 import resource
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
@@ -29,6 +30,7 @@ SEATS: Final = bots(*("random",) * 4)
 SINGLE_REFEREE: Final = read_settings(leases=False)
 POISON: Final = "poison"  # prefix of the ids of commands that break a referee
 COPIED_AT_ONCE: Final = 200
+CUTS: Final = range(40, 140, 5)  # entries of a log where a game is copied
 FOLDED: Final = 1_000  # games that a referee folds from their logs; the others have the same logs
 FULL: Final = "full nodes of "  # prefix of keys
 CHECKED: Final = 500  # logs whose length is compared in the end
@@ -70,9 +72,16 @@ def scripts(count: int) -> list[list[CommandEnvelope]]:
     return [script(f"midst-{number}", SEATS, f"midst-{number}") for number in range(count)]
 
 
+def cut_of(number: int, scripts: int) -> int:
+    """How many entries the game of this number has at first. Games of one script are cut elsewhere each, since
+    the decks of all run out about the same time, and then an entry costs ten times as much."""
+    return CUTS[(number // scripts + number % scripts * 3) % len(CUTS)]
+
+
 class Live:
     """So many live games on one engine. Each gets the commands of the game that it was copied from,
-    whose seed is in its log, so each command is accepted."""
+    whose seed is in its log, so each command is accepted. The copies of a script follow each other by its cuts: the
+    first `originals` games differ, and those after them have the same logs in turn."""
 
     def __init__(
         self,
@@ -88,12 +97,14 @@ class Live:
         )
         self.names = [f"live-{number}" for number in range(games)]
         self._scripts = scripts
-        self._sent = [len(scripts[number % len(scripts)]) // 2 for number in range(games)]
+        self._sent = [cut_of(number, len(scripts)) for number in range(games)]
         self._next = self.poisoned = 0
+        self.originals = len(scripts) * len(CUTS)
         templates = self._play_templates()
         before = self.engine_bytes()
         self._copy(templates, report)
         self.bytes_each = (self.engine_bytes() - before) / games
+        self._client.delete(*(key for keys_of in templates for key in keys_of.values()))
 
     def engine_bytes(self) -> int:
         return int(self._client.info("memory")["used_memory"])
@@ -136,18 +147,27 @@ class Live:
         return replace(envelopes[self._sent[number] - 1], game=self.names[number])
 
     def _play_templates(self) -> list[dict[str, str]]:
-        """Play the games to be copied to their middle. Returns the keys of each by their last part."""
+        """Play the games to be copied from cut to cut, and copy them there. Returns the keys of these copies by their
+        last part, in the order of the games that are copied from them."""
         referee, _ = build_referee(self.ledger, SINGLE_REFEREE)
-        for envelopes in self._scripts:
-            for envelope in envelopes[: len(envelopes) // 2]:
-                self.ledger.submit(envelope)
-        while referee.step(100):
-            pass
-        return [self._keys(envelopes[0].game) for envelopes in self._scripts]
+        copies: dict[tuple[int, int], dict[str, str]] = {}
+        for before, cut in pairwise((0, *CUTS)):
+            for envelopes in self._scripts:
+                for envelope in envelopes[before:cut]:
+                    self.ledger.submit(envelope)
+            while referee.step(100):
+                pass
+            for number, envelopes in enumerate(self._scripts):
+                found = self._keys(envelopes[0].game)
+                copies[number, cut] = {end: f"{cut} of {key}" for end, key in found.items()}
+                for key in found.values():
+                    self._client.copy(key, f"{cut} of {key}")
+        count = len(self._scripts)
+        return [copies[number % count, cut_of(number, count)] for number in range(self.originals)]
 
     def _keys(self, game: str) -> dict[str, str]:
         start = self._start(game)
-        found = self._client.scan_iter(f"*:g:{game}:*", 10_000)
+        found = self._client.scan_iter(f"{start}*", 10_000)
         return {key.decode().removeprefix(start): key.decode() for key in found}
 
     def _start(self, game: str) -> str:
