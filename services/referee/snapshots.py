@@ -61,9 +61,8 @@ class SnapshotCache:
     def __init__(self) -> None:
         self.total_bytes = 0
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
-        self._setups = WeakValueDictionary[
-            object, SharedSetup
-        ]()  # of packed games, and of those that were restored
+        # Of packed games, and of those that were restored.
+        self._setups: WeakValueDictionary[object, SharedSetup] = WeakValueDictionary()
         self._drops_last = True  # as the last drop did
 
     def __contains__(self, game: str) -> bool:
