@@ -46,10 +46,7 @@ def _digest(content: object) -> str:
 def _in_order(value: object) -> object:
     """The value with the pairs of each mapping in the order of its keys."""
     if isinstance(value, dict):
-        return [
-            (key, inner if inner.__class__ in _PLAIN else _in_order(inner))
-            for key, inner in sorted(value.items())
-        ]
+        return [(key, _in_order(inner)) for key, inner in sorted(value.items())]
     if isinstance(value, list | tuple):
         return [*map(_in_order, value)]
     return value

@@ -7,17 +7,31 @@ hidden part can check that it belongs to its entry.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
 COMMITMENT_BYTES: Final = 16
 HEAD_BYTES: Final = 32
-# Never updated: each hash goes on from a copy, which costs two thirds of beginning one.
-_BEGUN_LEAF: Final = sha256(b"ledgerline/leaf/1")
-_BEGUN_HEAD: Final = sha256(b"ledgerline/head/1")
-_BEGUN_SALT: Final = sha256(b"ledgerline/salt/1")
-_BEGUN_PART: Final = sha256(b"ledgerline/part/1")
-_BEGUN_SECRET: Final = sha256(b"ledgerline/secret/1")
+
+
+def _labelled_hash(label: bytes) -> Callable[[bytes], bytes]:
+    """SHA-256 of the label and what follows it. Each goes on from a copy, which costs two thirds of beginning one."""
+    begun = sha256(label)
+
+    def digest(content: bytes) -> bytes:
+        hashed = begun.copy()
+        hashed.update(content)
+        return hashed.digest()
+
+    return digest
+
+
+_hash_leaf: Final = _labelled_hash(b"ledgerline/leaf/1")
+_hash_head: Final = _labelled_hash(b"ledgerline/head/1")
+_hash_salt: Final = _labelled_hash(b"ledgerline/salt/1")
+_hash_part: Final = _labelled_hash(b"ledgerline/part/1")
+_hash_secret: Final = _labelled_hash(b"ledgerline/secret/1")
 
 
 def initial_head(game: str) -> bytes:
@@ -27,10 +41,7 @@ def initial_head(game: str) -> bytes:
 
 def next_head(previous_head: bytes, sequence: int, public: bytes) -> bytes:
     """The head after entry `sequence` with these public bytes, from the head before it (32 bytes)."""
-    leaf, head = _BEGUN_LEAF.copy(), _BEGUN_HEAD.copy()
-    leaf.update(public)
-    head.update(sequence.to_bytes(8, "big") + previous_head + leaf.digest())
-    return head.digest()
+    return _hash_head(sequence.to_bytes(8, "big") + previous_head + _hash_leaf(public))
 
 
 def derive_salt_key(seed: str, game: str) -> bytes:
@@ -42,20 +53,14 @@ def derive_salt_key(seed: str, game: str) -> bytes:
 def derive_salt(source: bytes, sequence: int, game: str) -> bytes:
     """The salt of one hidden part of an entry (16 bytes). `source` is a seat's secret for its private part,
     and the game's salt key for what nobody may know yet."""
-    salt = _BEGUN_SALT.copy()
-    salt.update(source + sequence.to_bytes(8, "big") + game.encode())
-    return salt.digest()[:COMMITMENT_BYTES]
+    return _hash_salt(source + sequence.to_bytes(8, "big") + game.encode())[:COMMITMENT_BYTES]
 
 
 def private_part_commitment(salt: bytes, private_part: bytes) -> bytes:
     """The commitment of an entry's public bytes to one seat's private part (16 bytes)."""
-    commitment = _BEGUN_PART.copy()
-    commitment.update(salt + private_part)
-    return commitment.digest()[:COMMITMENT_BYTES]
+    return _hash_part(salt + private_part)[:COMMITMENT_BYTES]
 
 
 def secret_commitment(salt: bytes, secret: bytes) -> bytes:
     """Their commitment to the command, its sender, and what nobody may know yet (16 bytes)."""
-    commitment = _BEGUN_SECRET.copy()
-    commitment.update(salt + secret)
-    return commitment.digest()[:COMMITMENT_BYTES]
+    return _hash_secret(salt + secret)[:COMMITMENT_BYTES]

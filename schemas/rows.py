@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgpack
 
 from schemas.commands import BY_CODE as COMMAND_BY_CODE
+from schemas.commands import COMMANDS, Command, read_command, write_command
 from schemas.commands import FIELDS as COMMAND_FIELDS
-from schemas.commands import Command, CreateGame, read_command, write_command
 from schemas.contract import holds_contracts
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import BY_CODE, EVENTS, FIELDS, SCHEMAS, Event
@@ -146,12 +146,14 @@ def row_to_json(row: Row) -> dict[str, object] | None:
 
 # -- commands ------------------------------------------------------------------------
 
+_NESTED_COMMANDS: Final = frozenset(cls for cls in COMMANDS if holds_contracts(cls))
+
 
 def command_to_row(command: Command) -> Row:
     """A command as a row, like an event's; trailing fields that are null are left off."""
     field_names = COMMAND_FIELDS[command.__class__]
     row: list[object]
-    if command.__class__ is CreateGame:  # it holds other contracts
+    if command.__class__ in _NESTED_COMMANDS:
         dumped = write_command(command)
         row = [command.code, *(dumped.get(name) for name in field_names)]
     else:

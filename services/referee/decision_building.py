@@ -82,25 +82,25 @@ def build_decision(
     sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
     cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
     cached_game.head = sealed_entry.head
-    request = AppendRequest(  # by position: names cost as much as two hashes here
-        delivery,
-        envelope.game,
-        chain_state.sequence,  # the expected length
-        chain_state.head,
-        envelope.seat,
-        envelope.id,
-        now_ms,
-        sealed_entry.entry,
-        sealed_entry.public,
-        sealed_entry.head,
-        sealed_entry.private_parts,
-        new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
-        next_wakeup(state),
-        eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_retention_ms),
-        state.access.is_listed,
-        digest_command(command.envelope.command),  # as it was sent
-        salted.kept_beside(events),
-        sealed_entry.secret,
+    request = AppendRequest(
+        delivery=delivery,
+        game=envelope.game,
+        expected_length=chain_state.sequence,
+        previous_head=chain_state.head,
+        sender=envelope.seat,
+        command_id=envelope.id,
+        at_ms=now_ms,
+        entry=sealed_entry.entry,
+        public=sealed_entry.public,
+        head=sealed_entry.head,
+        private_parts=sealed_entry.private_parts,
+        secret=sealed_entry.secret,
+        names=salted.kept_beside(events),
+        tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
+        deadline_ms=next_wakeup(state),
+        eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_retention_ms),
+        is_listed=state.access.is_listed,
+        command_digest=digest_command(command.envelope.command),  # as it was sent
     )
     return Decision(command, request, events)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from socket import create_server, socket
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import fakeredis
 import pytest
@@ -30,6 +30,7 @@ from tests.conftest import Connect
 from tests.ledger_contract.given import GAME, append_request
 
 WAIT_S: Final = 60.0
+Asked = TypeVar("Asked")
 COMMANDS = [
     command("FLUSHDB"),
     command("SET", "text", b"\x00bytes\r\n"),
@@ -86,96 +87,94 @@ def test_P8_a_reply_that_cannot_be_decoded_leaves_nothing_for_the_next_round_tri
         assert make_round_trip(client, [command("ECHO", "now")]) == [b"now"]
 
 
-def test_an_asyncio_client_gets_the_same_replies(engine_url: str) -> None:
-    async def ask() -> tuple[list[object], list[object]]:
-        client: Any = connect_async(engine_url)
-        async with client:
-            pipe = client.pipeline(transaction=False)
-            for arguments, options, *_ in COMMANDS:
-                pipe.execute_command(*arguments, **options)
-            return await pipe.execute(raise_on_error=False), await send_commands(client, COMMANDS)
+def ask_asyncio_client(url: str, ask: Callable[[Any], Awaitable[Asked]]) -> Asked:
+    """What `ask` returns with an asyncio client of this engine."""
 
-    expected, replies = asyncio.run(ask())
+    async def scenario() -> Asked:
+        client: Any = connect_async(url)
+        async with client:
+            return await ask(client)
+
+    return asyncio.run(scenario())
+
+
+def test_an_asyncio_client_gets_the_same_replies(engine_url: str) -> None:
+    async def ask(client: Any) -> tuple[list[object], list[object]]:
+        pipe = client.pipeline(transaction=False)
+        for arguments, options, *_ in COMMANDS:
+            pipe.execute_command(*arguments, **options)
+        return await pipe.execute(raise_on_error=False), await send_commands(client, COMMANDS)
+
+    expected, replies = ask_asyncio_client(engine_url, ask)
     assert [*map(repr, replies)] == [*map(repr, expected)]
 
 
 @contextmanager
-def half_answering_engine() -> Iterator[str]:
-    """The address of what answers half of a round trip, and closes."""
+def answering_engine(answer: Callable[[socket], None]) -> Iterator[str]:
+    """The address of what takes connections at this socket and answers them."""
     with create_server(("127.0.0.1", 0)) as listening:
-
-        def answer() -> None:
-            for _ in range(2):
-                with listening.accept()[0] as connection:
-                    while b"ECHO" not in (received := connection.recv(1 << 16)):
-                        connection.sendall(b"+OK\r\n" * received.count(b"CLIENT"))  # it introduces itself
-                    connection.sendall(b"$5\r\nfirst\r\n$6\r\nsec")
-
-        thread = Thread(target=answer)
+        thread = Thread(target=answer, args=[listening])
         thread.start()
         yield f"redis://127.0.0.1:{listening.getsockname()[1]}"
     thread.join()
 
 
+def read_until_echo(connection: socket) -> bool:
+    """Whether a client that introduces itself came to ask."""
+    while received := connection.recv(1 << 16):
+        connection.sendall(b"+OK\r\n" * received.count(b"CLIENT"))
+        if b"ECHO" in received:
+            return True
+    return False
+
+
+def answer_half(listening: socket) -> None:
+    """Half of a round trip, twice; then the connection is closed."""
+    for _ in range(2):
+        with listening.accept()[0] as connection:
+            read_until_echo(connection)
+            connection.sendall(b"$5\r\nfirst\r\n$6\r\nsec")
+
+
+def answer_loading(listening: socket) -> None:
+    """The first two of three commands, and the third when it is asked again."""
+    with listening.accept()[0] as connection:
+        read_until_echo(connection)
+        connection.sendall(b"$5\r\nfirst\r\n-LOADING the log\r\n")
+        if read_until_echo(connection):
+            connection.sendall(b"$9\r\nof before\r\n")
+            return
+    with listening.accept()[0] as connection:
+        read_until_echo(connection)
+        connection.sendall(b"$3\r\nnow\r\n")
+
+
 def test_P8_a_connection_that_is_lost_amid_the_replies_is_an_error_and_is_opened_anew() -> None:
-    with half_answering_engine() as url, closing(connect(url)) as client:
+    with answering_engine(answer_half) as url, closing(connect(url)) as client:
         for _ in range(2):
             with pytest.raises(ConnectionError):
                 make_round_trip(client, [command("ECHO", "first"), command("ECHO", "second")])
 
 
 def test_P8_a_connection_that_an_asyncio_client_loses_amid_the_replies_is_an_error_too() -> None:
-    async def scenario(url: str) -> None:
-        client: Any = connect_async(url)
-        async with client:
-            for _ in range(2):
-                with pytest.raises(ConnectionError):
-                    await make_async_round_trip(client, [command("ECHO", "first"), command("ECHO", "second")])
+    async def ask(client: Any) -> None:
+        for _ in range(2):
+            with pytest.raises(ConnectionError):
+                await make_async_round_trip(client, [command("ECHO", "first"), command("ECHO", "second")])
 
-    with half_answering_engine() as url:
-        asyncio.run(scenario(url))
-
-
-@contextmanager
-def engine_that_goes_loading() -> Iterator[str]:
-    """The address of what answers the first two of three commands, and the third when it is asked again."""
-    with create_server(("127.0.0.1", 0)) as listening:
-
-        def read_until_echo(connection: socket) -> bool:
-            while received := connection.recv(1 << 16):
-                connection.sendall(b"+OK\r\n" * received.count(b"CLIENT"))  # it introduces itself
-                if b"ECHO" in received:
-                    return True
-            return False
-
-        def answer() -> None:
-            with listening.accept()[0] as connection:
-                read_until_echo(connection)
-                connection.sendall(b"$5\r\nfirst\r\n-LOADING the log\r\n")
-                if read_until_echo(connection):
-                    connection.sendall(b"$9\r\nof before\r\n")
-                    return
-            with listening.accept()[0] as connection:
-                read_until_echo(connection)
-                connection.sendall(b"$3\r\nnow\r\n")
-
-        thread = Thread(target=answer)
-        thread.start()
-        yield f"redis://127.0.0.1:{listening.getsockname()[1]}"
-    thread.join()
+    with answering_engine(answer_half) as url:
+        ask_asyncio_client(url, ask)
 
 
 def test_P8_a_reply_that_comes_after_a_round_trip_failed_answers_no_other_command() -> None:
-    async def scenario(url: str) -> None:
-        client: Any = connect_async(url)
-        async with client:
-            with pytest.raises(ConnectionError, match="the log"):
-                await make_async_round_trip(client, [command("ECHO", word) for word in ("first", "b", "c")])
-            assert await make_async_round_trip(client, [command("ECHO", "now")]) == [b"now"]
-            assert await make_async_round_trip(client, []) == []
+    async def ask(client: Any) -> None:
+        with pytest.raises(ConnectionError, match="the log"):
+            await make_async_round_trip(client, [command("ECHO", word) for word in ("first", "b", "c")])
+        assert await make_async_round_trip(client, [command("ECHO", "now")]) == [b"now"]
+        assert await make_async_round_trip(client, []) == []
 
-    with engine_that_goes_loading() as url:
-        asyncio.run(scenario(url))
+    with answering_engine(answer_loading) as url:
+        ask_asyncio_client(url, ask)
 
 
 def test_only_an_engines_own_client_makes_them(connection: Connect, client: Any) -> None:

@@ -241,7 +241,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a verdict names its own head as the previous one", "P3", "services/referee/decision_building.py",
-        "        chain_state.head,\n", "        sealed_entry.head,\n",
+        "previous_head=chain_state.head,", "previous_head=sealed_entry.head,",
         REFEREE,
     ),
     Mutant(

@@ -39,10 +39,8 @@ def path_bonuses(
     rival = game.rules.order[game.rules.order[0] == seat]
     growth = 0.0 if game.last_turns != NOT_YET else WEIGHTS.trail_growth * game.cars[rival]
     longest, behind = _longest(spans), _longest(rival_spans) + growth
-    before, swing = (
-        chance_of_longest(longest - behind, WEIGHTS),
-        WEIGHTS.trail_share * 2 * game.rules.longest_bonus,
-    )
+    before = chance_of_longest(longest - behind, WEIGHTS)
+    swing = WEIGHTS.trail_share * 2 * game.rules.longest_bonus
     graph, found = game.rules.graph, dict[int, float]()
     for city, (spaces, part) in spans.items():
         for route, other in graph.exits[city]:
