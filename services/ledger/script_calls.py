@@ -18,7 +18,7 @@ from services.ledger.scripts import ScriptCall
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.
 NO_LENGTH: Final = -1
 
-MAX_KNOWN_SENDERS: Final = 16_384  # whose keys are kept ready, of those that sent last: 6 MiB
+MAX_KNOWN_SENDERS: Final = 16_384  # whose keys are kept ready, of those that sent last; see MAX_KNOWN_STARTS
 
 
 def build_submit_call(
