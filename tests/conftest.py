@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,16 @@ def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield formed.url
 
 
+@contextmanager
+def nodes_may_be_slow() -> Iterator[None]:
+    """Who connects to a cluster meanwhile counts no node as away because the machine is busy."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("socket_timeout", "socket_connect_timeout"):
+            patch.setitem(CLUSTER_OPTIONS, name, BUSY_S)
+        patch.setattr(cluster_client, "NODE_TIMEOUT_S", BUSY_S)
+        yield
+
+
 @pytest.fixture(params=["fake", "engine"])
 def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
     """Makes connections to one empty store: fakeredis, then a real engine."""
@@ -143,10 +153,7 @@ def connections_to(request: pytest.FixtureRequest) -> Iterator[Connect]:
         made.append(connect(url) if url else fakeredis.FakeRedis(server=server))
         return made[-1]
 
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("socket_timeout", "socket_connect_timeout"):
-            patch.setitem(CLUSTER_OPTIONS, name, BUSY_S)
-        patch.setattr(cluster_client, "NODE_TIMEOUT_S", BUSY_S)
+    with nodes_may_be_slow():
         make().flushdb()
         yield make
         for client in made:

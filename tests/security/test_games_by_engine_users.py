@@ -20,6 +20,7 @@ from services.ledger.connection import connect
 from services.ledger.engine_users import RULES_FILES, password_file, read_rules
 from services.runtime.settings import Settings, read_settings
 from tests.auditor.webhook_receiver import receiving
+from tests.conftest import nodes_may_be_slow
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.clients import CreatedGame, Player, bearer
 from tests.gateway.test_play_off import QUICK, seated_again
@@ -170,7 +171,7 @@ def test_each_service_works_on_a_cluster_as_its_own_user(
             return f"redis+cluster://{user}:{password_file(engine.passwords, user).read_text()}@{hosts}"
 
         # when
-        with services_on(url_of, engine.url("auditor"), tmp_path) as http:
+        with nodes_may_be_slow(), services_on(url_of, engine.url("auditor"), tmp_path) as http:
             play_whole_games(http, Archive(tmp_path.as_uri()))
         # then
         logs = nodes.execute_command("ACL", "LOG", target_nodes="all")
