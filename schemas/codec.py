@@ -22,11 +22,11 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.contract import Schema, contract
 from schemas.entries import Entry, ShownBytes, ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, RouteClaimed
-from schemas.field_types import CommandId, GameId, Milliseconds, Seat
+from schemas.field_types import CommandId
+from schemas.header_contracts import ENTRY_HEADER, ENVELOPE_HEADER
 from schemas.rows import (
     Row,
     VisibilitySplit,
@@ -76,7 +76,7 @@ def unpack_envelope(data: bytes) -> CommandEnvelope:
         raise InvalidInputError(
             "letter", f"is of format {short_repr(envelope_format)}, this referee reads {ENVELOPE_FORMAT}"
         )
-    header = _ENVELOPE_HEADER.read({"id": id_, "game": game, "seat": seat})
+    header = ENVELOPE_HEADER.read({"id": id_, "game": game, "seat": seat})
     return CommandEnvelope(header.id, header.game, header.seat, read_command(command))
 
 
@@ -126,7 +126,7 @@ def unpack_foreign_entry(data: bytes) -> Entry:
     Raises CorruptDataError, naming the field."""
     entry = _unpack_entry(data, foreign_row_to_event)
     try:
-        _ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})
+        ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})
     except InvalidInputError as error:
         raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
     return entry
@@ -272,21 +272,3 @@ def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> list[Row
         for index, row in rows_by_index.items():
             rows[index] = row
     return [row for row in rows if row is not None]
-
-
-@contract()
-class _EnvelopeHeader:
-    id: CommandId
-    game: GameId
-    seat: Seat | None
-
-
-@contract()
-class _EntryHeader:
-    at: Milliseconds
-    id: CommandId
-    seat: Seat | None
-
-
-_ENTRY_HEADER: Final[Schema[_EntryHeader]] = Schema(_EntryHeader, "entry")
-_ENVELOPE_HEADER: Final[Schema[_EnvelopeHeader]] = Schema(_EnvelopeHeader, "letter")

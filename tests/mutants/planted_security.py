@@ -199,7 +199,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "the header of a foreign entry isn't checked", "security", "schemas/codec.py",
-        '        _ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})', "        pass",
+        '        ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})', "        pass",
         HOSTILE_FILES,
     ),
     Mutant(
