@@ -59,6 +59,13 @@ class SeatedTable:
         headers = {"Authorization": f"Bearer {self.host}"}
         self.http.post(f"/v1/games/{self.game}/start", headers=headers).raise_for_status()
 
+    def do_first(self, seat: int, kind: str) -> None:
+        """Send the first command of this type that a seat may."""
+        path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {self.tokens[seat]}"}
+        listed = self.http.get(f"{path}/legal", headers=headers).json()["commands"]
+        command = next(each["command"] for each in listed if each["command"]["type"] == kind)
+        self.http.post(f"{path}/commands", json=command, headers=headers).raise_for_status()
+
     def play_until(self, number: int = 1_000_000) -> None:
         """Play seat 0 over the API, claiming what it can, until the game is over, or it may claim after this entry."""
         path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {self.tokens[0]}"}

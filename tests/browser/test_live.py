@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx
@@ -43,6 +45,39 @@ def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: h
     keep_all(bo)
     ada.locator(".actions").get_by_role("button", name="Draw blind").click()
     bo.locator(".said", has_text="Ada draws a card blind.").first.wait_for()
+
+
+def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, people=3, bots=0)
+    table.start()
+    page = table.open(open_page, 0)
+    for seat in range(3):
+        table.do_first(seat, "keep_tickets")
+    blind = page.locator(".actions").get_by_role("button", name="Draw blind")
+    blind.wait_for()
+    answers: list[Callable[[], None]] = []  # with the table as it is when the page asks
+    page.route("**/state?*", lambda route: answers.append(partial(route.fulfill, response=route.fetch())))
+    table.do_first(2, "leave")
+    wait_in(page, lambda: len(answers) == 1)
+    # when
+    with page.expect_response("**/commands"):
+        blind.click()
+    answers[0]()
+    wait_in(page, lambda: len(answers) == 2)
+    # then
+    assert blind.is_disabled()
+    answers[1]()
+    page.locator(".said", has_text="Ada draws").first.wait_for()
+    assert blind.is_enabled()
+
+
+def wait_in(page: Any, is_so: Callable[[], bool]) -> None:
+    """Let the page go on until something is so."""
+    while not is_so():
+        page.wait_for_timeout(10)
 
 
 def test_a_game_is_looked_back_through_with_the_slider(open_page: OpenPage, http: httpx.Client) -> None:

@@ -58,19 +58,16 @@ class Table {
     this.refresh(true).catch(() => {});
   }
 
-  /** Read the table and what is legal, once for all entries that come meanwhile. */
-  async refresh(anew = false) {
-    if (this.reading && !anew) {
-      this.again = true;
-      return this.reading;
+  /** Read the table and what is legal. A read that has begun may be older than this call: then once more after it, for all such calls. */
+  refresh(anew = false) {
+    this.anew ||= anew;
+    if (this.reading) {
+      this.next ??= this.reading.catch(() => {}).then(() => this.refresh());
+      return this.next;
     }
-    this.reading = this.read(anew).finally(() => {
-      this.reading = null;
-      if (this.again) {
-        this.again = false;
-        this.refresh();
-      }
-    });
+    this.next = null;
+    this.reading = this.read(this.anew).finally(() => (this.reading = null));
+    this.anew = false;
     return this.reading;
   }
 
