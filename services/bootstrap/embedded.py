@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from socket import socket
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
@@ -36,6 +35,7 @@ from services.ledger.embedded_engine import running_engine
 from services.ledger.engine_folder import is_vacant
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings
+from services.runtime.thread_turns import shorten_turns
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 STARTUP_TIMEOUT_S: Final = 300.0  # of a gateway that still tries; a busy machine is slow
@@ -45,10 +45,9 @@ class EmbeddedServer(NamedTuple):
     """The running services."""
 
     settings: Settings
-    url: str  # of the gateway
+    url: str  # of the gateway; empty where there is none
     failed: Event  # set when a service ended with an error
     data: Path | None  # the folder of the embedded engine; None where the settings name an engine
-    stop_gateway: Callable[[], None]  # for who has asked it all that there was to ask; the games go on
 
     def failure_reason(self) -> str:
         """Why the server can't go on; empty while it can."""
@@ -91,11 +90,15 @@ def open_jobs_for_reading(data: Path, settings: Settings) -> Iterator[Jobs]:
 
 @contextmanager
 def run_embedded_server(
-    data: Path, settings: Settings, *, processes: bool = False
+    data: Path, settings: Settings, *, processes: bool = False, gateway: bool = True
 ) -> Iterator[EmbeddedServer]:
     """Run all services until the end of the block. With `processes`, referee and bots have processes of their own
-    where that is faster. Raises EngineUnavailableError or InvalidInputError."""
-    from services.gateway.server import open_listener  # noqa: PLC0415 - a web framework, which most commands don't need
+    where that is faster; without `gateway`, nobody can ask anything over the network. Raises EngineUnavailableError or
+    InvalidInputError."""
+    if (
+        gateway
+    ):  # a web framework, which is there before any process is forked off, as the collector is told then
+        import services.gateway.server  # noqa: F401, PLC0415 - most commands don't need it
 
     with open_engine_url(data, settings) as url:
         own_data = data if url != settings.redis_url else None
@@ -108,15 +111,14 @@ def run_embedded_server(
         failed = Event()
         forked = workers if processes and can_fork_services() else {}
         threaded = {} if forked else workers
+        if threaded:
+            shorten_turns()  # each waits for the engine again and again
         with (
             forked_services(forked, failed),
-            open_listener(settings.host, settings.port, settings.unread_s) as listening_socket,
             _running_threads({**threaded, "auditor": lambda stop: run_auditor(settings, stop)}, failed),
-            _running_gateway(settings, listening_socket, failed) as stop_gateway,
+            _running_gateway(settings, failed) if gateway else nullcontext("") as address,
         ):
-            host, port = listening_socket.getsockname()[:2]
-            address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-            yield EmbeddedServer(settings, address, failed, own_data, stop_gateway)
+            yield EmbeddedServer(settings, address, failed, own_data)
 
 
 def _complete_settings(data: Path, settings: Settings, url: str) -> Settings:
@@ -147,24 +149,21 @@ def _running_threads(services: Mapping[str, ServiceBody], failed: Event) -> Iter
 
 
 @contextmanager
-def _running_gateway(
-    settings: Settings, listening_socket: socket, failed: Event
-) -> Iterator[Callable[[], None]]:
-    """Run the gateway on a thread until the end of the block, which begins when it takes requests, or until it is
-    stopped before."""
+def _running_gateway(settings: Settings, failed: Event) -> Iterator[str]:
+    """Run the gateway on a thread until the end of the block, which begins when it takes requests. Yields its URL."""
+    from services.gateway.server import open_listener  # noqa: PLC0415 - as above
+
     assert settings.partitions is not None, "they are those of the engine"
-    server = build_gateway(settings, settings.partitions)
-    thread = _start_thread("gateway", lambda: server.run([listening_socket]), failed)
-
-    def stop() -> None:
-        server.should_exit = True
-
-    try:
-        _wait_until_up(server, thread)
-        yield stop
-    finally:
-        stop()
-        thread.join()
+    with open_listener(settings.host, settings.port, settings.unread_s) as listening_socket:
+        server = build_gateway(settings, settings.partitions)
+        thread = _start_thread("gateway", lambda: server.run([listening_socket]), failed)
+        try:
+            _wait_until_up(server, thread)
+            host, port = listening_socket.getsockname()[:2]
+            yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def _init_partition_count(url: str, settings: Settings) -> int:

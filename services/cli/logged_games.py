@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from services.cli.game_requests import create_games
+from services.cli.bot_games import create_bot_games
 from services.cli.watch import SilentDisplay, WatchedGame, follow_games
 from services.ledger import RedisLedger
 from services.tournament.core_game import GameSetting
@@ -19,28 +19,27 @@ BATCH: Final = 50  # games side by side
 def play_logged(
     setting: GameSetting,
     games: Sequence[PlannedGame],
-    url: str,
-    views: RedisLedger,
+    ledger: RedisLedger,
     failure_reason: Callable[[], str],
-    operator_key: str,
 ) -> Iterator[GameResult]:
     """The results of these games, in their order. A play-off that follows from one doesn't count.
 
     Raises InvalidInputError where a game can't be created, CommandLineError where the server fails."""
     rest = iter(games)
     while batch := list(islice(rest, BATCH)):
-        ids = [
-            create_games(url, _request(setting, planned), 1, failure_reason, operator_key)[0]
-            for planned in batch
-        ]
+        ids = create_bot_games(ledger, [_body(setting, planned) for planned in batch], failure_reason)
         watched = [WatchedGame(game) for game in ids]
-        follow_games(views, views, watched, SilentDisplay(), failure_reason)
+        follow_games(ledger, ledger, watched, SilentDisplay(), failure_reason)
         for planned, game in zip(batch, watched, strict=False):
             yield result_of(planned, game.id, game.state)
 
 
-def _request(setting: GameSetting, planned: PlannedGame) -> dict[str, object]:
-    body: dict[str, object] = {"ruleset": setting.ruleset, "seed": planned.seed}
+def _body(setting: GameSetting, planned: PlannedGame) -> dict[str, object]:
+    body: dict[str, object] = {
+        "ruleset": setting.ruleset,
+        "seed": planned.seed,
+        "visibility": "unlisted",
+    }
     if setting.board is not None:
         body["board"] = setting.board
     if setting.options:

@@ -1,4 +1,4 @@
-"""`ledgerline play`: create games of bots through the gateway, follow them, print how they end."""
+"""`ledgerline play`: create games of bots, follow them, print how they end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from schemas.field_types import is_json_value
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.bots.seat_projection import ViewPageReader
-from services.cli.game_requests import create_games
+from services.cli.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, set_up_logging
 from services.cli.output import console, print_json
 from services.cli.tables import final_score_table
@@ -56,15 +56,14 @@ def play(
     as_json: JsonOption = False,
 ) -> None:
     """Play whole games with bots, through the real pipeline, and print the final scores."""
-    settings = load_settings(port=0, rate=10_000.0, burst=100_000, read_rate=10_000.0, read_burst=100_000)
-    settings = settings.model_copy(update={"open_games": max(settings.open_games, 2 * games)})
+    settings = load_settings()
     set_up_logging(settings, quiet=True)
     body = create_game_body(rules, seats, seed, board, option or ())
-    with run_embedded_server(data, settings, processes=games > 1) as running:
+    if not isinstance(body.get("board", ""), str):
+        require_own_boards(settings)
+    with run_embedded_server(data, settings, processes=games > 1, gateway=False) as running:
         ledger = composition.open_ledger(running.settings)
-        operator_key = settings.operator_key.get_secret_value()
-        created = create_games(running.url, body, games, running.failure_reason, operator_key)
-        running.stop_gateway()  # nobody else knows its address
+        created = create_bot_games(ledger, [*with_seeds(body, games)], running.failure_reason)
         games_read = GameRepository(ledger, composition.open_archive_reader(running.settings))
         watched = watch_games(created, games_read, ledger, as_json, running.failure_reason)
     if as_json:
@@ -81,7 +80,7 @@ def play(
 def create_game_body(
     rules: str | None, seats: str, seed: str | None, board: str | None, options: Sequence[str] = ()
 ) -> dict[str, object]:
-    """The JSON of the request that creates a game of bots. Raises InvalidInputError, naming the option."""
+    """The body of a creation of a game of bots. Raises InvalidInputError, naming the option."""
     body: dict[str, object] = {}
     if board is not None:
         body["board"], default_rules = _read_board(board)

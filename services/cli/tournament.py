@@ -16,6 +16,7 @@ from schemas.errors import InvalidInputError
 from schemas.refusals import CommandRefusedError
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
+from services.cli.bot_games import require_own_boards
 from services.cli.logged_games import play_logged
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, set_up_logging
 from services.cli.output import print_json
@@ -120,18 +121,17 @@ def _open_player(
     if fast:
         yield play_on_the_rules
         return
-    settings = load_settings(
-        port=0, rate=10_000.0, burst=100_000, read_rate=10_000.0, read_burst=100_000, open_games=1_000_000
-    )
+    settings = load_settings()
     set_up_logging(settings, quiet=True)
+    if not isinstance(setting.board, str | None):
+        require_own_boards(settings)
     with (
-        run_embedded_server(data, settings, processes=True) as running,
-        closing(composition.open_ledger(running.settings)) as views,
+        run_embedded_server(data, settings, processes=True, gateway=False) as running,
+        closing(composition.open_ledger(running.settings)) as ledger,
     ):
-        operator_key = settings.operator_key.get_secret_value()
 
         def play_on_the_server(planned: Sequence[PlannedGame]) -> list[GameResult]:
-            played = play_logged(setting, planned, running.url, views, running.failure_reason, operator_key)
+            played = play_logged(setting, planned, ledger, running.failure_reason)
             return _with_progress(played, len(planned), quiet)
 
         yield play_on_the_server

@@ -1,7 +1,7 @@
 """What bots do: moves a second of one worker, and games a second of `play`.
 
 The worker's steps alone are timed, with the engine's answers to it; the referee takes its turns between them on the same
-ledger. `play` is a whole process: engine, gateway, referee and bots start and end within its time."""
+ledger. `play` is a whole process: engine, referee, bots and auditor start and end within its time."""
 
 from __future__ import annotations
 

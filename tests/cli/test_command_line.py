@@ -155,7 +155,7 @@ def test_bad_input_gets_a_clear_error_and_exit_code_2(
     assert "Traceback" not in result.stderr
 
 
-def test_a_refusal_of_the_gateway_gets_a_clear_error_and_exit_code_2(data: Path) -> None:
+def test_a_refusal_of_the_rules_gets_a_clear_error_and_exit_code_2(data: Path) -> None:
     result = run_in_process("play", "--seats", "greedy", data=data)
     assert result.returncode == 2
     assert "2 to 5" in result.stderr

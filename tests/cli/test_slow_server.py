@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import httpx
@@ -13,13 +12,12 @@ import redis
 from schemas.errors import InvalidInputError
 from services.cli import game_requests
 from services.cli.exit import CommandLineError
-from services.cli.game_requests import create_games
+from services.cli.game_requests import post_until_answered
 from services.cli.stall_watch import STALL_TIMEOUT_S, StallWatch
 from services.ledger import embedded_engine
 from services.ledger.connection import EngineUnavailableError
 
 CREATED = httpx.Response(201, json={"game": "g", "token": "t"})
-STARTED = httpx.Response(200, json={"game": "g"})
 UNKNOWN = httpx.Response(503, json={"title": "WAIT-1", "verdict": "unknown"})
 SILENCE = httpx.ReadTimeout("no answer")
 
@@ -36,8 +34,8 @@ class Time:
 
 def gateway(
     monkeypatch: pytest.MonkeyPatch, answers: list[httpx.Response | Exception]
-) -> list[httpx.Request]:
-    """A gateway that gives these answers, one by one; returns the requests that it gets."""
+) -> tuple[httpx.Client, list[httpx.Request]]:
+    """A gateway that gives these answers, one by one, and the requests that it gets."""
     requests = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -47,49 +45,33 @@ def gateway(
             raise following
         return following
 
-    client = partial(httpx.Client, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr("services.cli.game_requests.httpx.Client", client)
     monkeypatch.setattr(game_requests, "RETRY_DELAY_S", 0.0)
-    return requests
+    return httpx.Client(base_url="http://gateway", transport=httpx.MockTransport(answer)), requests
 
 
-def test_OPERATOR_1_the_operator_s_key_comes_with_a_creation(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = gateway(monkeypatch, [CREATED, STARTED] * 2)
-    create_games("http://gateway", {}, 1, lambda: "", "the operator's key")
-    create_games("http://gateway", {}, 1, lambda: "")
-    sent = [request.headers.get("Authorization") for request in requests]
-    assert sent == ["Bearer the operator's key", "Bearer t", None, "Bearer t"]
-
-
-def create(failure_reason: Callable[[], str] = lambda: "") -> list[str]:
-    return create_games("http://gateway", {"ruleset": "usa", "seed": "s"}, 1, failure_reason)
+def create(http: httpx.Client, failure_reason: Callable[[], str] = lambda: "") -> httpx.Response:
+    return post_until_answered(http, "/games", {"ruleset": "usa"}, {}, StallWatch(failure_reason))
 
 
 def test_P2_a_request_without_a_verdict_is_sent_again_under_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = gateway(monkeypatch, [SILENCE, UNKNOWN, CREATED, UNKNOWN, SILENCE, STARTED])
-    assert create() == ["g"]
+    http, requests = gateway(monkeypatch, [SILENCE, UNKNOWN, CREATED, UNKNOWN, CREATED])
+    assert create(http).json()["game"] == "g"
+    create(http)
     keys = [request.headers["Idempotency-Key"] for request in requests]
-    assert [request.url.path for request in requests] == ["/games"] * 3 + ["/games/g/start"] * 3
     assert (len({*keys[:3]}), len({*keys[3:]}), len({*keys})) == (1, 1, 2)
 
 
-def test_games_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = gateway(monkeypatch, [CREATED, STARTED, CREATED, STARTED])
-    create_games("http://gateway", {"seed": "s"}, 2, lambda: "")
-    assert [request.content for request in requests[::2]] == [b'{"seed":"s"}', b'{"seed":"s/1"}']
-
-
 def test_a_server_that_failed_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    gateway(monkeypatch, [UNKNOWN])
+    http, _ = gateway(monkeypatch, [UNKNOWN])
     with pytest.raises(CommandLineError, match="a service broke"):
-        create(lambda: "a service broke")
+        create(http, lambda: "a service broke")
 
 
 def test_a_request_that_is_wrong_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = httpx.Response(422, json={"title": "t", "rule": "OPTION-1", "detail": "no such option"})
-    gateway(monkeypatch, [problem])
+    http, _ = gateway(monkeypatch, [problem])
     with pytest.raises(InvalidInputError, match="no such option"):
-        create()
+        create(http)
 
 
 def test_what_makes_progress_is_waited_for_however_slow_it_is() -> None:

@@ -177,8 +177,8 @@ SECURITY_MUTANTS: Final = (
         "        except structlog.DropEvent:\n            return True\n", ("tests/security/test_log_lines.py",),
     ),
     Mutant(
-        "play keeps the operator's key to itself", "security", "services/cli/play.py",
-        ", running.failure_reason, operator_key)", ", running.failure_reason)", ("tests/security/test_own_boards.py",),
+        "play has boards of one's own where nobody may", "security", "services/cli/play.py",
+        "        require_own_boards(settings)\n", "        pass\n", ("tests/security/test_own_boards.py",),
     ),
     Mutant(
         "a traceback on a terminal shows variables", "security", "services/runtime/logging_setup.py",

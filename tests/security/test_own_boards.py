@@ -81,13 +81,18 @@ def test_OPERATOR_1_only_the_operator_creates_and_forks_games_on_own_boards_wher
         assert again.status_code == 201, again.text  # a fork lays a position, but one that was played
 
 
-def test_OPERATOR_1_play_sends_the_key_that_it_has(tmp_path: Path) -> None:
+def test_OPERATOR_1_play_goes_by_the_setting_too(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps(OWN_BOARD))
     words = ("play", "--board", str(path), "--seats", "random,random", "--option", "cars=4", "--json")
     setting = {"LEDGERLINE_OWN_BOARDS": "operator", "LEDGERLINE_OPERATOR_KEY": KEY}
     played = run_in_process(*words, data=tmp_path / "data", **setting)
     assert played.returncode == 0, played.stderr
+    for command in (words, ("tournament", "--board", str(path), "--policies", "random,greedy")):
+        refused = run_in_process(*command, data=tmp_path / "data", LEDGERLINE_OWN_BOARDS="nobody")
+        assert (refused.returncode, "LEDGERLINE_OWN_BOARDS=nobody" in refused.stderr) == (2, True), (
+            refused.stderr
+        )
 
 
 def test_nobody_creates_games_on_own_boards_where_nobody_may_not_even_the_operator(tmp_path: Path) -> None:
