@@ -207,7 +207,7 @@ def test_legal_moves_that_follow_the_deck_are_caught(monkeypatch: Patch) -> None
     def offers(state: GameState, seat: Seat) -> Any:
         return () if state.deck[-1:] == [LOCOMOTIVE] else cards.blind_offers(state, seat)
 
-    draw = cards.DRAW_BLIND._replace(offers=offers)
+    draw = replace(cards.DRAW_BLIND, offers=offers)
     usa = RULESETS["usa"]
     moves = {
         choice: tuple(draw if move is cards.DRAW_BLIND else move for move in row)

@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import combinations
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from schemas.boards.board_ids import did_you_mean
 from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
@@ -26,7 +26,8 @@ GRAY: Final = "gray"
 TRAINS_SUFFIX: Final = ".trains.json"  # of files in the Trains form
 
 
-class Route(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Route:
     """A route between two neighbouring cities, `length` spaces long."""
 
     id: str
@@ -40,7 +41,8 @@ class Route(NamedTuple):
     locomotives: int = 0
 
 
-class Ticket(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ticket:
     """A ticket: points for joining two cities, from the deck `deck`."""
 
     id: str
@@ -234,7 +236,7 @@ def _compute_digest(form: BoardForm, tickets: Mapping[str, Ticket]) -> str:
     """SHA-256, in hex, of what play depends on: routes and tickets in order, countries, merchandise."""
     content = {
         "routes": [[r.id, *r.between, r.length, r.color, r.kind, r.locomotives] for r in form.routes],
-        "tickets": [[*ticket] for ticket in tickets.values()],
+        "tickets": [[t.id, t.a, t.b, t.points, t.deck] for t in tickets.values()],
         "countries": sorted(city.id for city in form.cities if city.country),
         "merchandise": sorted([c.id, c.merchandise] for c in form.cities if c.merchandise),
     }

@@ -14,8 +14,8 @@ from schemas.events import Contributor, GameCreated, SeedRevealed
 from schemas.field_types import Seat
 from schemas.hash_chain import derive_salt_key
 from schemas.rows import pack
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
-from services.referee.rules.ruleset import EventStream, RandomnessPolicy
+from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from services.referee.rules.ruleset import EventStream, RandomnessPolicy, Ruleset
 from services.referee.rules.shuffle import derive_seat_secret, shuffled
 from services.referee.rules.state import GameState
 
@@ -51,8 +51,21 @@ def derive_shuffle_key(state: GameState) -> str:
 
 def compute_setup_digest(event: GameCreated) -> str:
     """A digest (64 hex digits) of the resolved rules: equal for equal games, independent of players and time."""
-    rule_options = RULE_OPTIONS_SCHEMA.write(event.parameters)
-    setup = (event.ruleset, event.rules, event.board, event.board_digest, rule_options, len(event.seats))
+    return _hash_setup(
+        event.ruleset, event.rules, event.board, event.board_digest, event.parameters, len(event.seats)
+    )
+
+
+@lru_cache(maxsize=256)
+def default_setup_digest(ruleset: Ruleset, board: str, board_digest: str, seats: int) -> str:
+    """The same with the ruleset's own options, cached: most games are played with these."""
+    return _hash_setup(ruleset.name, ruleset.version, board, board_digest, ruleset.rule_options, seats)
+
+
+def _hash_setup(
+    ruleset: str, version: int, board: str, board_digest: str, options: RuleOptions, seats: int
+) -> str:
+    setup = (ruleset, version, board, board_digest, RULE_OPTIONS_SCHEMA.write(options), seats)
     return sha256(b"ledgerline/rules/1" + pack(setup)).hexdigest()
 
 

@@ -23,7 +23,8 @@ OpenRoutes: TypeAlias = "dict[Fare, tuple[str, ...]]"
 PayableRoutes: TypeAlias = "list[tuple[tuple[str, ...], list[ClaimsByRoute]]]"
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Move:
     """One kind of action: `offers` lists the commands worth proposing, `decide` gives a command's events.
 
     `decide` checks everything before it yields its first event. Each event is applied to the state before

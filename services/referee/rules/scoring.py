@@ -28,8 +28,9 @@ def seat_score(state: GameState, seat: int) -> SeatScore:
     seat_state, rule_options = state.seats[seat], state.rule_options
     routes = sum(points_for_route(rule_options, state.board.routes[name]) for name in seat_state.routes)
     if rule_options.points_at_once and state.position_starter is None:
-        message = f"seat {seat}: {seat_state.points} as claimed, {routes} counted (SCORE-1)"
-        assert routes == seat_state.points, message
+        assert routes == seat_state.points, (
+            f"seat {seat}: {seat_state.points} as claimed, {routes} counted (SCORE-1)"
+        )
     known_tickets = [state.board.tickets[ticket] for ticket in seat_state.tickets if ticket is not None]
     loans = choose_loans(state, seat, known_tickets)
     own_ends = own_route_ends(state, seat_state)
@@ -62,6 +63,8 @@ def with_bonuses(state: GameState, score: SeatScore, longest: int, most: int) ->
     (`most`). A length or a number of 0 earns nobody a bonus (SCORE-3, SCORE-4)."""
     bonus = state.rule_options.longest_bonus if score.longest == longest > 0 else 0
     tickets = state.rule_options.most_tickets_bonus if len(score.made) == most > 0 else 0
+    if not (bonus or tickets):
+        return score
     return replace(score, bonus=bonus, most=tickets, total=score.total + bonus + tickets)
 
 
@@ -74,6 +77,8 @@ def own_route_ends(state: GameState, seat_state: SeatState) -> list[tuple[str, s
 def longest_route(state: GameState, seat_state: SeatState) -> int:
     """Spaces of the seat's longest trail or path, as its ruleset measures it; lent routes don't count."""
     countries, routes = state.board.countries, [state.board.routes[name] for name in seat_state.routes]
+    if not countries:
+        return state.ruleset.measure_longest([(route.a, route.b, route.length) for route in routes])
     return state.ruleset.measure_longest([(*route_ends(route, countries), route.length) for route in routes])
 
 

@@ -31,7 +31,11 @@ from schemas.events import (
 from services.referee.rules import board as boards
 from services.referee.rules.appliers.playing import assign_route
 from services.referee.rules.appliers.table import applies
-from services.referee.rules.fair_randomness import compute_setup_digest, derive_shuffle_key
+from services.referee.rules.fair_randomness import (
+    compute_setup_digest,
+    default_setup_digest,
+    derive_shuffle_key,
+)  # fmt: skip
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import GameState, Tunnel
@@ -53,7 +57,11 @@ def game_created(state: GameState, event: GameCreated) -> None:
     state.board = (
         boards.with_pair_tickets(board, rule_options.pair_tickets) if rule_options.pair_tickets else board
     )
-    state.setup_digest = compute_setup_digest(event)
+    state.setup_digest = (
+        default_setup_digest(state.ruleset, event.board, event.board_digest, len(event.seats))
+        if rule_options is state.ruleset.rule_options
+        else compute_setup_digest(event)
+    )
     state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
     state.seats = [
         SeatState(plan.kind, plan.name or state.name_of(plan.name_commitment), plan.policy, rule_options)

@@ -189,7 +189,8 @@ def close_route(state: GameState, route: Route) -> None:
     fare, name = route.fare, route.id
     open_routes = state.open_routes[fare]
     if name in open_routes:
-        state.open_routes[fare] = tuple([other for other in open_routes if other != name])
+        place = open_routes.index(name)
+        state.open_routes[fare] = open_routes[:place] + open_routes[place + 1 :]
 
 
 @applies(TunnelRevealed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Final
 
 from schemas.commands import DrawBlind, DrawMarket
 from schemas.events import CardDrawn, MarketCardTaken
@@ -26,7 +28,7 @@ def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
         raise CommandRefusedError("CARD-4", "deck and discard pile are empty")
     if not state.deck:
         yield from ensure_deck(state, 1)
-    yield CardDrawn(seat, state.deck[-1])
+    yield _card_drawn(seat, state.deck[-1])
     yield from continue_after_card(state, seat, is_first_card)
 
 
@@ -54,7 +56,7 @@ def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStrea
         raise CommandRefusedError("CARD-1", f"no card lies at place {slot} of the market")
     if card == LOCOMOTIVE and not is_first_card:
         raise CommandRefusedError("CARD-2", "a face-up locomotive can't be the second card")
-    yield MarketCardTaken(seat, slot, card)
+    yield _market_card_taken(seat, slot, card)
     yield from fill_market(state)
     yield from continue_after_card(state, seat, is_first_card and card != LOCOMOTIVE)
 
@@ -67,9 +69,12 @@ def continue_after_card(state: GameState, seat: Seat, may_draw_second: bool) -> 
     return () if has_second else end_turn(state, seat)
 
 
-_BLIND_DRAW = DrawBlind()
-_SLOT_DRAWS = tuple(DrawMarket(slot) for slot in range(10))
-_NOT_AS_SECOND_CARD = (None, LOCOMOTIVE)
+_BLIND_DRAW: Final = DrawBlind()
+_SLOT_DRAWS: Final = tuple(DrawMarket(slot) for slot in range(10))
+_NOT_AS_SECOND_CARD: Final = (None, LOCOMOTIVE)
+# Contracts never change, and there are only so many of these: each is made once.
+_card_drawn: Final = cache(CardDrawn)
+_market_card_taken: Final = cache(MarketCardTaken)
 
 DRAW_BLIND = Move(DrawBlind, blind_offers, draw_blind)
 DRAW_MARKET = Move(DrawMarket, market_offers, draw_market)

@@ -108,27 +108,41 @@ def one_colour_payable(
 ) -> PayableRoutes:
     """The open routes that a hand can pay for, by fare, with every way to pay each."""
     locomotives = hand[LOCOMOTIVE]
+    held_colours, most_held = colours_in(hand)
+    max_length = min(cars, most_held + locomotives)  # the fares are in order of length
     payable: PayableRoutes = []
-    max_length = min(cars, max(hand.values()) + locomotives)  # the fares are in order of length
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > max_length:
             break
         if not routes or min_locomotives > locomotives:
             continue
         if colour == GRAY:
-            payable.append((routes, gray_ways(hand, length, min_locomotives)))
+            payable.append((routes, gray_ways(held_colours, length, locomotives, min_locomotives)))
         elif (held := hand[colour]) + locomotives >= length:
             ways = _one_colour_ways(colour, length, held, locomotives, min_locomotives)
             payable.append((routes, ways))
     return payable
 
 
-def gray_ways(hand: Hand, length: int, min_locomotives: int = 0) -> list[ClaimsByRoute]:
-    """Every way to pay `length` cards of any one colour, at least `min_locomotives` of them locomotives."""
-    locomotives = hand[LOCOMOTIVE]
-    ways: list[ClaimsByRoute] = []
+def colours_in(hand: Hand) -> tuple[dict[str, int], int]:
+    """The colours that a hand has cards of, with how many, and how many it has of one colour at most."""
+    held_colours: dict[str, int] = {}
+    most_held = 0
     for colour in COLORS:
-        if (held := hand[colour]) and held + locomotives >= length:
+        held = hand[colour]
+        if held > 0:
+            held_colours[colour] = held
+            most_held = max(most_held, held)
+    return held_colours, most_held
+
+
+def gray_ways(
+    held_colours: dict[str, int], length: int, locomotives: int, min_locomotives: int = 0
+) -> list[ClaimsByRoute]:
+    """Every way to pay `length` cards of any one colour, at least `min_locomotives` of them locomotives."""
+    ways: list[ClaimsByRoute] = []
+    for colour, held in held_colours.items():
+        if held + locomotives >= length:
             ways += coloured_ways(colour, length, held, locomotives, min_locomotives)
     if locomotives >= length:
         ways.append(_wild_way(length))
@@ -170,8 +184,7 @@ def one_colour_with_plus_four_payable(
 ) -> PayableRoutes:
     """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
     locomotives, plus_fours = hand[LOCOMOTIVE], hand.get(PLUS_FOUR, 0)
-    held_colours = {colour: held for colour in COLORS if (held := hand[colour]) > 0}
-    most_held = max(held_colours.values(), default=0)
+    held_colours, most_held = colours_in(hand)
     payable: PayableRoutes = []
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > cars:

@@ -21,15 +21,15 @@ def claim_offers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
     """Every claim that the seat can pay for, with every way to pay for it."""
     seat_state = state.seats[seat]
     blocked_parallels = seat_state.blocked_parallels
-    return [
-        claims[route]
-        for routes, ways in state.ruleset.find_payable_routes(
-            seat_state.hand, state.open_routes, seat_state.cars, state.rule_options
-        )
-        for route in routes
-        if route not in blocked_parallels
-        for claims in ways
-    ]
+    offers: list[ClaimRoute] = []
+    for routes, ways in state.ruleset.find_payable_routes(
+        seat_state.hand, state.open_routes, seat_state.cars, state.rule_options
+    ):
+        for route in routes:
+            if route not in blocked_parallels:
+                for claims in ways:
+                    offers.append(claims[route])
+    return offers
 
 
 def claim_offers_with_passengers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:

@@ -7,11 +7,12 @@ from functools import lru_cache
 
 from schemas.commands import BuildStation
 from schemas.events import StationBuilt
-from schemas.field_types import Seat
+from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import require
 from services.referee.rules.board import GRAY, neighbours
 from services.referee.rules.moves.payment import (
     WILD_CARDS,
+    colours_in,
     format_cards,
     gray_ways,
     is_one_colour_payment,
@@ -29,9 +30,11 @@ def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
     if cost is None:
         return ()
     free_cities = [city for city in state.board.cities if city not in state.station_owners]
+    hand = state.seats[seat].hand
+    held_colours, _ = colours_in(hand)
     return [
         station
-        for way in gray_ways(state.seats[seat].hand, cost)
+        for way in gray_ways(held_colours, cost, hand[LOCOMOTIVE])
         for station in _build_commands(tuple(way.cards.items()), tuple(free_cities))
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
+from typing import Final
 
 from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
@@ -31,9 +32,10 @@ def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_k
 
 def draw_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
     """The draw of tickets, if any is left (TICKET-1)."""
-    for deck, count in state.rule_options.draw_tickets.items():
-        if count and state.ticket_decks[deck]:
-            return (_DRAW,)
+    drawn_counts = state.rule_options.draw_tickets
+    for deck, tickets in state.ticket_decks.items():
+        if tickets and drawn_counts.get(deck):
+            return _ONE_DRAW
     return ()
 
 
@@ -221,7 +223,7 @@ def _counts(length: int, total: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-_DRAW = DrawTickets()
+_ONE_DRAW: Final = (DrawTickets(),)
 
 DRAW_TICKETS = Move(DrawTickets, draw_offers, draw_tickets)
 DRAW_MIX = Move(DrawTickets, mix_offers, draw_mix)

@@ -16,12 +16,13 @@ class Networks:
         self._parents: dict[str, str] = {}
         self._country_neighbours: dict[str, set[str]] = defaultdict(set)  # the neighbours of every country
         for a, b in routes:
+            if a not in countries and b not in countries:
+                self._parents[self.network(a)] = self.network(b)
+                continue
             if a in countries:
                 self._country_neighbours[a].add(b)
             if b in countries:
                 self._country_neighbours[b].add(a)
-            if a not in countries and b not in countries:
-                self._parents[self.network(a)] = self.network(b)
 
     def connects(self, a: str, b: str) -> bool:
         """Whether a path joins the two places; a place is joined to itself."""

@@ -8,7 +8,6 @@ needs more, the cities are swept instead (trail_sweep), which is slower and neve
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -34,13 +33,12 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge], dict[str, tuple[
 
     A trail enters such a tree only at its start or its end. So of the trees at one city only the two longest
     paths into them matter: its arms, the longest first."""
-    degree: dict[str, int] = defaultdict(int)
-    route_xor: dict[str, int] = defaultdict(int)  # the numbers of a city's routes, xor-ed: of one, its own
+    degree: dict[str, int] = {}
+    route_xor: dict[str, int] = {}  # the numbers of a city's routes, xor-ed: of one, its own
     for number, (a, b, _) in enumerate(edges):
-        degree[a] += 1
-        degree[b] += 1
-        route_xor[a] ^= number
-        route_xor[b] ^= number
+        for city in (a, b):
+            degree[city] = degree.get(city, 0) + 1
+            route_xor[city] = route_xor.get(city, 0) ^ number
     inside, remaining = 0, dict(enumerate(edges))
     longest, second = dict.fromkeys(degree, 0), dict.fromkeys(degree, 0)  # of the arms at each city
     leaves = [city for city, count in degree.items() if count == 1]
@@ -60,9 +58,8 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge], dict[str, tuple[
         degree[root] -= 1
         if degree[root] == 1:
             leaves.append(root)
-    core = list(remaining.values())
-    cities = dict.fromkeys(city for a, b, _ in core for city in (a, b))
-    return inside, core, {city: (longest[city], second[city]) for city in cities if longest[city]}
+    in_core = [city for city, count in degree.items() if count > 1]  # a leaf's is left as it was, or 0
+    return inside, [*remaining.values()], {c: (longest[c], second[c]) for c in in_core if longest[c]}
 
 
 def _arms_as_routes(arms: dict[str, tuple[int, int]]) -> Iterator[Edge]:

@@ -208,16 +208,15 @@ def resolve_rule_options(ruleset: Ruleset, board: Board, overrides: Mapping[str,
 def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
     """Refuses with GAME-6 seats whose policies, names or play-off fields don't fit."""
     for seat, plan in enumerate(command.seats):
-        require(has_matching_policy(plan), "GAME-6", f"seats.{seat}.policy: a bot has one, a person has none")
-        is_able = plan.policy is None or plan.policy in ruleset.bot_policies
-        able_policies = ", ".join(sorted(ruleset.bot_policies))
-        require(
-            is_able,
-            "GAME-6",
-            f"seats.{seat}.policy: {plan.policy} can't play {ruleset.name}; {able_policies} can",
-        )
-        has_name = command.play_off is None or is_named(plan)
-        require(has_name, "GAME-6", f"seats.{seat}.name: in a play-off every seat has one")
+        if not has_matching_policy(plan):
+            reason = f"seats.{seat}.policy: a bot has one, a person has none"
+            raise CommandRefusedError("GAME-6", reason)
+        if plan.policy is not None and plan.policy not in ruleset.bot_policies:
+            able_policies = ", ".join(sorted(ruleset.bot_policies))
+            reason = f"seats.{seat}.policy: {plan.policy} can't play {ruleset.name}; {able_policies} can"
+            raise CommandRefusedError("GAME-6", reason)
+        if command.play_off is not None and not is_named(plan):
+            raise CommandRefusedError("GAME-6", f"seats.{seat}.name: in a play-off every seat has one")
     series = command.play_off
     if series is not None:
         lengths_match = len(series.seats) == len(series.wins) == len(command.seats)
