@@ -67,7 +67,7 @@ class Jobs:
             queue.enqueue(
                 PERFORM_PATH,
                 args=(name, *arguments),
-                job_id=f"{name}-{subject}",
+                job_id=_job_id(name, subject),
                 unique=True,
                 job_timeout=JOB_TYPES[name].timeout_s,
                 result_ttl=0,
@@ -78,6 +78,10 @@ class Jobs:
         except DuplicateJobError:
             return False
         return True
+
+    def exists(self, name: str, subject: str) -> bool:
+        """Whether there is such a job about this subject; a failed one counts."""
+        return RqJob.exists(_job_id(name, subject), self.queues[JOB_TYPES[name].queue].connection)
 
     def list_jobs(self, limit: int = 1_000) -> list[JobInfo]:
         """All jobs, at most `limit` of each queue and state; the failed ones first."""
@@ -126,6 +130,10 @@ class Jobs:
         )
 
 
+def _job_id(name: str, subject: str) -> str:
+    return f"{name}-{subject}"
+
+
 def _jobs_in(queue: Queue, state: JobState, limit: int) -> Iterator[JobInfo]:
     match state:
         case JobState.FAILED:
@@ -139,8 +147,8 @@ def _jobs_in(queue: Queue, state: JobState, limit: int) -> Iterator[JobInfo]:
     for job in _fetch(queue, ids):
         retry_at = queue.scheduled_job_registry.get_scheduled_time(job) if state is JobState.LATER else None
         name, arguments = _job_arguments(job)
-        tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
-        yield JobInfo(job.id, state, name, arguments, tries, why, job.created_at, retry_at)
+        why = str(job.meta.get("why", ""))
+        yield JobInfo(job.id, state, name, arguments, failed_tries(job), why, job.created_at, retry_at)
 
 
 def _fetch(queue: Queue, ids: list[str]) -> list[Job]:
@@ -152,10 +160,15 @@ def _fetch(queue: Queue, ids: list[str]) -> list[Job]:
     return [job for job in jobs if job is not None]
 
 
+def failed_tries(job: Job) -> int:
+    """How often the job failed."""
+    return int(job.meta.get("tries", 0))
+
+
 def record_failure(job: Job, error_type: type[BaseException], error: BaseException, _: object) -> bool:
     """Store the reason with a job that raised, or whose worker ended: what RQ calls then."""
     why = str(error) or ("its worker ended" if error_type.__name__ == "AbandonedJobError" else "")
-    job.meta["tries"] = int(job.meta.get("tries", 0)) + 1
+    job.meta["tries"] = failed_tries(job) + 1
     job.meta["why"] = f"{error_type.__name__}: {why}"[:500]
     job.meta["at"] = datetime.now(UTC).isoformat(timespec="seconds")
     job.save_meta()  # type: ignore[no-untyped-call]  # RQ declares no types here

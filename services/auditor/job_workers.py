@@ -21,7 +21,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
 from rq.worker_registration import clean_worker_registry
 
-from services.auditor.job_queue import MAX_FAILED_JOBS, record_failure
+from services.auditor.job_queue import MAX_FAILED_JOBS, failed_tries, record_failure
 from services.auditor.jobs import CURRENT_CONTEXT, WEBHOOK_QUEUE_NAME, JobContext
 from services.auditor.rq_job import RqJob
 from services.ledger.errors import ENGINE_ERRORS
@@ -106,7 +106,7 @@ class JobWorkers:
 
     def _run(self, worker: RqWorker, context: JobContext, job: Job, queue: Queue) -> None:
         try:
-            CURRENT_CONTEXT.set(context)
+            CURRENT_CONTEXT.set(context._replace(tries=failed_tries(job)))
             worker.execute_job(job, queue)
         except UNLOADABLE:
             log.exception("job can't be loaded")

@@ -48,6 +48,13 @@ class AuditorLedger(GameReader, FiledGameReader, Protocol):
     def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]: ...
 
 
+class JobEnqueuer(Protocol):
+    """What a job may have done by others."""
+
+    def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
+        """As of `job_queue.Jobs`."""
+
+
 class JobContext(NamedTuple):
     """What every job function gets first."""
 
@@ -57,6 +64,8 @@ class JobContext(NamedTuple):
     archive: Archive | None = None  # without one, nothing is archived
     signer: Signer | None = None  # without one, finished games stay as they are
     webhooks: WebhookClient | None = None  # without one, none is notified
+    jobs: JobEnqueuer | None = None  # without any, no job hands work on to others
+    tries: int = 0  # of this job, that failed
 
     @property
     def trusted(self) -> TrustedKeys:

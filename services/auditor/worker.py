@@ -33,8 +33,8 @@ class Auditor:
     def __init__(
         self, context: JobContext, client: EngineClient, name: str, webhook_executor: Executor | None = None
     ) -> None:
-        self.context = context
         self.jobs = Jobs(client)
+        self.context = context = context._replace(jobs=self.jobs)
         self.finished_games = archive_job.FinishedGameScanner(context, self.jobs)
         # Archive jobs first: a whole audit then finds the signature.
         self.scanners: Sequence[Scanner] = (

@@ -7,6 +7,7 @@ stay.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import redis
@@ -74,7 +75,10 @@ class ArchiveIndex:
     def next_idle_games(self) -> list[IdleGame]:
         """Some more games that nobody plays, about a page of each partition; called again and again,
         it goes round all of them. A partition that is away is skipped."""
-        games = self._scanner.next_page()
+        return self.read_idle_games(self._scanner.next_page())
+
+    def read_idle_games(self, games: Sequence[str]) -> list[IdleGame]:
+        """How far each of these games is, without those that can't be read now."""
         pipe = self._client.pipeline(transaction=False)
         for game in games:
             partition = self._partition(game)

@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 ARCHIVING: Final = ("tests/auditor/test_archive_job.py",)
 MARKS: Final = ("tests/auditor/test_archive_index.py",)
+TOGETHER: Final = ("tests/auditor/test_archived_together.py",)
 JOBS: Final = ("tests/auditor/test_jobs.py",)
 SERVER: Final = ("tests/auditor/test_whole_server.py",)
 FILES: Final = ("tests/ledger_contract/test_game_files.py",)
@@ -90,6 +91,14 @@ ARCHIVE_MUTANTS: Final = (
     Mutant(
         "a killed auditor's job is never retried", "P7", "services/auditor/job_workers.py",
         "clean_registries(queue, [_log_failure])", "pass", JOBS,
+    ),
+    Mutant(
+        "what a job of several games has done is done again", "P7", "services/auditor/archive_job.py",
+        "        if is_done(context, idle):\n            continue\n", "", TOGETHER,
+    ),
+    Mutant(
+        "a game that ends its worker holds up those that are due with it", "P8", "services/auditor/archive_job.py",
+        "if context.tries or not _try", "if not _try", TOGETHER,
     ),
     Mutant(
         "the queue of jobs has no bound", "P9", "services/auditor/job_queue.py",
