@@ -76,7 +76,7 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "cards change places with any", "P6", "services/referee/rules/shuffle.py",
-        "size = last + 1", "size = len(result)", ("tests/secrecy/test_chance.py",),
+        "other = size - 1, word % size", "other = size - 1, word % len(result)", ("tests/secrecy/test_chance.py",),
     ),
     Mutant(
         "salts follow from the seed's public commitment", "P6", "services/referee/rules/proof/sealing.py",

@@ -39,15 +39,17 @@ def random_words(seed: str, epoch: int) -> Iterator[int]:
 def shuffled(items: Iterable[T], seed: str, epoch: int) -> tuple[T, ...]:
     """The items in an order that follows from the seed (64 hex digits) and the epoch alone."""
     result = list(items)
-    word_stream = random_words(seed, epoch)
-    for last in range(len(result) - 1, 0, -1):
-        size = last + 1
-        fair_limit = (1 << 32) - (1 << 32) % size
-        word = next(word_stream)
-        while word >= fair_limit:
-            word = next(word_stream)
-        other = word % size
+    size = len(result)  # of what is still to be shuffled
+    if size < 2:
+        return tuple(result)
+    for word in random_words(seed, epoch):
+        if word >= (1 << 32) - (1 << 32) % size:
+            continue  # else some places would be likelier than others
+        last, other = size - 1, word % size
         result[last], result[other] = result[other], result[last]
+        size = last
+        if size < 2:
+            break
     return tuple(result)
 
 

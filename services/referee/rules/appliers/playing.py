@@ -37,7 +37,9 @@ from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNN
 
 @applies(MarketFilled)
 def market_filled(state: GameState, event: MarketFilled) -> None:
-    for slot, card in zip(event.slots, event.cards, strict=True):
+    if len(event.slots) != len(event.cards):
+        raise ValueError("a slot for each card")  # `strict` costs more than all else here
+    for slot, card in zip(event.slots, event.cards):  # noqa: B905 - see above
         state.deck.pop()
         state.market[slot] = card
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
+from typing import Final
 
 from schemas.events import DeckRecreated, DeckShuffled, MarketFilled, MarketFlushed
 from services.referee.rules.ruleset import EventStream
@@ -30,11 +32,11 @@ def fill_market(state: GameState) -> EventStream:
     while empty_slots := [slot for slot, card in enumerate(state.market) if card is None]:
         if len(state.deck) < len(empty_slots):
             yield from ensure_deck(state, len(empty_slots))
-        fillable_slots = empty_slots[: len(state.deck)]
-        if not fillable_slots:
-            return
-        top_cards = state.deck[: -len(fillable_slots) - 1 : -1]
-        yield MarketFilled(tuple(fillable_slots), tuple(top_cards))  # type: ignore[arg-type]  # the referee knows them
+            empty_slots = empty_slots[: len(state.deck)]  # it may still have fewer
+            if not empty_slots:
+                return
+        top_cards = state.deck[: -len(empty_slots) - 1 : -1]
+        yield _market_filled(tuple(empty_slots), tuple(top_cards))
         if not flushes:
             epoch = state.epoch  # a reshuffle for the first gaps isn't one for a flush
         if not is_flush_due(state) or not state.ruleset.may_flush(state, flushes, state.epoch - epoch):
@@ -79,3 +81,7 @@ def within_reshuffle_limit(state: GameState, flushes: int, reshuffles: int) -> b
 def within_flush_limit(state: GameState, flushes: int, reshuffles: int) -> bool:
     """At most `flush_most` flushes in a row, whether or not the deck can pay for more."""
     return flushes < state.rule_options.flush_most
+
+
+# Contracts never change, and most of these fill one slot: the same few are made once.
+_market_filled: Final = lru_cache(maxsize=1_000)(MarketFilled)
