@@ -1,6 +1,6 @@
 """The commands of `ledgerline` that need the server, and what their errors are called.
 
-A service is started without the others' modules: it is up in two thirds of the time.
+A service, and `play`, are started without the others' modules: a service is up in two thirds of the time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,13 @@ from services.ledger.errors import EngineError
 
 
 def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
-    """Run the app with these commands added to its own; a service's alone where one is named. An error is one clear line."""
-    if SERVICES.isdisjoint(arguments[:1]):
+    """Run the app with these commands added to its own; that alone which is named where its start is waited for. An error
+    is one clear line."""
+    if arguments[:1] == ["play"]:
+        from services.cli import play  # noqa: PLC0415 - the others take a third as long to import
+
+        app.add_typer(play.app)
+    elif SERVICES.isdisjoint(arguments[:1]):
         from services.cli.all_commands import add_commands  # noqa: PLC0415 - a service needs no other command
 
         add_commands(app)

@@ -6,6 +6,7 @@ The damage of one game is that game's result: it never fails the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from redis.exceptions import RedisError
@@ -29,6 +30,7 @@ from services.ledger.view_pages import (
 )
 
 PAGE_SIZE: Final = 500
+NO_PARTS: Final[Mapping[int, bytes]] = MappingProxyType({})
 
 
 # A page of one game, its damage, or the error of its node.
@@ -132,10 +134,15 @@ def _page_or_error(
 def _index_parts(
     request: ViewRequest, page: ViewPage, stored: Sequence[StoredEntry], part_replies: Sequence[Reply]
 ) -> dict[Seat, PartsOrError]:
-    """The private parts of each seat, up to the page's last entry."""
+    """The private parts of each seat, up to the page's last entry: those of streams of their own, or those in the public
+    entries."""
     last = max([request.after, *(entries[-1].number for entries in page.views.values() if entries)])
+    seats_with_parts = {seat for entry in stored for seat in entry.private_parts}
     parts = dict[Seat, PartsOrError]()
     for (seat, after), reply in zip(request.parts, part_replies, strict=True):
+        if not reply and seat not in seats_with_parts:  # as it is for most seats and entries
+            parts[seat] = NO_PARTS
+            continue
         try:
             entries = parse_entries(require_game_reply(request.game, reply)) or parts_of(seat, after, stored)
             parts[seat] = index_parts(after, last, entries)
