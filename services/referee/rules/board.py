@@ -17,6 +17,7 @@ from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
 from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError
 from schemas.rule_options import RuleOptions
+from services.referee.rules.frozen_classes import pickle_by_fields
 from services.referee.rules.search.connectivity import Networks
 
 # What a route costs: its length, its colour, and the least number of locomotives in a payment (FERRY-1). Routes
@@ -69,6 +70,9 @@ class Board:
     default_ruleset: str  # the ruleset of a game that names only the board
     rule_options: Mapping[str, object]  # the rule options in which it differs from that ruleset
     form: BoardForm  # what it was built from
+
+
+pickle_by_fields(Route, Ticket, Board)
 
 
 def load_board(name: str) -> Board:

@@ -10,6 +10,7 @@ from schemas.commands import Command
 from schemas.events import Contributor, Event, SeatScore
 from schemas.field_types import Seat
 from schemas.rule_options import RuleOptions
+from services.referee.rules.frozen_classes import pickle_by_fields
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route
@@ -91,3 +92,6 @@ class Ruleset:
     def has_command(self, command: type[Command]) -> bool:
         """Whether the command answers anything in these rules."""
         return any(move.command is command for moves in self.moves.values() for move in moves)
+
+
+pickle_by_fields(Move, Ruleset)

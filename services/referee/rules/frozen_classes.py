@@ -1,0 +1,20 @@
+"""How objects of frozen classes reach another process, as a state does where a slow policy thinks about it.
+
+Pickle makes an object and sets its fields then, which a frozen class refuses where it is compiled (docs/compiled.md).
+"""
+
+from __future__ import annotations
+
+import copyreg
+from dataclasses import fields
+from typing import Any
+
+
+def pickle_by_fields(*classes: type) -> None:
+    """Have objects of these dataclasses pickled as calls of their classes with all fields."""
+    for cls in classes:
+        copyreg.pickle(cls, _as_call)
+
+
+def _as_call(frozen: Any) -> tuple[type, tuple[object, ...]]:  # of any of these classes
+    return frozen.__class__, tuple([getattr(frozen, field.name) for field in fields(frozen)])
