@@ -46,7 +46,7 @@ MAX_ENVELOPE_BYTES: Final = 65_536  # a command with a board written in place fi
 
 # What taking apart a value of another form raises. It stands for damaged bytes: nothing else runs in
 # these clauses, so a bug elsewhere isn't taken for damage.
-_FORM_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
+_FORM_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 # -- envelopes -----------------------------------------------------------------------
 
@@ -112,7 +112,10 @@ def _logged_command(entry: Entry) -> Row:
 def _claim_from_events(events: Sequence[Event]) -> Command | None:
     """The claim that its own event repeats in full: in the log its code alone stands for it."""
     first = events[0] if events else None
-    return ClaimRoute(first.route, first.cards) if isinstance(first, RouteClaimed) else None
+    if not isinstance(first, RouteClaimed):
+        return None
+    claimed: Any = first  # in a damaged entry its fields may be of any type
+    return ClaimRoute(claimed.route, claimed.cards)
 
 
 def unpack_entry(data: bytes) -> Entry:
@@ -124,17 +127,17 @@ def unpack_foreign_entry(data: bytes) -> Entry:
     """A log entry that anybody may have written: each of its fields is checked as strictly as a client's.
 
     Raises CorruptDataError, naming the field."""
-    entry = _unpack_entry(data, foreign_row_to_event)
-    try:
-        ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})
-    except InvalidInputError as error:
-        raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
-    return entry
+    return _unpack_entry(data, foreign_row_to_event, ENTRY_HEADER.read)
 
 
-def _unpack_entry(data: bytes, read_row: Callable[[Row], Event]) -> Entry:
+def _unpack_entry(
+    data: bytes,
+    read_row: Callable[[Row], Event],
+    check_header: Callable[[object], object] = lambda _: None,
+) -> Entry:
     try:
         _, at, id_, seat, command, public, private, secret = _unpack_formatted(data)
+        check_header({"at": at, "id": id_, "seat": seat})
         events = tuple(read_row(row) for row in _merge_rows(public, (*private.values(), secret)))
         claim = _claim_from_events(events) if command == (ClaimRoute.code,) else None
         return Entry(at, id_, seat, claim or row_to_command(command), events)
@@ -150,6 +153,8 @@ def unpack_for_fold(data: bytes) -> tuple[int, str, int | None, tuple[int, ...],
     Raises CorruptDataError."""
     try:
         _, at, id_, seat, _, public, private, secret = _unpack_formatted(data)
+        if not (isinstance(at, int) and isinstance(id_, str) and (seat is None or isinstance(seat, int))):
+            raise TypeError("its time, command id or seat is of another type")
         if not private and not secret:  # most entries hide nothing; this is the hot path
             return at, id_, seat, (), [trusted_row_to_event(row) for row in public]
         rows = _merge_rows(public, (*private.values(), secret))
@@ -239,6 +244,8 @@ def read_shown_rows(public: bytes) -> tuple[int, tuple[Row | None, ...]]:
     know of. Raises CorruptDataError."""
     try:
         _, at, rows, *_ = _unpack_formatted(public)
+        if not isinstance(at, int):
+            raise TypeError("its time isn't a whole number")
         if not isinstance(rows, tuple):
             raise TypeError("its events aren't a list")
     except _FORM_ERRORS as error:
@@ -251,6 +258,8 @@ def read_own_rows(private_part: bytes) -> tuple[str | None, dict[int, Row]]:
     indexes. Raises CorruptDataError."""
     try:
         _, _, answers, rows, *_ = _unpack_formatted(private_part)
+        if answers is not None and not isinstance(answers, str):
+            raise TypeError("what it answers isn't the id of a command")
         if not isinstance(rows, dict):
             raise TypeError("its events aren't by their indexes")
     except _FORM_ERRORS as error:

@@ -199,7 +199,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "the header of a foreign entry isn't checked", "security", "schemas/codec.py",
-        '        ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})', "        pass",
+        '        check_header({"at": at, "id": id_, "seat": seat})\n', "",
         HOSTILE_FILES,
     ),
     Mutant(

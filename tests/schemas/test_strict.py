@@ -26,6 +26,7 @@ from schemas.codec import (  # fmt: skip
     unpack_entry,
     unpack_envelope,
     unpack_for_fold,
+    unpack_foreign_entry,
 )
 from schemas.commands import CommandEnvelope, CreateGame, Pass, SeatPlan, read_command
 from schemas.entries import Entry
@@ -198,6 +199,7 @@ def no_other_error(data: bytes) -> None:
     readings: tuple[Callable[[], object], ...] = (
         lambda: unpack_envelope(data),
         lambda: unpack_entry(data),
+        lambda: unpack_foreign_entry(data),
         lambda: unpack_for_fold(data),
         lambda: build_view_entry(1, data, None),
         lambda: build_view_entry(1, PUBLIC, data),
