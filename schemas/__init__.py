@@ -3,3 +3,7 @@
 Start with `commands` and `events`, which declare each command and event once; `entries` is what logs and
 views are made of, `codec` and `rows` are their bytes. Pure: no I/O, no clock, no random source.
 """
+
+from compiled_rules import prefer_compiled_rules
+
+prefer_compiled_rules()  # before any module of the contracts, some of which are compiled too (docs/compiled.md)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from redis.exceptions import RedisError
 
+from compiled_rules import rules_form
 from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
@@ -35,7 +36,6 @@ from services.referee.leases import GameClock, Lease
 from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
-from services.runtime.compiled_rules import rules_form
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from compiled_rules import rules_form
 from services.ledger.connection import connect
-from services.runtime.compiled_rules import rules_form
 from tests.bench.games import fresh_engine
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,21 +1,23 @@
 """What poison costs the other commands: commands a second while one in a hundred breaks the referee.
 
-`decide_envelope` raises on every command whose id begins with "poison". Each takes the whole path:
+`build_decision` raises on every command whose id begins with "poison". Each takes the whole path:
 decided, folded again, decided again, reported in the service's log with its traceback, and
 moved to the dead letters. Rounds with and without poison alternate, on two engines.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from statistics import median
 from typing import Final
 
-from schemas.commands import CommandEnvelope
-from schemas.events import Event
-from services.referee import decision_building
-from services.referee.rules import GameState, decide_envelope
+from schemas.player_names import SaltedNames
+from services.referee import command_processor
+from services.referee.decision_building import Clocks, Decision, build_decision
+from services.referee.fork_expansion import PendingCommand
+from services.referee.game_cache import CachedGame
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.growth import GamesUnderLoad
@@ -70,13 +72,17 @@ def build_figure(clean: GamesUnderLoad, poisoned: GamesUnderLoad, errors: int, b
 
 def run_breaking(url: str, pipe: Connection) -> None:
     """A referee that breaks on poison."""
-    vars(decision_building)["decide_envelope"] = decide_or_break
+    vars(command_processor)["build_decision"] = build_or_break
     run_one(url, pipe)
 
 
-def decide_or_break(
-    state: GameState, envelope: CommandEnvelope, now: int, fresh_seed: str, *, created_at_ms: int
-) -> tuple[Event, ...]:
-    if envelope.id.startswith(POISON):
+def build_or_break(
+    command: PendingCommand,
+    cached_game: CachedGame,
+    clocks: Clocks,
+    new_seed: Callable[[], str],
+    known_names: SaltedNames,
+) -> Decision:
+    if command.envelope.id.startswith(POISON):
         raise ValueError("poison")
-    return decide_envelope(state, envelope, now, fresh_seed, created_at_ms=created_at_ms)
+    return build_decision(command, cached_game, clocks, new_seed, known_names)

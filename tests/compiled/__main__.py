@@ -1,4 +1,4 @@
-"""`make fast-check`: the tests of the rules and of the referee on the compiled rules, then games played in both forms."""
+"""`make fast-check`: the tests of what is compiled and goes through it, then games played in both forms."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from services.runtime.compiled_rules import rules_form
+from compiled_rules import rules_form
 from tests.compiled.two_forms import ROOT, differences, play_in_process, read_games
 
-SUITES: Final = ("rules", "referee", "golden", "verification", "secrecy")
+SUITES: Final = (
+    "schemas", "rules", "referee", "golden", "verification", "secrecy", "ledger_contract", "simulator", "bots"
+)  # fmt: skip
 
 
 def main() -> int:
@@ -29,7 +31,7 @@ def main() -> int:
 
 
 def tests_pass() -> bool:
-    """Run the tests of the rules and of what decides by them, in the form that this process has."""
+    """Run the tests of what is compiled, and of what decides by it, in the form that this process has."""
     command = [sys.executable, "-m", "pytest", *(f"tests/{suite}" for suite in SUITES)]
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 

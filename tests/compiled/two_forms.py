@@ -1,7 +1,7 @@
 """The same random games played by both forms of the rules, each in a process of its own: every byte has to be equal.
 
-A game's digest covers all that a referee writes of it (log entries, public entries, private parts, heads) and every list
-of legal commands that it went through, in order. `python -m tests.compiled.two_forms 0 100` prints those of games 0 to 99.
+A game's digest covers all that a referee writes of it (log entries, public entries, private parts, heads), what is read of
+these bytes and of damaged ones, and every list of legal commands that it went through, in order. `python -m tests.compiled.two_forms 0 100` prints those of games 0 to 99.
 """
 
 from __future__ import annotations
@@ -9,18 +9,31 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from schemas.commands import Command
+from compiled_rules import VARIABLE, rules_form
+from schemas.codec import (
+    build_view_entry,
+    pack_envelope,
+    read_private_part,
+    read_public_rows,
+    unpack_entry,
+    unpack_envelope,
+    unpack_for_fold,
+    unpack_foreign_entry,
+)
+from schemas.command_digest import digest_command
+from schemas.commands import Command, CommandEnvelope
+from schemas.errors import LedgerlineError
 from services.referee.rules import RULESETS
-from services.runtime.compiled_rules import VARIABLE, rules_form
+from services.referee.rules.proof.sealing import SealedEntry
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
-from tests.rules.sealed_games import play_and_seal
+from tests.rules.sealed_games import GAME, play_and_seal
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -59,9 +72,37 @@ def play(number: int, steps_most: int = 3_000) -> PlayedGame:
     )
     sealed = play_and_seal(game, steps_most).sealed
     digest = sha256(game.listed.encode())
-    for one in sealed:
+    for sequence, one in enumerate(sealed, 1):
         digest.update(repr((one.entry, one.public, one.head, sorted(one.private_parts))).encode())
+        digest.update(repr([*read_all(sequence, one, rng)]).encode())
     return PlayedGame(number, len(sealed), digest.hexdigest())
+
+
+def read_all(sequence: int, sealed: SealedEntry, rng: Random) -> Iterator[str]:
+    """What each reader makes of an entry's bytes, and of the same with some of them changed."""
+    entry = unpack_entry(sealed.entry)
+    yield digest_command(entry.command)
+    envelope = pack_envelope(CommandEnvelope(entry.id, GAME, entry.seat, entry.command))
+    yield from readings(unpack_envelope, envelope, rng)
+    for read_entry in (unpack_entry, unpack_foreign_entry, unpack_for_fold):
+        yield from readings(read_entry, sealed.entry, rng)
+    yield from readings(read_public_rows, sealed.public, rng)
+    yield from readings(lambda public: build_view_entry(sequence, public, None), sealed.public, rng)
+    for _, part in sealed.private_parts:
+        yield from readings(read_private_part, part, rng)
+        yield from readings(lambda part: build_view_entry(sequence, sealed.public, part), part, rng)
+
+
+def readings(read: Callable[[bytes], object], data: bytes, rng: Random) -> Iterator[str]:
+    """The value that is read; then that of damaged bytes, or the type of the error."""
+    yield repr(read(data))
+    damaged = bytearray(data)
+    for _ in range(rng.randint(1, 3)):
+        damaged[rng.randrange(min(len(data), 40))] = rng.randrange(256)  # most of what is checked is in front
+    try:
+        yield repr(read(bytes(damaged)))
+    except (LookupError, TypeError, ValueError, AttributeError, LedgerlineError) as error:
+        yield type(error).__name__
 
 
 def play_in_process(first: int, end: int, *, compiled: bool) -> subprocess.Popen[str]:

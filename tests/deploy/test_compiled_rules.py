@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from services.bootstrap.composition import log_rules_form
-from services.cli.main import VERSION
-from services.runtime import compiled_rules
-from services.runtime.compiled_rules import (
+import compiled_rules
+from compiled_rules import (
+    BUILDS,
     GROUP,
     LIBRARY,
     SOURCE_FOLDERS,
@@ -26,6 +25,8 @@ from services.runtime.compiled_rules import (
     build_key,
     choose_build,
 )
+from services.bootstrap.composition import log_rules_form
+from services.cli.main import VERSION
 from tests.captured_logs import captured_logs
 from tests.cli.command_line import ROOT, run_in_process
 
@@ -165,23 +166,12 @@ def test_what_was_compiled_already_is_not_compiled_again_and_can_be_removed(
     assert not builds.exists()
 
 
-def test_what_may_take_long_stays_interruptible(compiling: dict[str, Any]) -> None:
-    modules = compiling["modules_to_compile"]()
-    compiled = {module.removeprefix("services/referee/rules/").removesuffix(".py") for module in modules}
-    assert {"decide", "evolve", "legal", "state", "moves/cards", "appliers/playing", "setup/deal"} < compiled
-    searches = {name for name in compiled if name.startswith("search/")}
-    assert searches == {"search/connectivity", "search/longest_trail"}, "of a small bound"
-    checks = {"setup/complexity_limits", "setup/position_check", "setup/validation", "setup/fork"}
-    assert not compiled & checks
-    assert not [name for name in compiled if name.endswith("__init__")], "they say where the boards are"
-
-
 LOADS = """
 import os
 from pathlib import Path
 import services
 os.environ[{variable!r}] = "on"
-from services.runtime.compiled_rules import prefer_compiled_rules
+from compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
 import services.referee.rules.seat_state as module
 print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
@@ -204,6 +194,33 @@ def test_a_build_that_cannot_be_loaded_leaves_the_rules_to_python(builds: Path) 
     assert "can't be loaded" in reason
     assert LIBRARY in reason
     assert file.endswith("seat_state.py")
+
+
+FIRST = """
+import sys
+sys.prefix = {prefix!r}
+import {module}
+from compiled_rules import rules_form
+print(rules_form())
+"""
+
+
+@pytest.mark.parametrize("module", ["schemas.errors", "services.runtime.gc_tuning"])
+def test_P4_the_build_is_looked_for_before_anything_that_is_compiled_is_imported(
+    tmp_path: Path, module: str
+) -> None:
+    """Whichever package a program imports first."""
+    builds = tmp_path / BUILDS.name
+    builds.mkdir()
+    build(builds, ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST.format(prefix=str(tmp_path), module=module)],
+        cwd=ROOT, capture_output=True, text=True, check=True, env={},
+    )  # fmt: skip
+    expected = (
+        "nothing else was asked for" if module == "ledgerline" else "the compiled rules can't be loaded"
+    )
+    assert expected in done.stdout
 
 
 def test_P4_a_build_is_not_mixed_with_modules_that_are_there_already(

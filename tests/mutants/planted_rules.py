@@ -12,7 +12,7 @@ DRAWS: Final = ("tests/rules/test_marklin_draws.py",)
 TRAINS: Final = ("tests/rules/test_trains_setup.py",)
 SCORES: Final = ("tests/verification/audit/test_running_score.py",)
 FILES: Final = ("tests/verification/proof/test_version_4_files.py", "tests/golden/test_golden.py")
-COMPILED: Final = ("tests/deploy/test_compiled_rules.py",)
+COMPILED: Final = ("tests/deploy/test_compiled_rules.py", "tests/deploy/test_compiled_modules.py")
 VERSIONS: Final = ("tests/rules/test_version_4.py",)
 
 RULES_MUTANTS: Final = (
@@ -79,11 +79,19 @@ RULES_MUTANTS: Final = (
         "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
     ),
     Mutant(
-        "compiled rules decide though the sources changed", "P4", "services/runtime/compiled_rules.py",
+        "compiled rules decide though the sources changed", "P4", "compiled_rules.py",
         "folder = builds / build_key(root)", "folder = min(builds.iterdir())", COMPILED,
     ),
     Mutant(
-        "compiled rules are loaded beside what was imported", "P4", "services/runtime/compiled_rules.py",
+        "compiled rules are loaded beside what was imported", "P4", "compiled_rules.py",
         "if loaded := finder.names & sys.modules.keys():", "if loaded := finder.names & set():", COMPILED,
+    ),
+    Mutant(
+        "contracts are imported before compiled ones are looked for", "P4", "schemas/__init__.py",
+        "\nprefer_compiled_rules()", "\n", COMPILED,
+    ),
+    Mutant(
+        "the key of a build leaves out sources that compiled code takes types from", "P4", "compiled_rules.py",
+        '    "services/ledger",\n', "", COMPILED,
     ),
 )  # fmt: skip

@@ -9,8 +9,9 @@ import pytest
 
 from schemas.commands import CommandEnvelope, KeepTickets
 from services.ledger import CommandResult, RedisLedger
-from services.referee import decision_building, worker
-from services.referee.rules import decide_envelope
+from services.referee import command_processor, worker
+from services.referee.decision_building import Decision, build_decision
+from services.referee.fork_expansion import PendingCommand
 from services.referee.worker import Referee
 from tests.conftest import ALL
 from tests.referee.running_referee import (
@@ -33,14 +34,13 @@ class Killed(BaseException):
 def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     """Commands whose id begins with `poison` raise what this list holds, for as long as it does."""
     harm: list[BaseException] = []
-    real = decide_envelope
 
-    def poisoned(state: Any, envelope: CommandEnvelope, *args: Any, **kwargs: Any) -> Any:
-        if envelope.id.startswith("poison") and harm:
+    def poisoned(command: PendingCommand, *args: Any) -> Decision:
+        if command.envelope.id.startswith("poison") and harm:
             raise harm[0]
-        return real(state, envelope, *args, **kwargs)
+        return build_decision(command, *args)
 
-    monkeypatch.setattr(decision_building, "decide_envelope", poisoned)
+    monkeypatch.setattr(command_processor, "build_decision", poisoned)
     return harm
 
 

@@ -111,6 +111,7 @@ def test_a_refused_name_is_kept_nowhere(ledger: RedisLedger, referee: Referee, c
     assert b"Xanthippa" not in all_bytes(client) + repr(client.hgetall(NAMES_KEY)).encode()
 
 
+@pytest.mark.pure_python
 def test_P8_a_dead_letter_holds_no_name_and_can_be_retried(
     ledger: RedisLedger, referee: Referee, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

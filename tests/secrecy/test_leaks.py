@@ -16,11 +16,14 @@ from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import CommandRefusedError
 from schemas.rows import VisibilitySplit, event_to_row
 from services.bots.policies import POLICIES
-from services.referee import decision_building, scheduling
+from services.ledger import AppendRequest
+from services.referee import command_processor
+from services.referee.decision_building import Decision, build_decision
+from services.referee.fork_expansion import PendingCommand
+from services.referee.game_cache import CachedGame
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, legal, views
 from services.referee.rules.moves import cards, tickets, withdrawal
 from services.referee.rules.proof import sealing
-from services.referee.rules.proof.sealing import SealedEntry
 from services.referee.rules.ruleset import EventStream
 from tests.secrecy import gate
 from tests.secrecy.deals import check_deals
@@ -73,13 +76,15 @@ def test_rows_in_an_order_that_follows_hidden_names_are_caught(monkeypatch: Patc
     assert "can distinguish" in caught("marklin", first_seed=2)
 
 
-def seal_with(monkeypatch: Patch, change: Callable[[GameState, SealedEntry], SealedEntry]) -> None:
-    """Seal entries with this change, which plants the leak."""
+def build_with(monkeypatch: Patch, change: Callable[[GameState, AppendRequest], AppendRequest]) -> None:
+    """Build decisions with this change to what they append, which plants the leak."""
 
-    def seal(state: GameState, *args: Any) -> SealedEntry:
-        return change(state, sealing.seal_entry(state, *args))
+    def build(command: PendingCommand, cached_game: CachedGame, *args: Any) -> Decision:
+        decision = build_decision(command, cached_game, *args)
+        assert isinstance(decision.request, AppendRequest)
+        return decision._replace(request=change(cached_game.state, decision.request))
 
-    monkeypatch.setattr(decision_building, "seal_entry", seal)
+    monkeypatch.setattr(command_processor, "build_decision", build)
 
 
 def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
@@ -92,12 +97,12 @@ def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
 def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatch: Patch) -> None:
     """Known from a public system, whose clients were sent what to highlight."""
 
-    def publish_affordable(state: GameState, sealed: SealedEntry) -> SealedEntry:
+    def publish_affordable(state: GameState, request: AppendRequest) -> AppendRequest:
         legal_commands = [command for seat in state.pending_choices for command in legal(state, seat)]
         afford = sorted({command.route for command in legal_commands if isinstance(command, ClaimRoute)})
-        return sealed._replace(public=repacked(sealed.public, lambda entry: entry[2].append([99, afford])))
+        return request._replace(public=repacked(request.public, lambda entry: entry[2].append([99, afford])))
 
-    seal_with(monkeypatch, publish_affordable)
+    build_with(monkeypatch, publish_affordable)
     assert "can distinguish" in caught("usa")
 
 
@@ -124,43 +129,43 @@ def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
-    def to_the_next(state: GameState, sealed: SealedEntry) -> SealedEntry:
+    def to_the_next(state: GameState, request: AppendRequest) -> AppendRequest:
         seats = len(state.seats)
-        return sealed._replace(
-            private_parts=[((seat + 1) % seats, part) for seat, part in sealed.private_parts]
+        return request._replace(
+            private_parts=[((seat + 1) % seats, part) for seat, part in request.private_parts]
         )
 
-    seal_with(monkeypatch, to_the_next)
+    build_with(monkeypatch, to_the_next)
     assert "can distinguish" in caught("usa")
 
 
 def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
     """Only a length differs."""
 
-    def longer(state: GameState, sealed: SealedEntry) -> SealedEntry:
+    def longer(state: GameState, request: AppendRequest) -> AppendRequest:
         if state.deck[-1:] != [LOCOMOTIVE]:
-            return sealed
-        return sealed._replace(public=repacked(sealed.public, add_commitment))
+            return request
+        return request._replace(public=repacked(request.public, add_commitment))
 
     def add_commitment(entry: list[Any]) -> None:
         entry[3] += bytes(16)
 
-    seal_with(monkeypatch, longer)
+    build_with(monkeypatch, longer)
     assert "can distinguish" in caught("europe")
 
 
 def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
-    def longer(state: GameState, sealed: SealedEntry) -> SealedEntry:
+    def longer(state: GameState, request: AppendRequest) -> AppendRequest:
         if state.deck[-1:] != [LOCOMOTIVE]:
-            return sealed
-        return sealed._replace(
-            private_parts=[(seat, repacked(part, add_salt)) for seat, part in sealed.private_parts]
+            return request
+        return request._replace(
+            private_parts=[(seat, repacked(part, add_salt)) for seat, part in request.private_parts]
         )
 
     def add_salt(part: list[Any]) -> None:
         part[4:] = [bytes(16)]
 
-    seal_with(monkeypatch, longer)
+    build_with(monkeypatch, longer)
     assert "can distinguish" in caught("usa")
 
 
@@ -225,20 +230,20 @@ def with_rules(state: GameState, rules: Any) -> GameState:
 
 
 def test_a_deadline_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
-    def next_wakeup(state: GameState) -> int | None:
-        wakeup_ms = scheduling.next_wakeup(state)
-        return wakeup_ms and wakeup_ms + sum(state.seats[seat].hand["blue"] for seat in state.pending_choices)
+    def later(state: GameState, request: AppendRequest) -> AppendRequest:
+        hands = sum(state.seats[seat].hand["blue"] for seat in state.pending_choices)
+        return request._replace(deadline_ms=request.deadline_ms and request.deadline_ms + hands)
 
-    monkeypatch.setattr(decision_building, "next_wakeup", next_wakeup)
+    build_with(monkeypatch, later)
     assert "deadline" in caught("usa")
 
 
 def test_bot_tasks_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
-    def leaky_tasks(state: GameState, number: int, *seats: Any) -> Any:
-        return [task for task in bot_tasks(state, number, *seats) if state.seats[task.seat].hand["green"] < 2]
+    def fewer(state: GameState, request: AppendRequest) -> AppendRequest:
+        tasks = [task for task in request.tasks if state.seats[task.seat].hand["green"] < 2]
+        return request._replace(tasks=tasks)
 
-    bot_tasks = scheduling.bot_tasks
-    monkeypatch.setattr(scheduling, "bot_tasks", leaky_tasks)
+    build_with(monkeypatch, fewer)
     assert "can distinguish" in caught("usa")
 
 

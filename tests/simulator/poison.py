@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-import services.referee.decision_building
+import services.referee.command_processor
 from tests.simulator.network import Crash
 
 RAISES, KILLS = "poison-raises-", "poison-kills-"
@@ -16,18 +16,18 @@ POISONS: Final = (RAISES, KILLS)
 @contextmanager
 def poison() -> Iterator[None]:
     """Within the block, deciding a command with such an id raises, or ends the process."""
-    processor: Any = services.referee.decision_building  # it doesn't export what it imports
-    decide = processor.decide_envelope
+    processor: Any = services.referee.command_processor  # it doesn't export what it imports
+    build = processor.build_decision
 
-    def decide_or_break(state: Any, envelope: Any, *more: Any, **named: Any) -> Any:
-        if envelope.id.startswith(RAISES):
+    def build_or_break(command: Any, *more: Any) -> Any:
+        if command.envelope.id.startswith(RAISES):
             raise ArithmeticError("a bug in the rules, planted")
-        if envelope.id.startswith(KILLS):
+        if command.envelope.id.startswith(KILLS):
             raise Crash("killed by a command")
-        return decide(state, envelope, *more, **named)
+        return build(command, *more)
 
-    processor.decide_envelope = decide_or_break
+    processor.build_decision = build_or_break
     try:
         yield
     finally:
-        processor.decide_envelope = decide
+        processor.build_decision = build

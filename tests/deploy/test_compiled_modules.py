@@ -1,0 +1,60 @@
+"""docs/compiled.md: which modules `make fast` compiles, and which sources decide whether a build fits."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compiled_rules import source_files
+from tests.cli.command_line import ROOT
+
+
+@pytest.fixture(scope="module")
+def modules() -> list[str]:
+    """What deploy/compile_rules.py would compile: paths below the root."""
+    found: list[str] = runpy.run_path(str(ROOT / "deploy" / "compile_rules.py"))["modules_to_compile"]()
+    return found
+
+
+def test_what_may_take_long_stays_interruptible(modules: list[str]) -> None:
+    compiled = {module.removeprefix("services/referee/rules/").removesuffix(".py") for module in modules}
+    assert {"decide", "evolve", "legal", "state", "moves/cards", "appliers/playing", "setup/deal"} < compiled
+    searches = {name for name in compiled if name.startswith("search/")}
+    assert searches == {"search/connectivity", "search/longest_trail"}, "of a small bound"
+    checks = {"setup/complexity_limits", "setup/position_check", "setup/validation", "setup/fork"}
+    assert not compiled & checks
+    assert not [name for name in compiled if name.endswith("__init__")], "they say where the boards are"
+
+
+def imported_by(source: Path) -> Iterator[Path]:
+    """The product's own sources that this one imports, and the packages that they are in."""
+    for node in ast.walk(ast.parse(source.read_text())):
+        match node:
+            case ast.Import(names):
+                modules = [alias.name for alias in names]
+            case ast.ImportFrom(module=str(module), names=names):
+                modules = [module, *(f"{module}.{alias.name}" for alias in names)]
+            case _:
+                continue
+        for module in modules:
+            parts = module.split(".")
+            for end in range(1, len(parts) + 1):
+                path = ROOT.joinpath(*parts[:end])
+                yield from filter(Path.is_file, (path / "__init__.py", path.with_suffix(".py")))
+
+
+def test_P4_the_key_covers_all_that_compiled_modules_take_types_and_constants_from(
+    modules: list[str],
+) -> None:
+    reached, left = set[Path](), [ROOT / module for module in modules]
+    while left:
+        if (source := left.pop()) not in reached:
+            reached.add(source)
+            left += imported_by(source)
+    loader = {ROOT / "compiled_rules.py", ROOT / "services" / "__init__.py"}  # with nothing to take
+    assert len(reached) > 100
+    assert reached - {*source_files(ROOT)} == loader
