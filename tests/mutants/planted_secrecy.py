@@ -44,8 +44,8 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "legal moves follow the deck", "P5", "services/referee/rules/moves/cards.py",
-        "return (_BLIND_DRAW,) if has_cards_left(state) else ()",
-        "return (_BLIND_DRAW,) if has_cards_left(state) and state.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
+        "return _BLIND_DRAWS if state.deck or has_cards_left(state) else ()",
+        "return _BLIND_DRAWS if has_cards_left(state) and state.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
     ),
     Mutant(
         "bots are called in the order of their tickets", "P5", "services/referee/scheduling.py",

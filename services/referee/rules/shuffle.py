@@ -42,8 +42,9 @@ def shuffled(items: Iterable[T], seed: str, epoch: int) -> tuple[T, ...]:
     size = len(result)  # of what is still to be shuffled
     if size < 2:
         return tuple(result)
+    surely_fair = (1 << 32) - size  # no limit is lower; nearly all words are
     for word in random_words(seed, epoch):
-        if word >= (1 << 32) - (1 << 32) % size:
+        if word >= surely_fair and word >= (1 << 32) - (1 << 32) % size:
             continue  # else some places would be likelier than others
         last, other = size - 1, word % size
         result[last], result[other] = result[other], result[last]

@@ -261,7 +261,8 @@ def turn_started(state: GameState, event: TurnStarted) -> None:
 def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
     """When a seat's time is over if its choice is pending from now on, in milliseconds of game time: its
     clock has run down (CLOCK-1), or the move's limit is reached. None if neither is limited."""
-    clock_ms, move_ms = state.rule_options.clock_ms, state.rule_options.move_ms
+    rule_options = state.rule_options
+    clock_ms, move_ms = rule_options.clock_ms, rule_options.move_ms
     if clock_ms is None:
         return None if move_ms is None else state.at_ms + move_ms
     return state.at_ms + (seat_state.clock_ms if move_ms is None else min(seat_state.clock_ms, move_ms))

@@ -18,15 +18,15 @@ from services.referee.rules.state import ACTION, GameState
 
 def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:
     """The blind draw, if a card can be drawn."""
-    return (_BLIND_DRAW,) if has_cards_left(state) else ()
+    return _BLIND_DRAWS if state.deck or has_cards_left(state) else ()
 
 
 def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
     """A card from the deck. Refuses with CARD-4 if there is none."""
     is_first_card = state.pending_choices[seat] == ACTION
-    if not has_cards_left(state):
-        raise CommandRefusedError("CARD-4", "deck and discard pile are empty")
     if not state.deck:
+        if not has_cards_left(state):
+            raise CommandRefusedError("CARD-4", "deck and discard pile are empty")
         yield from ensure_deck(state, 1)
     yield _card_drawn(seat, state.deck[-1])
     yield from continue_after_card(state, seat, is_first_card)
@@ -64,12 +64,12 @@ def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStrea
 def continue_after_card(state: GameState, seat: Seat, may_draw_second: bool) -> EventStream:
     """Waits for a second card if one is due and can be had; else the turn is over (CARD-1, CARD-4)."""
     has_second = may_draw_second and (
-        has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in state.market)
+        state.deck or has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in state.market)
     )
     return () if has_second else end_turn(state, seat)
 
 
-_BLIND_DRAW: Final = DrawBlind()
+_BLIND_DRAWS: Final = (DrawBlind(),)
 _SLOT_DRAWS: Final = tuple(DrawMarket(slot) for slot in range(10))
 _NOT_AS_SECOND_CARD: Final = (None, LOCOMOTIVE)
 # Contracts never change, and there are only so many of these: each is made once.

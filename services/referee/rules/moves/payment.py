@@ -108,7 +108,13 @@ def one_colour_payable(
 ) -> PayableRoutes:
     """The open routes that a hand can pay for, by fare, with every way to pay each."""
     locomotives = hand[LOCOMOTIVE]
-    held_colours, most_held = colours_in(hand)
+    held_colours: list[tuple[str, int]] = []  # what it has, looked up once for all gray routes
+    most_held = 0
+    for colour in COLORS:
+        if held := hand[colour]:
+            held_colours.append((colour, held))
+            if held > most_held:  # noqa: PLR1730 - a call costs more than all else in this loop
+                most_held = held
     max_length = min(cars, most_held + locomotives)  # the fares are in order of length
     payable: PayableRoutes = []
     for (length, colour, min_locomotives), routes in open_routes.items():
@@ -124,24 +130,12 @@ def one_colour_payable(
     return payable
 
 
-def colours_in(hand: Hand) -> tuple[dict[str, int], int]:
-    """The colours that a hand has cards of, with how many, and how many it has of one colour at most."""
-    held_colours: dict[str, int] = {}
-    most_held = 0
-    for colour in COLORS:
-        held = hand[colour]
-        if held > 0:
-            held_colours[colour] = held
-            most_held = max(most_held, held)
-    return held_colours, most_held
-
-
 def gray_ways(
-    held_colours: dict[str, int], length: int, locomotives: int, min_locomotives: int = 0
+    held_colours: list[tuple[str, int]], length: int, locomotives: int, min_locomotives: int = 0
 ) -> list[ClaimsByRoute]:
-    """Every way to pay `length` cards of any one colour, at least `min_locomotives` of them locomotives."""
+    """Every way to pay `length` cards of any one of these colours, at least `min_locomotives` of them locomotives."""
     ways: list[ClaimsByRoute] = []
-    for colour, held in held_colours.items():
+    for colour, held in held_colours:
         if held + locomotives >= length:
             ways += coloured_ways(colour, length, held, locomotives, min_locomotives)
     if locomotives >= length:
@@ -184,7 +178,8 @@ def one_colour_with_plus_four_payable(
 ) -> PayableRoutes:
     """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
     locomotives, plus_fours = hand[LOCOMOTIVE], hand.get(PLUS_FOUR, 0)
-    held_colours, most_held = colours_in(hand)
+    held_colours = {colour: held for colour in COLORS if (held := hand[colour]) > 0}
+    most_held = max(held_colours.values(), default=0)
     payable: PayableRoutes = []
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > cars:

@@ -7,12 +7,11 @@ from functools import lru_cache
 
 from schemas.commands import BuildStation
 from schemas.events import StationBuilt
-from schemas.field_types import LOCOMOTIVE, Seat
+from schemas.field_types import COLORS, LOCOMOTIVE, Seat
 from schemas.refusals import require
 from services.referee.rules.board import GRAY, neighbours
 from services.referee.rules.moves.payment import (
     WILD_CARDS,
-    colours_in,
     format_cards,
     gray_ways,
     is_one_colour_payment,
@@ -31,7 +30,7 @@ def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
         return ()
     free_cities = [city for city in state.board.cities if city not in state.station_owners]
     hand = state.seats[seat].hand
-    held_colours, _ = colours_in(hand)
+    held_colours = [(colour, hand[colour]) for colour in COLORS if hand[colour]]
     return [
         station
         for way in gray_ways(held_colours, cost, hand[LOCOMOTIVE])

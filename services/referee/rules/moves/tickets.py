@@ -160,7 +160,7 @@ def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStr
         raise CommandRefusedError(rule, f"at least {min_keep} of the offered tickets must be kept")
     if len(command.keep) > (max_keep := max_tickets_kept(state, seat)):
         raise CommandRefusedError("SETUP-4", f"at most {max_keep} of the offered tickets may be kept")
-    yield TicketsKept(seat, tuple(offer[i] for i in sorted(command.keep)))
+    yield TicketsKept(seat, tuple([offer[i] for i in sorted(command.keep)]))
     if is_setup:
         yield from state.ruleset.after_start_choice(state)
     else:
@@ -171,7 +171,7 @@ def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStr
 def return_tickets(state: GameState, seat: Seat) -> EventStream:
     """What the seat didn't keep goes back: at the start as `start_return` says, later to the bottom."""
     is_setup = state.turn is None
-    yield from return_tickets_to(state, seat, state.rule_options.start_return if is_setup else "bottom")
+    return return_tickets_to(state, seat, state.rule_options.start_return if is_setup else "bottom")
 
 
 def return_tickets_to(state: GameState, seat: Seat, destination: TicketDestination) -> EventStream:
