@@ -6,7 +6,6 @@ The damage of one game is that game's result: it never fails the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from redis.exceptions import RedisError
@@ -30,7 +29,6 @@ from services.ledger.view_pages import (
 )
 
 PAGE_SIZE: Final = 500
-NO_PARTS: Final[Mapping[int, bytes]] = MappingProxyType({})
 
 
 # A page of one game, its damage, or the error of its node.
@@ -141,7 +139,7 @@ def _index_parts(
     parts = dict[Seat, PartsOrError]()
     for (seat, after), reply in zip(request.parts, part_replies, strict=True):
         if not reply and seat not in seats_with_parts:  # as it is for most seats and entries
-            parts[seat] = NO_PARTS
+            parts[seat] = {}
             continue
         try:
             entries = parse_entries(require_game_reply(request.game, reply)) or parts_of(seat, after, stored)
