@@ -108,7 +108,7 @@ class Recorder:
             return any_command(self.rng, state, seat)
         if scenario.always and state.turn is not None:
             always = read_command(dict(scenario.always))
-            if state.ruleset.find_move(state.pending_choices[seat], always):
+            if any(move.command is type(always) for move in state.ruleset.moves[state.pending_choices[seat]]):
                 return always
         chosen = self.choice(seat)
         return respelled(self.rng, state, chosen) if scenario.mischief else chosen

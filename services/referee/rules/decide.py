@@ -134,10 +134,11 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
     Raises CommandRefusedError, here or before the first event."""
     choice = None if seat is None else state.pending_choices.get(seat)
     if seat is not None and choice is not None and not state.is_out_of_time(seat):
-        move = state.ruleset.find_move(choice, command)
-        if move is not None:
-            decide_move = move.decide  # in two steps: compiled code would look for a method
-            return decide_move(state, seat, command)
+        kind = type(command)
+        for move in state.ruleset.moves[choice]:
+            if move.command is kind:
+                decide_move = move.decide  # in two steps: compiled code would look for a method
+                return decide_move(state, seat, command)
     return decide_without_move(state, seat, command, choice)
 
 

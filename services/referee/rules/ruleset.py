@@ -81,14 +81,6 @@ class Ruleset:
     # higher wins; the first decides before the second
     tie_breaks: tuple[Callable[[SeatScore, Sequence[SeatScore]], int], ...]
 
-    def find_move(self, choice: Choice, command: Command) -> Move | None:
-        """The move that answers this choice with this command; None if these rules have none."""
-        kind = type(command)
-        for move in self.moves[choice]:
-            if move.command is kind:
-                return move
-        return None
-
     def has_command(self, command: type[Command]) -> bool:
         """Whether the command answers anything in these rules."""
         return any(move.command is command for moves in self.moves.values() for move in moves)

@@ -25,17 +25,16 @@ from services.referee.rules.state import GameState
 
 
 def end_turn(state: GameState, seat: Seat) -> EventStream:
-    """The seat's turn is over: the last turns begin if it triggers them (END-1), then the next turn."""
-    is_last_round_due = not state.in_last_turns and triggers_last_turns(state, seat)
+    """The seat's turn is over: the last turns begin if it has so few cars left (END-1), then the next turn."""
+    seat_state = state.seats[seat]
+    is_last_round_due = (
+        seat_state.cars <= state.rule_options.last_cars
+        and not state.in_last_turns
+        and seat_state.exit_reason is None
+    )
     if is_last_round_due or state.tunnel is not None or None in state.market:
         return end_eventful_turn(state, seat, is_last_round_due=is_last_round_due)
     return next_turn(state, seat)
-
-
-def triggers_last_turns(state: GameState, seat: Seat) -> bool:
-    """Whether the seat has so few cars left that the last turns begin (END-1)."""
-    seat_state = state.seats[seat]
-    return seat_state.cars <= state.rule_options.last_cars and seat_state.exit_reason is None
 
 
 def end_eventful_turn(state: GameState, seat: Seat, *, is_last_round_due: bool) -> EventStream:
