@@ -148,7 +148,7 @@ def _copy_sources(folder: Path) -> None:
 def _compile(folder: Path) -> list[str]:
     """Compile the copy of the sources in this folder. Returns the modules. Raises BuildFailedError."""
     modules = modules_to_compile(folder)
-    print(f"compiling {len(modules)} modules: some 90 seconds of CPU", flush=True)
+    print(f"compiling {len(modules)} modules: some two minutes of CPU", flush=True)
     # Its path is the copy's: what is imported from there must not be what this process has.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-c", SETUP, GROUP, *modules]
