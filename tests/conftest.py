@@ -16,7 +16,7 @@ import pytest
 import redis
 from hypothesis import settings
 
-from compiled_rules import rules_form
+from schemas.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger import cluster as cluster_client
 from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_count

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 
 ROOT: Final = Path(__file__).parents[1]
 TOPS: Final = ("schemas", "services", "deploy", "tests")
-LOADER: Final = ROOT / "compiled_rules.py"  # beside the packages, which import it
-SOURCES: Final = sorted([LOADER, *(path for top in TOPS for path in (ROOT / top).rglob("*.py"))])
+SOURCES: Final = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
 PRODUCT: Final = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
 DOCUMENTED: Final = [path for path in PRODUCT if path.relative_to(ROOT).parts[0] in {"schemas", "services"}]
 TESTS: Final = [path for path in SOURCES if path.name.startswith("test_")]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from redis.exceptions import RedisError
 
-from compiled_rules import rules_form
 from schemas.commands import Command
+from schemas.compiled_rules import rules_form
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE

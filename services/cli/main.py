@@ -15,7 +15,7 @@ from typing import Annotated, Final
 
 import typer
 
-from compiled_rules import rules_form
+from schemas.compiled_rules import rules_form
 from schemas.errors import InvalidInputError
 from services.cli import ask
 from services.cli.exit import exit_with_error

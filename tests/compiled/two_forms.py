@@ -16,7 +16,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from compiled_rules import VARIABLE, rules_form
 from schemas.codec import (
     build_view_entry,
     pack_envelope,
@@ -29,6 +28,7 @@ from schemas.codec import (
 )
 from schemas.command_digest import digest_command
 from schemas.commands import Command, CommandEnvelope
+from schemas.compiled_rules import VARIABLE, rules_form
 from schemas.errors import LedgerlineError
 from services.referee.rules import RULESETS
 from services.referee.rules.proof.sealing import SealedEntry

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import compiled_rules
-from compiled_rules import (
+from schemas import compiled_rules
+from schemas.compiled_rules import (
     BUILDS,
     GROUP,
     LIBRARY,
@@ -171,7 +171,7 @@ import os
 from pathlib import Path
 import services
 os.environ[{variable!r}] = "on"
-from compiled_rules import prefer_compiled_rules
+from schemas.compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
 import services.referee.rules.seat_state as module
 print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
@@ -200,7 +200,7 @@ FIRST = """
 import sys
 sys.prefix = {prefix!r}
 import {module}
-from compiled_rules import rules_form
+from schemas.compiled_rules import rules_form
 print(rules_form())
 """
 
@@ -217,10 +217,7 @@ def test_P4_the_build_is_looked_for_before_anything_that_is_compiled_is_imported
         [sys.executable, "-c", FIRST.format(prefix=str(tmp_path), module=module)],
         cwd=ROOT, capture_output=True, text=True, check=True, env={},
     )  # fmt: skip
-    expected = (
-        "nothing else was asked for" if module == "ledgerline" else "the compiled rules can't be loaded"
-    )
-    assert expected in done.stdout
+    assert "the compiled rules can't be loaded" in done.stdout
 
 
 def test_P4_a_build_is_not_mixed_with_modules_that_are_there_already(

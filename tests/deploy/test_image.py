@@ -11,7 +11,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from compiled_rules import BUILDS
+from schemas.compiled_rules import BUILDS
 from tests.deploy.compose import ROOT
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()

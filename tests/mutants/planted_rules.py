@@ -79,11 +79,11 @@ RULES_MUTANTS: Final = (
         "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
     ),
     Mutant(
-        "compiled rules decide though the sources changed", "P4", "compiled_rules.py",
+        "compiled rules decide though the sources changed", "P4", "schemas/compiled_rules.py",
         "folder = builds / build_key(root)", "folder = min(builds.iterdir())", COMPILED,
     ),
     Mutant(
-        "compiled rules are loaded beside what was imported", "P4", "compiled_rules.py",
+        "compiled rules are loaded beside what was imported", "P4", "schemas/compiled_rules.py",
         "if loaded := finder.names & sys.modules.keys():", "if loaded := finder.names & set():", COMPILED,
     ),
     Mutant(
@@ -91,7 +91,7 @@ RULES_MUTANTS: Final = (
         "\nprefer_compiled_rules()", "\n", COMPILED,
     ),
     Mutant(
-        "the key of a build leaves out sources that compiled code takes types from", "P4", "compiled_rules.py",
+        "the key of a build leaves out sources that compiled code takes types from", "P4", "schemas/compiled_rules.py",
         '    "services/ledger",\n', "", COMPILED,
     ),
 )  # fmt: skip

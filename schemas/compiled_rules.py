@@ -5,8 +5,8 @@ computes the key of the sources that it has, and looks only there: no module tha
 ever be imported. Where none is found, or it can't be loaded, the sources themselves are the rules, as they always are
 where nothing was built.
 
-`schemas/__init__.py` calls this, and `services/__init__.py` by importing it: before any module that is compiled can have been
-imported. So this module stands beside the packages, of neither, and imports only the standard library.
+`schemas/__init__.py` calls this, and `services/__init__.py` by importing that: before any module that is compiled can have been
+imported. So this module imports only the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 VARIABLE: Final = "LEDGERLINE_COMPILED_RULES"
 OFF_WORDS: Final = frozenset({"0", "off", "f", "false", "n", "no"})  # as of any setting that is on or off
-ROOT: Final = Path(__file__).parent
+ROOT: Final = Path(__file__).parents[1]
 FORMAT: Final = 1  # of builds: rises where older ones of the same sources can't be used any more
 BUILDS: Final = Path(sys.prefix) / "ledgerline-compiled"
 # What the compiled modules are made from, and all that they take types and constants from.
