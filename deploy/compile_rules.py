@@ -64,11 +64,14 @@ from mypyc.build import mypycify
 from setuptools import setup
 
 group, *modules = sys.argv[1:]
+extensions = mypycify(["--config-file", "mypy.ini", *modules], opt_level="3", debug_level="0", group_name=group)
+for extension in extensions:  # functions that no other library can replace are called directly, or inlined
+    extension.extra_compile_args.append("-fvisibility=hidden")
 setup(
     name=group,
     packages=[],
     py_modules=[],
-    ext_modules=mypycify(["--config-file", "mypy.ini", *modules], opt_level="3", debug_level="0", group_name=group),
+    ext_modules=extensions,
     script_args=["--quiet", "build_ext", "--build-lib", "compiled"],
 )
 """
