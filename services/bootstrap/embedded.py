@@ -95,10 +95,8 @@ def run_embedded_server(
     """Run all services until the end of the block. With `processes`, referee and bots have processes of their own
     where that is faster; without `gateway`, nobody can ask anything over the network. Raises EngineUnavailableError or
     InvalidInputError."""
-    if (
-        gateway
-    ):  # a web framework, which is there before any process is forked off, as the collector is told then
-        import services.gateway.server  # noqa: F401, PLC0415 - most commands don't need it
+    if gateway:  # before processes are forked off: the collector never looks at what is loaded then
+        import services.gateway.server  # noqa: F401, PLC0415 - a web framework, which most commands don't need
 
     with open_engine_url(data, settings) as url:
         own_data = data if url != settings.redis_url else None

@@ -88,7 +88,9 @@ def _submit(
         for error in errors:
             if error and not isinstance(error, QueueFullError):
                 raise error
-        if len(refused) == len(sent):
+        if len(refused) < len(sent):
+            stall_watch.note_progress()
+        else:
             stall_watch.check("the referee")
             time.sleep(PAUSE_S)
         waiting = waiting[len(sent) :] + refused
