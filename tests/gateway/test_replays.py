@@ -102,6 +102,7 @@ def test_a_page_for_models_names_addresses_that_exist(http: httpx.Client) -> Non
                 assert word.strip(".;,") in paths, word
 
 
+@pytest.mark.pure_python
 def test_GAME_8_a_host_ends_a_game_that_nobody_plays_on(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
