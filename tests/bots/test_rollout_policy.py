@@ -93,9 +93,19 @@ def test_SCORE_3_spans_of_a_tree_have_its_longest_path_and_a_route_at_its_end_br
         assert max(spaces for spaces, _ in spans.values()) == longest_path(
             game.rules.measured_routes[route] for route in tree
         )
-        for route, bonus in path_bonuses(game, 0, spans, {}).items():
+        for route, bonus in path_bonuses(game, tree).items():
             longer = longest_path(game.rules.measured_routes[each] for each in (*tree, route))
             assert bonus > 0 and longer > max(spaces for spaces, _ in spans.values())
+
+
+def test_SCORE_3_of_two_routes_with_as_many_points_the_one_that_makes_the_longest_is_claimed() -> None:
+    own = dict.fromkeys(("dallas-little-rock-a", "little-rock-nashville-a"), 0)
+    rivals = dict.fromkeys(("seattle-vancouver-a", "calgary-vancouver-a", "calgary-seattle-a"), 1)
+    hands = [{"white": 4, "yellow": 4}]  # for Calgary - Helena, and for Nashville - Pittsburgh
+    scene = given(2, hands=hands, owners={**own, **rivals}, tickets=[[], []], cars=[10, 30])
+    scene.state.in_last_turns = True
+    game = after_a_turn(scene)
+    assert game.rules.graph.routes[game.routes[0][-1]].id == "nashville-pittsburgh-a"
 
 
 def test_it_plans_a_shorter_way_before_it_gives_a_ticket_up() -> None:

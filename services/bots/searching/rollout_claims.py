@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from services.bots.planning.board_graph import UNREACHABLE
@@ -114,16 +115,21 @@ def _is_risky(game: CompactGame, claim: Claim) -> bool:
     return spare < (most if sum(game.deck) + sum(game.discards) <= most else 1)
 
 
-def last_claim(game: CompactGame, plan: RolloutPlan) -> tuple[int, Claim] | None:
-    """The claim with most points at once, and these, with the tickets that it makes; None if none can be paid for."""
+def last_claim(
+    game: CompactGame, plan: RolloutPlan, bonuses: Mapping[int, float]
+) -> tuple[float, Claim] | None:
+    """The claim with most points at once, and these, with the tickets that it makes and the bonuses by route; None if
+    none can be paid for."""
     rules, seat, missing = game.rules, game.turn, plan.routes
     graph, owners, colours = rules.graph, game.owners, rules.colours
     hand, cars, points = game.hands[seat], game.cars[seat], graph.points
     ticket_points = 2 * sum([ticket.points for ticket in game.tickets[seat]]) if len(missing) == 1 else 0
-    held, wilds, best, most = [*hand[:WILD], max(hand[:WILD])], hand[WILD], NO_CLAIM, -1
+    held, wilds, best, most = [*hand[:WILD], max(hand[:WILD])], hand[WILD], NO_CLAIM, -1.0
     for route, length in enumerate(graph.lengths):
         if length <= cars and owners[route] == FREE:
-            worth = points[route] + (ticket_points if ticket_points and route == missing[0] else 0)
+            worth = points[route] + bonuses.get(route, 0.0)
+            if ticket_points and route == missing[0]:
+                worth += ticket_points
             if worth > most and rules.ferries[route] <= wilds:
                 payable = min(held[colours[route]], rules.spaces[route]) + wilds + _plus_fours(game, route)
                 if payable >= length and game.can_claim(seat, route):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from services.bots.planning.card_needs import (
@@ -17,6 +17,7 @@ from services.bots.planning.move_plan import MOST_FILLERS
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import CompactGame
 from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
+from services.bots.searching.rollout_fillers import Fillers
 from services.bots.searching.rollout_plan import RolloutPlan
 
 NO_BONUSES: Final[Mapping[int, float]] = {}
@@ -29,13 +30,12 @@ class RolloutNeeds:
     __slots__ = ("bonuses", "colours", "missing", "reserved", "routes", "spare", "weights", "wilds_short")
 
     def __init__(self, game: CompactGame, plan: RolloutPlan) -> None:
-        hand = game.hands[game.turn]
         self.routes, self.weights = list(plan.routes), list(plan.weights)
         self.colours, self.missing = list[int](), list[int]()
         self.spare, self.reserved = list[int](), list[int]()
         self.bonuses: Mapping[int, float] = NO_BONUSES  # by route outside of the network, beside its points
+        self.wilds_short = 0.0  # wild cards that the network misses, less those in hand
         self.assign(game)
-        self.wilds_short = sum(self.missing) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
     def assign(self, game: CompactGame) -> None:
         """The hand to the routes, the most important first, those of a colour before the gray ones."""
@@ -62,25 +62,11 @@ class RolloutNeeds:
             reserved[colour] += used
             self.colours[index], self.missing[index] = colour, length - used
 
-    def add_fillers(self, game: CompactGame, cars: int, by_points: Sequence[int]) -> None:
-        """Routes outside of the network as well: those that bring most points a turn, for so many cars.
-        `by_points` are the free routes, those with most points first."""
-        lengths, points, colours = game.rules.graph.lengths, game.rules.graph.points, game.rules.colours
-        held, planned = [*self.spare, max(self.spare)], set(self.routes)
-        rates, least, bonuses = list[tuple[float, int]](), 0.0, self.bonuses
-        for route in by_points:
-            length, value = lengths[route], points[route] + (bonuses.get(route, 0.0) if bonuses else 0.0)
-            if len(rates) >= ENOUGH_FILLERS and value <= least and not bonuses:
-                break
-            if length <= cars and route not in planned:
-                missing = length - held[colours[route]]
-                rate = value / (missing / 2 + 1) if missing > 0 else float(value)
-                rates.append((rate, -route))
-                if len(rates) == ENOUGH_FILLERS:
-                    least = min(rates)[0]
-        rates.sort(reverse=True)
-        found = 0
-        for rate, negated in rates:
+    def add_fillers(self, game: CompactGame, cars: int, fillers: Fillers) -> None:
+        """Routes outside of the network as well: those that bring most points a turn, for so many cars."""
+        lengths, count, found = game.rules.graph.lengths, len(self.routes), 0
+        self.bonuses = fillers.bonuses
+        for rate, negated in sorted(self._filler_rates(game, cars, fillers), reverse=True):
             route = -negated
             if lengths[route] <= cars and game.can_claim(game.turn, route):
                 cars -= lengths[route]
@@ -90,6 +76,23 @@ class RolloutNeeds:
                 if found == MOST_FILLERS:
                     break
         self.assign(game)
+        hand = game.hands[game.turn]
+        self.wilds_short = sum(self.missing[:count]) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
+
+    def _filler_rates(self, game: CompactGame, cars: int, fillers: Fillers) -> list[tuple[float, int]]:
+        """What routes bring a turn that so many cars reach for, each with the route's number, negated."""
+        lengths, colours, held = game.rules.graph.lengths, game.rules.colours, [*self.spare, max(self.spare)]
+        rates, least = list[tuple[float, int]](), 0.0
+        for value, negated in fillers.ranked:
+            if len(rates) >= ENOUGH_FILLERS and value <= least:
+                break
+            length = lengths[-negated]
+            if length <= cars:
+                missing = length - held[colours[-negated]]
+                rates.append((value / (missing / 2 + 1) if missing > 0 else value, negated))
+                if len(rates) == ENOUGH_FILLERS:
+                    least = min(rates)[0]
+        return rates
 
     def card_values(self, game: CompactGame) -> list[float]:
         """By kind what one more card is worth: about 1 where a route of the network misses it."""

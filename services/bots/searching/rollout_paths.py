@@ -1,19 +1,16 @@
-"""What a route is worth to a seat of a rollout that lengthens its longest path, as `planner` counts it at tables of
+"""What a route is worth to a seat of a rollout that lengthens its longest route, as `planner` counts it at tables of
 two (trail_bonus). That measures; this adds the route to the longest paths that end where it begins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.planning.trail_bonus import chance_of_longest
 from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
-from services.bots.searching.compact_rules import CompactRules
-from services.referee.rules.search.longest_path import longest_path
 
-RIVALS: Final = 2  # seats: at larger tables such routes cost more than they bring
-STEPS: Final = 600  # that are looked at of one network, which is a tree or nearly so
+RIVALS: Final = 2  # seats
 
 
 class Span(NamedTuple):
@@ -26,28 +23,28 @@ class Span(NamedTuple):
 NO_SPAN: Final = Span(0, -1)  # of any other city
 
 
-def counts_paths(rules: CompactRules) -> bool:
-    """Whether such a route is worth a thought: a trail may turn back where it ends, a path may not."""
-    return rules.measure_longest is longest_path and rules.longest_bonus > 0 and len(rules.order) == RIVALS
-
-
-def path_bonuses(
-    game: CompactGame, seat: int, spans: Mapping[int, Span], rival_spans: Mapping[int, Span]
-) -> dict[int, float]:
-    """By free route what it adds to the chance of the bonus, in points. `spans` are those of the seat's own and
-    planned routes, and of the other seat's own."""
-    rival = game.rules.order[game.rules.order[0] == seat]
+def path_bonuses(game: CompactGame, planned: Iterable[int]) -> dict[int, float]:
+    """By free route what it adds to the chance of the bonus of the seat whose turn it is and which plans these routes,
+    in points. None at tables of more seats: such routes cost more there than they bring."""
+    order, seat = game.rules.order, game.turn
+    if len(order) != RIVALS:
+        return {}
+    rival = order[order[0] == seat]
+    spans = find_spans(game, (*game.routes[seat], *sorted(planned)))
     growth = 0.0 if game.last_turns != NOT_YET else WEIGHTS.trail_growth * game.cars[rival]
-    longest, behind = _longest(spans), _longest(rival_spans) + growth
+    longest, behind = _longest(spans), _longest(find_spans(game, game.routes[rival])) + growth
     before = chance_of_longest(longest - behind, WEIGHTS)
     swing = WEIGHTS.trail_share * 2 * game.rules.longest_bonus
-    graph, found = game.rules.graph, dict[int, float]()
+    exits, owners, lengths = game.rules.graph.exits, game.owners, game.rules.graph.lengths
+    found, gains = dict[int, float](), dict[int, float]()  # gains by spaces
     for city, (spaces, part) in spans.items():
-        for route, other in graph.exits[city]:
-            if game.owners[route] == FREE and (beyond := spans.get(other, NO_SPAN)).part != part:
-                length = spaces + graph.lengths[route] + beyond.spaces
+        for route, other in exits[city]:
+            if owners[route] == FREE and (beyond := spans.get(other, NO_SPAN)).part != part:
+                length = spaces + lengths[route] + beyond.spaces
                 if length > longest:
-                    found[route] = swing * (chance_of_longest(length - behind, WEIGHTS) - before)
+                    if length not in gains:
+                        gains[length] = swing * (chance_of_longest(length - behind, WEIGHTS) - before)
+                    found[route] = gains[length]
     return found
 
 
@@ -56,30 +53,31 @@ def _longest(spans: Mapping[int, Span]) -> int:
 
 
 def find_spans(game: CompactGame, routes: Sequence[int]) -> dict[int, Span]:
-    """The cities of a network of these routes; where it has many cycles, its paths are nearly the longest."""
+    """The cities of a network of these routes. Most are trees: a longest path from a city ends at one end of the longest
+    of all. Where one has cycles, its paths may be longer, and a trail may pass a city twice."""
     graph, ways = game.rules.graph, dict[int, list[tuple[int, int]]]()
     for route in routes:
         a, b = graph.ends[route]
         ways.setdefault(a, []).append((b, graph.lengths[route]))
         ways.setdefault(b, []).append((a, graph.lengths[route]))
-    most_steps, spans = STEPS // max(1, len(ways)), dict[int, Span]()
+    spans = dict[int, Span]()
     for city in ways:
-        spaces, reached = _longest_from(city, ways, most_steps)
-        spans[city] = Span(spaces, min(reached))
+        if city not in spans:
+            spaces_from = _spaces_from(city, ways)
+            one = _spaces_from(max(spaces_from, key=spaces_from.__getitem__), ways)
+            other = _spaces_from(max(one, key=one.__getitem__), ways)
+            for each in spaces_from:
+                spans[each] = Span(max(one[each], other[each]), city)
     return spans
 
 
-def _longest_from(
-    start: int, ways: Mapping[int, Sequence[tuple[int, int]]], most_steps: int
-) -> tuple[int, set[int]]:
-    """The spaces of the longest path from this city, and the cities that paths reach."""
-    longest, reached, paths = 0, {start}, [(start, 0, frozenset((start,)))]
-    while paths and most_steps:
-        most_steps -= 1
-        city, spaces, seen = paths.pop()
-        longest = max(longest, spaces)
+def _spaces_from(start: int, ways: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, int]:
+    """By city of the same part the spaces of a path to it."""
+    spaces, cities = {start: 0}, [start]
+    while cities:
+        city = cities.pop()
         for other, length in ways[city]:
-            if other not in seen:
-                reached.add(other)
-                paths.append((other, spaces + length, seen | {other}))
-    return longest, reached
+            if other not in spaces:
+                spaces[other] = spaces[city] + length
+                cities.append(other)
+    return spaces

@@ -9,13 +9,13 @@ from typing import Final
 
 from services.bots.planning.board_graph import shortest_path
 from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import FREE, NO_CARD, NOWHERE, CompactGame, Payment
+from services.bots.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
 from services.bots.searching.compact_rules import WILD, TicketEnds
 from services.bots.searching.final_points import final_points
 from services.bots.searching.rollout_claims import Claim, best_claim, last_claim
+from services.bots.searching.rollout_fillers import Fillers, find_fillers
 from services.bots.searching.rollout_needs import RolloutNeeds
 from services.bots.searching.rollout_passengers import best_journey, place_for_passenger
-from services.bots.searching.rollout_paths import Span, counts_paths, find_spans, path_bonuses
 from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
 from services.bots.searching.rollout_stations import (
     build_station,
@@ -35,8 +35,8 @@ class Rollout:
         self.plans: list[RolloutPlan | None] = [None] * len(game.cars)
         self.claimed = -1  # routes, when `by_points` was made
         self.by_points: list[int] = []  # the free routes
-        self.counts_paths = counts_paths(game.rules)
-        self.spans: dict[tuple[int, ...], dict[int, Span]] = {}  # by routes
+        # by seat, each with the plan, the count of routes claimed and whether it was among the last turns
+        self.fillers: list[tuple[RolloutPlan, int, bool, Fillers] | None] = [None] * len(game.cars)
 
     def play(self) -> list[int]:
         """Every seat's points at the end."""
@@ -52,7 +52,7 @@ class Rollout:
         needs, turns, plan = self.find_needs(), turns_left(game, seat), self.plan(seat)
         is_played = self._play_last(plan, needs) if turns <= 1 else self._play_turn(plan, needs, turns)
         if not (is_played or self._draw(needs)):
-            self._play_without_cards()
+            self._play_without_cards(needs)
         game.end_turn()
 
     def _play_turn(self, plan: RolloutPlan, needs: RolloutNeeds, turns: int) -> bool:
@@ -70,7 +70,7 @@ class Rollout:
 
     def _play_last(self, plan: RolloutPlan, needs: RolloutNeeds) -> bool:
         """What brings most at once; returns whether anything does."""
-        game, found = self.game, last_claim(self.game, plan)
+        game, found = self.game, last_claim(self.game, plan, needs.bonuses)
         most = found[0] if found is not None else 0
         if plan.loans and is_station_next(plan) and build_station(game, plan, needs):
             return True
@@ -82,11 +82,12 @@ class Rollout:
             return False
         return True
 
-    def _play_without_cards(self) -> None:
+    def _play_without_cards(self, needs: RolloutNeeds) -> None:
         """No card can be had: any claim, else tickets."""
         game = self.game
-        if (found := last_claim(game, self.plan(game.turn))) is not None:
-            self.claim(found[1], self.plan(game.turn))
+        plan = self.plan(game.turn)
+        if (found := last_claim(game, plan, needs.bonuses)) is not None:
+            self.claim(found[1], plan)
         elif any(counts := self.next_tickets()):
             game.keep_tickets(game.draw_tickets(counts), range(game.rules.least_kept))
             self.plans[game.turn] = None
@@ -122,21 +123,19 @@ class Rollout:
         game = self.game
         plan = self.plan(game.turn)
         needs = RolloutNeeds(game, plan)
-        if self.counts_paths:
-            needs.bonuses = self._path_bonuses(plan)
         lengths = game.rules.graph.lengths
         cars = game.cars[game.turn] - sum([lengths[route] for route in needs.routes])
-        needs.add_fillers(game, cars, self._free_routes())
+        needs.add_fillers(game, cars, self._find_fillers(plan))
         return needs
 
-    def _path_bonuses(self, plan: RolloutPlan) -> dict[int, float]:
+    def _find_fillers(self, plan: RolloutPlan) -> Fillers:
+        """The routes outside of the plan; anew once something is claimed or planned."""
         game, seat = self.game, self.game.turn
-        rival = game.rules.order[game.rules.order[0] == seat]
-        own, theirs = (*game.routes[seat], *sorted(plan.routes)), tuple(game.routes[rival])
-        for routes in (own, theirs):
-            if routes not in self.spans:
-                self.spans[routes] = find_spans(game, routes)
-        return path_bonuses(game, seat, self.spans[own], self.spans[theirs])
+        free, is_last = self._free_routes(), game.last_turns != NOT_YET
+        cached = self.fillers[seat]
+        if cached is None or cached[0] is not plan or cached[1:3] != (self.claimed, is_last):
+            cached = self.fillers[seat] = plan, self.claimed, is_last, find_fillers(game, plan, free)
+        return cached[3]
 
     def _free_routes(self) -> list[int]:
         """The free routes, those with most points first."""
