@@ -4,6 +4,7 @@ only for a clearly better one."""
 from __future__ import annotations
 
 from collections import Counter
+from math import gamma, pi, sqrt
 from random import Random
 from typing import Any, Final
 
@@ -11,7 +12,12 @@ import pytest
 
 from schemas.commands import ClaimRoute, KeepTickets, StartGame
 from services.bots.policies.random_source import SeatRandom
-from services.bots.searching.candidate_values import CandidateValue, SearchBudget, evaluate_candidates
+from services.bots.searching.candidate_values import (
+    CandidateValue,
+    SearchBudget,
+    errors_to_leave,
+    evaluate_candidates,
+)
 from services.bots.searching.compact_game import NO_CARD, CompactGame
 from services.bots.searching.compact_rules import KINDS, TicketEnds, compact_rules
 from services.bots.searching.world_sampler import START_TICKETS, WorldSampler
@@ -176,6 +182,17 @@ def test_a_budget_of_rollouts_or_of_time_is_kept() -> None:
     assert all(each.command in legal(state, seat) for each in found)
     (first, *_others) = values(view, seat, SearchBudget(10_000, seconds=0.0))
     assert first.is_planners and first.rollouts == 0 and first.points is None
+
+
+@pytest.mark.parametrize("count", [3, 4, 6, 10, 20, 60])
+def test_chance_alone_leaves_the_planners_choice_as_seldom_after_few_rollouts_as_after_many(
+    count: int,
+) -> None:
+    freedom, limit = count - 1, errors_to_leave(count)
+    scale = gamma(count / 2) / gamma(freedom / 2) / sqrt(freedom * pi)  # of the density of Student's t
+    within = sum((1 + (limit * (i + 0.5) / 500) ** 2 / freedom) ** (-count / 2) for i in range(500))
+    beyond = 0.5 - scale * within * limit / 500
+    assert 0.0225 < beyond < 0.0255
 
 
 def test_it_takes_a_route_that_ends_its_ticket_before_anything_else() -> None:

@@ -142,8 +142,15 @@ def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
     best = max(candidates, key=lambda each: (len(each.leads), _mean_lead(each)))
     gains = [a - b for a, b in zip(best.leads, planned.leads, strict=False)]
     error = _standard_error(gains)
-    is_clear = error is not None and mean(gains) > ERRORS_TO_LEAVE * error
+    is_clear = error is not None and mean(gains) > errors_to_leave(len(gains)) * error
     return best if is_clear else planned
+
+
+def errors_to_leave(count: int) -> float:
+    """The limit for so many gains, two or more: their own spread says little of how sure the mean of few is.
+
+    From three on a mean of 0 goes beyond it about as seldom as a normal one beyond ERRORS_TO_LEAVE (Student's t)."""
+    return ERRORS_TO_LEAVE + 2.5 / (count - 1.9)
 
 
 def _mean_lead(candidate: _Candidate) -> float:
