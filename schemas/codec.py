@@ -153,7 +153,7 @@ def unpack_for_fold(data: bytes) -> tuple[int, str, int | None, tuple[int, ...],
     Raises CorruptDataError."""
     try:
         _, at, id_, seat, _, public, private, secret = _unpack_formatted(data)
-        if not (isinstance(at, int) and isinstance(id_, str) and (seat is None or isinstance(seat, int))):
+        if at.__class__ is not int or id_.__class__ is not str or seat.__class__ not in (int, type(None)):
             raise TypeError("its time, command id or seat is of another type")
         if not private and not secret:  # most entries hide nothing; this is the hot path
             return at, id_, seat, (), [trusted_row_to_event(row) for row in public]
@@ -244,7 +244,7 @@ def read_shown_rows(public: bytes) -> tuple[int, tuple[Row | None, ...]]:
     know of. Raises CorruptDataError."""
     try:
         _, at, rows, *_ = _unpack_formatted(public)
-        if not isinstance(at, int):
+        if at.__class__ is not int:  # nor a truth value, which compiled code would make a number
             raise TypeError("its time isn't a whole number")
         if not isinstance(rows, tuple):
             raise TypeError("its events aren't a list")
