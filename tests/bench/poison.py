@@ -7,17 +7,14 @@ moved to the dead letters. Rounds with and without poison alternate, on two engi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
-from schemas.player_names import SaltedNames
 from services.referee import command_processor
-from services.referee.decision_building import Clocks, Decision, build_decision
+from services.referee.decision_building import Decision, build_decision
 from services.referee.fork_expansion import PendingCommand
-from services.referee.game_cache import CachedGame
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.growth import GamesUnderLoad
@@ -76,13 +73,7 @@ def run_breaking(url: str, pipe: Connection) -> None:
     run_one(url, pipe)
 
 
-def build_or_break(
-    command: PendingCommand,
-    cached_game: CachedGame,
-    clocks: Clocks,
-    new_seed: Callable[[], str],
-    known_names: SaltedNames,
-) -> Decision:
+def build_or_break(command: PendingCommand, *more: Any) -> Decision:  # of build_decision's types
     if command.envelope.id.startswith(POISON):
         raise ValueError("poison")
-    return build_decision(command, cached_game, clocks, new_seed, known_names)
+    return build_decision(command, *more)

@@ -1,7 +1,8 @@
 """The same random games played by both forms of the rules, each in a process of its own: every byte has to be equal.
 
 A game's digest covers all that a referee writes of it (log entries, public entries, private parts, heads), what is read of
-these bytes and of damaged ones, and every list of legal commands that it went through, in order. `python -m tests.compiled.two_forms 0 100` prints those of games 0 to 99.
+these bytes and of damaged ones, and every list of legal commands that it went through, in order.
+`python -m tests.compiled.two_forms 0 100` prints those of games 0 to 99.
 """
 
 from __future__ import annotations
