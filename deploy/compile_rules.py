@@ -37,7 +37,7 @@ AROUND_RULES: Final = (
     "schemas/command_digest.py",
     "schemas/hash_chain.py",
     "schemas/rows.py",
-    "services/ledger/script_calls.py",
+    "services/ledger/scripts/script_calls.py",
     "services/referee/answered_ids.py",
     "services/referee/decision_building.py",
     "services/referee/salted_names.py",

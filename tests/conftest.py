@@ -18,10 +18,10 @@ from hypothesis import settings
 
 from schemas.compiled_rules import rules_form
 from services.ledger import RedisLedger
-from services.ledger import cluster as cluster_client
-from services.ledger.connection import CLUSTER_OPTIONS, connect, init_partition_count
-from services.ledger.embedded_engine import running_engine
-from services.ledger.records import LEAN_EDITION
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import cluster as cluster_client
+from services.ledger.engine.connection import CLUSTER_OPTIONS, connect, init_partition_count
+from services.ledger.ports.records import LEAN_EDITION
 from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.known_to_redis_py import read_once

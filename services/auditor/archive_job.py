@@ -22,7 +22,7 @@ from services.auditor.job_queue import Jobs
 from services.auditor.jobs import JobContext, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
 from services.ledger import FiledGame, MissingEntryError, NameReader
-from services.ledger.archive_index import IdleGame
+from services.ledger.log.archive_index import IdleGame
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import reconstruct

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.errors import InvalidInputError
 from services.archive import Signer, TrustedKeys, trusted_keys
-from services.ledger.connection import parse_seed_nodes
+from services.ledger.engine.connection import parse_seed_nodes
 from services.runtime.settings import Settings
 
 

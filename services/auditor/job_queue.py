@@ -15,7 +15,7 @@ from rq.serializers import JSONSerializer
 from schemas.errors import InvalidInputError
 from services.auditor.jobs import JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobArgument
 from services.auditor.rq_job import RqJob
-from services.ledger.connection import EngineClient
+from services.ledger.engine.connection import EngineClient
 
 PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first

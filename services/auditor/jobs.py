@@ -21,11 +21,11 @@ from services.archive import Archive, Signer, TrustedKeys
 from services.auditor.config import own_keys
 from services.auditor.webhook_client import WebhookClient
 from services.ledger import FiledGameReader, GameReader
-from services.ledger.archive_index import ArchiveIndex
-from services.ledger.dispute_store import DisputeStore
-from services.ledger.view_pages import ViewRequest
-from services.ledger.view_queries import ViewPageOrError
-from services.ledger.webhook_store import WebhookStore
+from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import ViewPageOrError
+from services.ledger.stores.dispute_store import DisputeStore
+from services.ledger.stores.webhook_store import WebhookStore
 from services.runtime.settings import Settings
 
 JobArgument: TypeAlias = str | int

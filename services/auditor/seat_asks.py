@@ -14,8 +14,8 @@ from schemas.field_types import Seat
 from schemas.webhooks import Asked, Notice
 from services.archive import TrustedKeys
 from services.ledger import FiledGame
-from services.ledger.view_pages import ViewRequest
-from services.ledger.view_queries import ViewPageOrError
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.state import MIX, TICKETS
 from services.verification.game_repository import ArchiveReader

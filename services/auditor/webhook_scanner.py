@@ -19,7 +19,7 @@ from services.auditor.recheck_throttle import RecheckThrottle
 from services.auditor.seat_asks import SeatAsks
 from services.auditor.webhook_job import JOB_NAME
 from services.ledger import MissingEntryError
-from services.ledger.view_merge import LogRewoundError
+from services.ledger.scripts.view_merge import LogRewoundError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 

@@ -12,7 +12,7 @@ from services.auditor.job_queue import Jobs
 from services.auditor.job_workers import JobWorkers
 from services.auditor.jobs import QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
 from services.auditor.webhook_scanner import WebhookScanner
-from services.ledger.connection import EngineClient
+from services.ledger.engine.connection import EngineClient
 
 JOB_MODULES: Final = (archive_job, dispute_job, webhook_job)  # importing them registers their job types
 

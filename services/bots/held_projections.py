@@ -10,8 +10,8 @@ from typing import Final
 
 from schemas.field_types import Seat
 from services.bots.seat_projection import VIEW_ERRORS, GameProjections, SeatProjection, ViewPageReader
-from services.ledger.view_pages import ViewPage
-from services.ledger.view_queries import ViewPageOrError
+from services.ledger.log.view_pages import ViewPage
+from services.ledger.log.view_queries import ViewPageOrError
 
 MAX_GAMES: Final = 2_048
 IDLE_S: Final = 10.0  # without a task, before a game is looked at: it may be over

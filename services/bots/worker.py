@@ -32,7 +32,7 @@ from services.ledger import (
     CommandBatchSubmitter,
     DeliveredBotTask,
 )
-from services.ledger.errors import NodeAwayError
+from services.ledger.engine.errors import NodeAwayError
 from services.referee.rules import legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger

@@ -14,8 +14,8 @@ from services.archive import ArchiveUnavailableError
 from services.cli import SERVICES, services
 from services.cli.exit import CommandLineError, GameNotFoundError, exit_with_error
 from services.ledger import MissingEntryError
-from services.ledger.connection import EngineUnavailableError
-from services.ledger.errors import EngineError
+from services.ledger.engine.connection import EngineUnavailableError
+from services.ledger.engine.errors import EngineError
 
 
 def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from services.cli.options import JsonOption
 from services.cli.output import console, print_json, print_line
 from services.documents.board_files import read_board_file
 from services.documents.files import write_bytes
-from services.gateway.board_svg import board_svg
+from services.gateway.tables.board_svg import board_svg
 from services.referee.rules import RULESETS
 from services.referee.rules.board import Board, board_names, build_board, load_board, with_pair_tickets
 from services.referee.rules.setup.create_game import resolve_rule_options

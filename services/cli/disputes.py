@@ -34,7 +34,7 @@ from services.cli.options import (
 )
 from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
-from services.ledger.dispute_queries import DisputeRecord, RaiseOutcome, dispute_json
+from services.ledger.stores.dispute_queries import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.formatting import pluralize
 from services.verification.game_repository import GameRepository
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from services.cli.output import console
-from services.ledger.engine_users import KEY_FILES, USERS_FILE, write_users
+from services.ledger.embedded.engine_users import KEY_FILES, USERS_FILE, write_users
 
 app = typer.Typer()
 

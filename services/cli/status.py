@@ -22,9 +22,9 @@ from services.cli.status_report import (
     read_report,
     report_json,
 )
-from services.ledger.connection import EngineUnavailableError
-from services.ledger.errors import ENGINE_ERRORS
-from services.ledger.system_status import EngineNode, PartitionLoad
+from services.ledger.engine.connection import EngineUnavailableError
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.operations.system_status import EngineNode, PartitionLoad
 
 app = typer.Typer()
 MAX_ROWS: Final = 12  # partitions that are shown, the longest wait first

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from services.ledger.engine_settings import EngineSettings, broken_promises
-from services.ledger.keys import MEMBERSHIP_KEY
+from services.ledger.engine.keys import MEMBERSHIP_KEY
+from services.ledger.operations.engine_settings import EngineSettings, broken_promises
+from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.ledger.redis_ledger import RedisLedger
-from services.ledger.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.referee.leases import assign_partitions
 
 SILENT_S: Final = 5.0  # of a referee: its lease has ended

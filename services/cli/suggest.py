@@ -24,7 +24,7 @@ from services.cli.options import (
 )
 from services.cli.output import console, print_json, print_line
 from services.cli.replay import read_game_log
-from services.gateway.table_models import Suggestions
+from services.gateway.models.table_models import Suggestions
 from services.ledger import RedisLedger, iter_view
 from services.referee.rules import fold
 from services.tables.table_fold import FoldedTable

@@ -19,9 +19,9 @@ from services.cli.output import console, print_line
 from services.cli.stall_watch import StallWatch
 from services.cli.tables import game_progress, standings_table
 from services.ledger import MissingEntryError, ViewFollower
-from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_pages import ViewPage, ViewRequest
-from services.ledger.view_queries import ViewPageOrError
+from services.ledger.log.view_pages import ViewPage, ViewRequest
+from services.ledger.log.view_queries import ViewPageOrError
+from services.ledger.scripts.view_merge import LogRewoundError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.text.events import event_sentence

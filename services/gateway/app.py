@@ -15,19 +15,15 @@ from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
-from services.gateway import openapi
-from services.gateway.archive_views import ArchiveViews, FinishedViewReader
-from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
-from services.gateway.cross_origin import allow_origins
-from services.gateway.engine_settings_watch import EngineSettingsWatch
-from services.gateway.finished_games import FinishedGameReader, FinishedGames
-from services.gateway.health_watch import HealthWatch
-from services.gateway.hub import Hub
-from services.gateway.legal_folds import LegalFolds
-from services.gateway.openapi_document import declare_document
-from services.gateway.problem_details import install_error_handlers
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.read_limit import ReadLimitMiddleware
+from services.gateway.following.hub import Hub
+from services.gateway.games.archive_views import ArchiveViews, FinishedViewReader
+from services.gateway.games.client_limits import UNLIMITED_CLIENTS, ClientLimits
+from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
+from services.gateway.games.service import GatewayService
+from services.gateway.health.engine_settings_watch import EngineSettingsWatch
+from services.gateway.health.health_watch import HealthWatch
+from services.gateway.models import openapi
+from services.gateway.models.openapi_document import declare_document
 from services.gateway.routes import (
     api_descriptions,
     disputes,
@@ -45,11 +41,15 @@ from services.gateway.routes import (
     webhooks,
     withdrawals,
 )
-from services.gateway.service import GatewayService
-from services.gateway.size_limit import SizeLimitMiddleware
-from services.gateway.suggestions import SuggestionQueue
-from services.gateway.table_folds import TableFolds
-from services.gateway.table_port import TableCatalog
+from services.gateway.routes.read_limit import ReadLimitMiddleware
+from services.gateway.tables.legal_folds import LegalFolds
+from services.gateway.tables.suggestions import SuggestionQueue
+from services.gateway.tables.table_folds import TableFolds
+from services.gateway.tables.table_port import TableCatalog
+from services.gateway.web.cross_origin import allow_origins
+from services.gateway.web.problem_details import install_error_handlers
+from services.gateway.web.rate_limit import RateLimiter
+from services.gateway.web.size_limit import SizeLimitMiddleware
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
 

@@ -13,19 +13,19 @@ import uvicorn
 
 from schemas.errors import InvalidInputError
 from services.gateway.app import create_app
-from services.gateway.archive_views import FinishedViewReader
-from services.gateway.client_limits import ClientLimits
-from services.gateway.connection_limits import ConnectionLimits, OpenConnections
-from services.gateway.engine_settings_watch import watch_engine
-from services.gateway.finished_games import FinishedGameReader
-from services.gateway.http_protocol import LimitedHttpProtocol
-from services.gateway.own_boards import read_own_boards
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.request_parsing import MAX_BODY_BYTES
-from services.gateway.table_port import TableCatalog
-from services.gateway.websocket_protocol import DirectSendProtocol
+from services.gateway.games.archive_views import FinishedViewReader
+from services.gateway.games.client_limits import ClientLimits
+from services.gateway.games.finished_games import FinishedGameReader
+from services.gateway.games.own_boards import read_own_boards
+from services.gateway.health.engine_settings_watch import watch_engine
+from services.gateway.tables.table_port import TableCatalog
+from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.web.http_protocol import LimitedHttpProtocol
+from services.gateway.web.rate_limit import RateLimiter
+from services.gateway.web.request_parsing import MAX_BODY_BYTES
+from services.gateway.web.websocket_protocol import DirectSendProtocol
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
+from services.ledger.engine.connection import connect_async
 from services.runtime.settings import Settings, read_token_keys
 
 FRAMES_PER_MESSAGE: Final = (

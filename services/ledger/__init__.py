@@ -1,6 +1,6 @@
 """The event store and the queues: `ports` has the protocols by role, `RedisLedger` implements them."""
 
-from services.ledger.ports import (
+from services.ledger.ports.protocols import (
     BotTaskDispatcher,
     BotTaskQueue,
     CommandBatchSubmitter,
@@ -22,7 +22,7 @@ from services.ledger.ports import (
     ViewReader,
     iter_view,
 )
-from services.ledger.records import (
+from services.ledger.ports.records import (
     AppendRequest,
     AppendResult,
     AppendStatus,

@@ -15,36 +15,32 @@ from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.player_names import SaltedNames
-from services.ledger import (
-    backlog_queries,
-    game_files,
-    keys,
-    ledger_queries,
-    player_names,
-    token_generations,
-    view_queries,
-)
-from services.ledger.ack_confirmation import ConfirmationBatcher
-from services.ledger.ack_levels import AckLevel
-from services.ledger.async_cluster import AsyncCluster
-from services.ledger.backlog_queries import BacklogOrError
-from services.ledger.batching import RequestBatcher
-from services.ledger.confirmation_connection import find_node
-from services.ledger.direct_submission import DirectSubmission, OnOutcome
-from services.ledger.dispute_store import AsyncDisputeStore
-from services.ledger.game_channels import GameChannels
-from services.ledger.ledger_queries import GameIds
-from services.ledger.mistyped_keys import MistypedKeyLog
-from services.ledger.named_views import read_named_entry, read_named_views
-from services.ledger.notifications import EntryNotification
-from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
-from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult, FiledGame
-from services.ledger.silent_nodes import NodeAwayError
-from services.ledger.token_generations import Generations
-from services.ledger.view_pages import ViewRequest
-from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewPageOrError
-from services.ledger.wakeups import wakeup_channel_of
-from services.ledger.webhook_store import AsyncWebhookStore
+from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
+from services.ledger.acknowledgements.ack_levels import AckLevel
+from services.ledger.acknowledgements.confirmation_connection import find_node
+from services.ledger.consumers.wakeups import wakeup_channel_of
+from services.ledger.engine import keys
+from services.ledger.engine.async_cluster import AsyncCluster
+from services.ledger.engine.batching import RequestBatcher
+from services.ledger.engine.mistyped_keys import MistypedKeyLog
+from services.ledger.engine.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
+from services.ledger.engine.silent_nodes import NodeAwayError
+from services.ledger.log import game_files, ledger_queries, view_queries
+from services.ledger.log.ledger_queries import GameIds
+from services.ledger.log.named_views import read_named_entry, read_named_views
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import PAGE_SIZE, LogHead, ViewPageOrError
+from services.ledger.notifications.game_channels import GameChannels
+from services.ledger.notifications.messages import EntryNotification
+from services.ledger.operations import backlog_queries
+from services.ledger.operations.backlog_queries import BacklogOrError
+from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, FiledGame
+from services.ledger.queues.direct_submission import DirectSubmission, OnOutcome
+from services.ledger.scripts import player_names
+from services.ledger.stores import token_generations
+from services.ledger.stores.dispute_store import AsyncDisputeStore
+from services.ledger.stores.token_generations import Generations
+from services.ledger.stores.webhook_store import AsyncWebhookStore
 
 SubmitBatcher = RequestBatcher[Sequence[RedisCommand], Sequence[Reply]]
 

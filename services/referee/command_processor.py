@@ -27,7 +27,7 @@ from services.ledger import (
     EventStore,
     MissingEntryError,
 )
-from services.ledger.errors import NodeAwayError
+from services.ledger.engine.errors import NodeAwayError
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.decision_log import FailureLog, log_decision, log_fields, logs_entries

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2s
 from typing import Final
 
-from services.ledger.membership import Membership
+from services.ledger.queues.membership import Membership
 
 MAX_HEARTBEAT_AGE_MS: Final = 5_000  # the clock stops when the last heartbeat is older
 

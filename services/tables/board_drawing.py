@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import atan2, degrees, hypot
 from typing import Final, NamedTuple
 
-from services.gateway.catalog_models import BoardDrawing, CarSpace, DrawnCity, DrawnRoute
+from services.gateway.models.catalog_models import BoardDrawing, CarSpace, DrawnCity, DrawnRoute
 from services.referee.rules.board import Board, Route
 from services.tables.label_places import place_labels
 from services.tables.land_shapes import land_path

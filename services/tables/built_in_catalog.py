@@ -10,7 +10,12 @@ from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.bots.suggestions import InlineSuggester, Suggester
-from services.gateway.catalog_models import BoardDrawing, ListedBoard, OptionDescription, RulesetDescription
+from services.gateway.models.catalog_models import (
+    BoardDrawing,
+    ListedBoard,
+    OptionDescription,
+    RulesetDescription,
+)
 from services.referee.rules import RULESETS
 from services.referee.rules.board import Board, board_names, load_board
 from services.referee.rules.ruleset import Ruleset

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from services.gateway.catalog_models import Label
+from services.gateway.models.catalog_models import Label
 
 CHARACTER_WIDTH: Final = 7.2  # of a name, on average
 TEXT_HEIGHT: Final = 12.0

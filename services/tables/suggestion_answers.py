@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from schemas.commands import write_command
 from schemas.field_types import Seat
 from services.bots.searching.candidate_values import CandidateValue
-from services.gateway.table_models import SuggestedCommand, Suggestions
+from services.gateway.models.table_models import SuggestedCommand, Suggestions
 from services.referee.rules import GameState
 from services.text.commands import describe_command
 from services.text.formatting import pluralize

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schemas.events import SeatScore
 from schemas.field_types import Seat
-from services.gateway.table_models import (
+from services.gateway.models.table_models import (
     ListedGame,
     ListedSeat,
     Move,

@@ -10,8 +10,8 @@ from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.player_names import names_in
 from services.bots.suggestions import InlineSuggester, NoSuggestionError, Suggester
-from services.gateway.catalog_models import BoardDrawing
-from services.gateway.table_models import (
+from services.gateway.models.catalog_models import BoardDrawing
+from services.gateway.models.table_models import (
     LegalCommand,
     LegalCommands,
     ListedGame,
@@ -31,7 +31,7 @@ log = get_logger("gateway")
 
 
 class FoldedTable:
-    """The fold that services/gateway/table_port.py asks for."""
+    """The fold that services/gateway/tables/table_port.py asks for."""
 
     def __init__(self, game: str, viewer: Seat | None, suggester: Suggester | None = None) -> None:
         self.game, self.viewer = game, viewer

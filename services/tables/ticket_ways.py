@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from schemas.field_types import Seat
-from services.gateway.table_models import TicketState
+from services.gateway.models.table_models import TicketState
 from services.referee.rules import GameState
 from services.referee.rules.board import Ticket
 from services.referee.rules.scoring import own_route_ends

@@ -14,7 +14,7 @@ from services.archive import Archive
 from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine.connection import connect, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
 from services.runtime.settings import read_settings

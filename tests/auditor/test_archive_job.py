@@ -12,7 +12,7 @@ from services.archive import Archive, build_statement, decode_game_file, encode_
 from services.auditor import archive_job
 from services.auditor.archive_job import archive_names
 from services.auditor.job_queue import Jobs
-from services.ledger import keys
+from services.ledger.engine import keys
 from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server
 from tests.auditor.given import SIGNER, TRUSTED, play_out, played

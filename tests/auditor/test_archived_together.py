@@ -11,8 +11,8 @@ from redis.exceptions import ConnectionError as EngineAwayError
 from services.archive import Archive, decode_game_file
 from services.auditor import archive_job
 from services.auditor.jobs import JOB_TYPES
-from services.ledger import keys
-from services.ledger.archive_index import ArchiveIndex
+from services.ledger.engine import keys
+from services.ledger.log.archive_index import ArchiveIndex
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import play_out
 from tests.auditor.test_jobs import given_back, killed

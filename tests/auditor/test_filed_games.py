@@ -14,7 +14,8 @@ from schemas.player_names import SaltedName
 from services.archive import encode_game_file
 from services.auditor.recheck_throttle import RecheckThrottle
 from services.auditor.seat_asks import SeatAsks
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.verification import archived_audits
 from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STREAMS_STAY_S, Server

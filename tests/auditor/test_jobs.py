@@ -185,8 +185,8 @@ from services.archive import Archive
 from services.auditor import job_workers
 from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.ledger import RedisLedger
-from services.ledger.archive_index import ArchiveIndex
-from services.ledger.connection import connect
+from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.engine.connection import connect
 from tests.auditor.conftest import auditor_at
 from tests.referee.running_referee import Clock
 import time

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from services.bootstrap.composition import run_auditor
-from services.ledger.connection import connect
+from services.ledger.engine.connection import connect
 from services.runtime.settings import Settings, read_settings
 from tests.auditor.conftest import Server
 from tests.auditor.given import play_out

@@ -13,8 +13,8 @@ from schemas.webhooks import Webhook
 from services.auditor import job_queue
 from services.auditor.jobs import JOB_TYPES, JobType
 from services.auditor.webhook_job import notify_webhook
-from services.ledger import keys
-from services.ledger.webhook_store import WebhookStore
+from services.ledger.engine import keys
+from services.ledger.stores.webhook_store import WebhookStore
 from services.runtime.executors import DaemonThreadPool
 from tests.auditor.conftest import Server
 from tests.auditor.given import play_out
@@ -169,7 +169,7 @@ def test_P7_a_worker_killed_after_it_sent_sends_again_under_the_same_id(
 NOTIFYING = """
 from functools import partial
 from services.auditor.webhook_client import WebhookClient
-from services.ledger.webhook_store import WebhookStore
+from services.ledger.stores.webhook_store import WebhookStore
 from tests.auditor import conftest
 from tests.auditor.webhook_receiver import HERE
 conftest.JobContext = partial(JobContext, webhooks=WebhookClient(HERE))

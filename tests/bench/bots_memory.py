@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine.connection import connect, init_partition_count
 from services.referee.rules import fold
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.floods import resident_mib

@@ -26,7 +26,7 @@ import uvloop
 from schemas.commands import CommandEnvelope, SeatPlan
 from services.gateway.server import open_listener
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine, script
 from tests.bench.light_players import GameSockets, Move, Play, SeatSocket, moves, request

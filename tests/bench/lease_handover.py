@@ -23,7 +23,7 @@ from schemas.codec import unpack_entry
 from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from schemas.events import GameEnded
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import bots, fresh_engine
 from tests.bench.latency import cut

@@ -16,8 +16,9 @@ from typing import Any, Final, NamedTuple
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
 from services.bootstrap.composition import build_referee
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
 from services.referee.game_cache import CachedGame, GameCache
 from services.referee.worker import Referee
 from services.runtime.gc_tuning import tune_garbage_collector

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.compiled_rules import rules_form
-from services.ledger.connection import connect
+from services.ledger.engine.connection import connect
 from tests.bench.games import fresh_engine
 
 ROOT = Path(__file__).resolve().parents[2]

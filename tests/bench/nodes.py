@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from schemas.codec import pack_envelope
-from services.ledger import keys
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import run_one

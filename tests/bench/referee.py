@@ -17,9 +17,10 @@ from typing import Any, Final
 
 from schemas.codec import pack_envelope, unpack_entry
 from schemas.commands import CommandEnvelope
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.queries import Argument
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.queries import Argument
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import bots, fresh_engine, script
 from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_referee

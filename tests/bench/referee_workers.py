@@ -13,10 +13,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
 from services.bootstrap.composition import build_referee
-from services.ledger import RedisLedger, event_store
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.queries import Client, Reply
-from services.ledger.scripts import APPEND_ENTRY, Script, ScriptCall, run_each
+from services.ledger import RedisLedger
+from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.queries import Client, Reply
+from services.ledger.log import event_store
+from services.ledger.scripts.lua_scripts import APPEND_ENTRY, Script, ScriptCall, run_each
 from services.runtime.gc_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine.connection import connect, init_partition_count
 from services.runtime.logging_setup import configure_logging
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine

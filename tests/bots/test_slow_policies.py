@@ -19,8 +19,9 @@ from services.bots.policy_processes import PolicyProcesses
 from services.bots.seat_projection import GameProjections
 from services.bots.slow_tasks import MAX_WAIT_S, SlowTasks
 from services.bots.worker import RECLAIM_IDLE_MS, BotWorker
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import init_partition_count
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import init_partition_count
 from services.referee.rules import legal
 from tests.bots import faulty_policies
 from tests.bots.recorded_commands import RecordedCommands

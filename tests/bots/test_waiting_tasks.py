@@ -14,10 +14,11 @@ from services.bots import worker
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import MAX_DELIVERIES, BotWorker
-from services.ledger import QueueFullError, RedisLedger, keys
-from services.ledger.errors import NodeAwayError
-from services.ledger.view_pages import ViewRequest
-from services.ledger.view_queries import ViewPageOrError
+from services.ledger import QueueFullError, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.errors import NodeAwayError
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import ViewPageOrError
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.bots.recorded_commands import RecordedCommands

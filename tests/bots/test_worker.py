@@ -20,9 +20,10 @@ from services.bots.held_projections import IDLE_S
 from services.bots.policies import POLICIES, Policy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import BotWorker
-from services.ledger import RedisLedger, keys
-from services.ledger.records import FIRST_EDITION
-from services.ledger.view_merge import LogRewoundError
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.ports.records import FIRST_EDITION
+from services.ledger.scripts.view_merge import LogRewoundError
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
 from tests.bots.recorded_commands import RecordedCommands

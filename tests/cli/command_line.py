@@ -17,8 +17,8 @@ import pytest
 import structlog
 
 from services.cli.main import run
-from services.ledger.embedded_engine import running_engine
-from services.ledger.engine_folder import is_vacant
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded.engine_folder import is_vacant
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "services.cli")

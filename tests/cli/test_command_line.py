@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from services.ledger.connection import connect
-from services.ledger.embedded_engine import running_engine
-from services.ledger.engine_folder import is_vacant
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded.engine_folder import is_vacant
+from services.ledger.engine.connection import connect
 from tests.cli.command_line import (
     CommandResult,
     read_json,

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.conftest import ALL, PARTITIONS
 

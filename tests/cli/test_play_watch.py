@@ -11,9 +11,9 @@ from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.cli.exit import CommandLineError
 from services.cli.watch import SilentDisplay, WatchedGame, follow_games
-from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_pages import ViewPage, ViewRequest
-from services.ledger.view_queries import ViewPageOrError
+from services.ledger.log.view_pages import ViewPage, ViewRequest
+from services.ledger.log.view_queries import ViewPageOrError
+from services.ledger.scripts.view_merge import LogRewoundError
 from tests.verification.audit.small_server import GAME, SmallServer
 
 

@@ -14,8 +14,8 @@ from services.cli import game_requests
 from services.cli.exit import CommandLineError
 from services.cli.game_requests import post_until_answered
 from services.cli.stall_watch import STALL_TIMEOUT_S, StallWatch
-from services.ledger import embedded_engine
-from services.ledger.connection import EngineUnavailableError
+from services.ledger.embedded import embedded_engine
+from services.ledger.engine.connection import EngineUnavailableError
 
 CREATED = httpx.Response(201, json={"game": "g", "token": "t"})
 UNKNOWN = httpx.Response(503, json={"title": "WAIT-1", "verdict": "unknown"})
@@ -103,8 +103,8 @@ def test_an_engine_that_loads_a_long_log_is_waited_for(
         return 0
 
     monkeypatch.setattr(redis.Redis, "exists", exists)
-    monkeypatch.setattr("services.ledger.embedded_engine.time.monotonic", time)
-    monkeypatch.setattr("services.ledger.embedded_engine.time.sleep", lambda _: None)
+    monkeypatch.setattr("services.ledger.embedded.embedded_engine.time.monotonic", time)
+    monkeypatch.setattr("services.ledger.embedded.embedded_engine.time.sleep", lambda _: None)
     monkeypatch.setattr(embedded_engine, "is_vacant", lambda _: False)
     if ready:
         embedded_engine._wait_until_ready(tmp_path, "redis://127.0.0.1:1/0")

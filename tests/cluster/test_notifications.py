@@ -8,12 +8,13 @@ from contextlib import closing, suppress
 
 from redis.exceptions import RedisError
 
-from services.ledger import AppendStatus, DeliveredCommand, RedisLedger, keys
+from services.ledger import AppendStatus, DeliveredCommand, RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async, init_partition_count
-from services.ledger.records import FIRST_EDITION
-from services.ledger.view_pages import ViewPage, ViewRequest
-from services.ledger.view_queries import LogHead
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, connect_async, init_partition_count
+from services.ledger.log.view_pages import ViewPage, ViewRequest
+from services.ledger.log.view_queries import LogHead
+from services.ledger.ports.records import FIRST_EDITION
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging
 from tests.conftest import PARTITIONS
 from tests.hearing import SOON_S, Hearing, hearing, until

@@ -9,11 +9,12 @@ from contextlib import closing
 import pytest
 from redis.exceptions import RedisError
 
-from services.ledger import DeliveredCommand, keys
+from services.ledger import DeliveredCommand
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.cluster_pipeline import hash_slot
-from services.ledger.connection import connect, connect_async
-from services.ledger.ledger_queries import GameIds
+from services.ledger.engine import keys
+from services.ledger.engine.cluster_pipeline import hash_slot
+from services.ledger.engine.connection import connect, connect_async
+from services.ledger.log.ledger_queries import GameIds
 from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
 from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
 from tests.ledger_contract.given import envelope_of

@@ -9,10 +9,10 @@ from contextlib import suppress
 from redis.exceptions import RedisError
 
 from schemas.entries import ViewEntry
-from services.ledger import keys
-from services.ledger.ack_levels import replicated
+from services.ledger.acknowledgements.ack_levels import replicated
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect_async
 from tests.cluster.nodes import Cluster, wait_until
 from tests.cluster.play import PARTITIONS, every_game_of, ledger_at, services
 from tests.referee.running_referee import opening_commands

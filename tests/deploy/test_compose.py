@@ -12,9 +12,9 @@ import pytest
 
 from services.archive import Archive, decode_game_file
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.embedded_engine import ENGINE_CONFIG
-from services.ledger.engine_users import KEY_FILES
+from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
+from services.ledger.embedded.engine_users import KEY_FILES
+from services.ledger.engine.connection import connect, init_partition_count
 from services.runtime.settings import Settings
 from tests.deploy.compose import GIVEN, MissingVariableError, interpolated, read_compose, stage, wait_until
 

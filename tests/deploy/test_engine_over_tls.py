@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from services.ledger.connection import connect, connect_async
+from services.ledger.engine.connection import connect, connect_async
 from services.runtime.settings import read_settings
 from tests.security.engine_with_users import UsersEngine, engine_with_users
 

@@ -11,7 +11,7 @@ import pytest
 
 from services.bootstrap.composition import wait_for_ledger
 from services.ledger import RedisLedger
-from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
+from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import Stage, free_port, stage, wait_until

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.ledger.connection import connect
-from services.ledger.engine_users import (
+from services.ledger.embedded.engine_users import (
     KEY_FILES,
     USERS_FILE,
     password_file,
@@ -18,6 +17,7 @@ from services.ledger.engine_users import (
     users_with_password,
     write_users,
 )
+from services.ledger.engine.connection import connect
 from services.runtime.settings import add_password, read_settings
 from tests.security.engine_with_users import engine_with_users
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 import httpx
 
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway import openapi_document
-from services.gateway.openapi_document import EXAMPLES_FILE, example_name
+from services.gateway.models import openapi_document
+from services.gateway.models.openapi_document import EXAMPLES_FILE, example_name
 from tests.gateway.clients import LEAVE, Json, bearer, in_turn
 from tests.many_clients import settings_for_many_clients
 

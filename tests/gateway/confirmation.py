@@ -18,14 +18,14 @@ from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.rows import VisibilitySplit, event_to_row
 from schemas.tokens import TokenKeys
-from services.gateway.command_tracking import CommandProgress
-from services.gateway.hub import Hub
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.service import GatewayService
-from services.ledger import keys
+from services.gateway.following.hub import Hub
+from services.gateway.games.command_tracking import CommandProgress
+from services.gateway.games.service import GatewayService
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
-from services.ledger.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect_async
 
 PARTITIONS: Final = 4
 GAME: Final = "game-one"

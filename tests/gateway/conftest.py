@@ -13,7 +13,7 @@ import redis
 
 from services.bootstrap.composition import open_ledger
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.gateway import hub as hubs
+from services.gateway.following import hub as hubs
 from services.ledger import DeliveredCommand, RedisLedger
 from services.referee.command_processor import CommandProcessor
 from tests.many_clients import settings_for_many_clients

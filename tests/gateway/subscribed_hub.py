@@ -11,11 +11,11 @@ import fakeredis
 
 from schemas.codec import pack_private_part, pack_public
 from schemas.rows import VisibilitySplit
-from services.gateway.finished_pages import FinishedView
-from services.gateway.hub import Hub
-from services.gateway.subscriptions import Subscription
-from services.ledger import keys
+from services.gateway.following.finished_pages import FinishedView
+from services.gateway.following.hub import Hub
+from services.gateway.following.subscriptions import Subscription
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine import keys
 
 PARTITIONS = 4
 SOON_S = 60.0

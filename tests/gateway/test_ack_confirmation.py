@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
-from services.ledger import confirmation_connection, keys
-from services.ledger.ack_confirmation import CONFIRM_ENTRY, MAX_CONNECTIONS
-from services.ledger.ack_levels import DURABLE, AckLevel, replicated
-from services.ledger.embedded_engine import running_engine
+from services.ledger.acknowledgements import confirmation_connection
+from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY, MAX_CONNECTIONS
+from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import keys
 from tests.gateway.confirmation import (
     GAME,
     KINDS,

@@ -9,7 +9,13 @@ import httpx
 import pytest
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.ledger.ack_levels import ACCEPTED, DECIDED, DURABLE, parse_ack_level, replicated
+from services.ledger.acknowledgements.ack_levels import (
+    ACCEPTED,
+    DECIDED,
+    DURABLE,
+    parse_ack_level,
+    replicated,
+)
 from tests.gateway.clients import (
     DRAW,
     LEAVE,

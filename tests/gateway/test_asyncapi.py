@@ -10,7 +10,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from services.gateway.response_models import Problem
+from services.gateway.models.response_models import Problem
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
 
 

@@ -13,11 +13,12 @@ import pytest
 
 from schemas.codec import pack_public
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway.follow_endings import LOG_REWOUND_REASON
-from services.gateway.websocket_protocol import CloseCode
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect_async
-from services.ledger.stored_entries import head_after, parse_stored
+from services.gateway.sockets.follow_endings import LOG_REWOUND_REASON
+from services.gateway.web.websocket_protocol import CloseCode
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect_async
+from services.ledger.scripts.stored_entries import head_after, parse_stored
 from tests.gateway.clients import DRAW, CreatedGame, Json, Player, Socket, closed_why, entries, in_turn
 from tests.gateway.subscribed_hub import EMPTY
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from schemas.codec import MAX_ENVELOPE_BYTES
-from services.gateway.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
+from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger import RedisLedger
 from tests.gateway.clients import (
     DRAW,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.ledger.batching import MAX_BATCH_SIZE, RequestBatcher
-from services.ledger.scripts import ScriptCall
+from services.ledger.engine.batching import MAX_BATCH_SIZE, RequestBatcher
+from services.ledger.scripts.lua_scripts import ScriptCall
 from tests.gateway.subscribed_hub import until
 
 

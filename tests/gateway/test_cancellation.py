@@ -8,8 +8,8 @@ import pytest
 
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
-from services.ledger.view_pages import ViewRequest
+from services.ledger.engine.connection import connect_async
+from services.ledger.log.view_pages import ViewRequest
 
 
 @pytest.mark.parametrize("turns", range(12))

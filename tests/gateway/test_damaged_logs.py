@@ -19,19 +19,20 @@ from schemas.hash_chain import next_head
 from schemas.rows import pack
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway import hub as hubs
-from services.gateway.entry_encoding import encode_entry
-from services.gateway.hub import Hub
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.service import GatewayService
-from services.gateway.subscriptions import Subscription, ViewDamagedError
-from services.gateway.websocket_protocol import CloseCode
-from services.gateway.websocket_session import WebSocketSession
-from services.ledger import MissingEntryError, RedisLedger, keys
-from services.ledger.ack_levels import DECIDED
+from services.gateway.following import hub as hubs
+from services.gateway.following.entry_encoding import encode_entry
+from services.gateway.following.hub import Hub
+from services.gateway.following.subscriptions import Subscription, ViewDamagedError
+from services.gateway.games.service import GatewayService
+from services.gateway.sockets.websocket_session import WebSocketSession
+from services.gateway.web.rate_limit import RateLimiter
+from services.gateway.web.websocket_protocol import CloseCode
+from services.ledger import MissingEntryError, RedisLedger
+from services.ledger.acknowledgements.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
-from services.ledger.view_merge import LogRewoundError
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect_async
+from services.ledger.scripts.view_merge import LogRewoundError
 from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
 

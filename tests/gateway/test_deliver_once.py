@@ -7,7 +7,7 @@ import time
 import httpx
 import pytest
 
-from services.gateway import hub as hubs
+from services.gateway.following import hub as hubs
 from tests.gateway.clients import DRAW, Socket, in_turn
 
 

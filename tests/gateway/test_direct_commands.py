@@ -15,15 +15,16 @@ from starlette.websockets import WebSocket
 
 from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind, Pass
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.websocket_commands import MAX_PENDING_COMMANDS
-from services.gateway.websocket_protocol import DIRECT_EXTENSION
-from services.gateway.websocket_session import WebSocketSession
-from services.ledger import CommandResult, direct_connection, keys
+from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS
+from services.gateway.sockets.websocket_session import WebSocketSession
+from services.gateway.web.rate_limit import RateLimiter
+from services.gateway.web.websocket_protocol import DIRECT_EXTENSION
+from services.ledger import CommandResult
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.direct_submission import OnOutcome, Outcome
-from services.ledger.embedded_engine import running_engine
-from services.ledger.ports import QueueFullError
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import direct_connection, keys
+from services.ledger.ports.protocols import QueueFullError
+from services.ledger.queues.direct_submission import OnOutcome, Outcome
 from tests.gateway.clients import minted
 from tests.gateway.confirmation import (
     ENVELOPE,

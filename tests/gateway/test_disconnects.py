@@ -10,7 +10,7 @@ import pytest
 
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
-from services.gateway.rate_limit import RateLimiter
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import PARTITIONS
 

@@ -14,16 +14,16 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway import engine_settings_watch
-from services.gateway.engine_settings_watch import (
+from services.gateway.health import engine_settings_watch
+from services.gateway.health.engine_settings_watch import (
     CHECK_INTERVAL_S,
     EngineSettingsWatch,
     UnsoundEngineError,
     watch_engine,
 )
-from services.ledger.connection import EngineUnavailableError
-from services.ledger.embedded_engine import running_engine
-from services.ledger.engine_settings import (
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine.connection import EngineUnavailableError
+from services.ledger.operations.engine_settings import (
     EngineCapabilities,
     EngineSettings,
     broken_promises,

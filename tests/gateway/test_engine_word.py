@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from redis.exceptions import ResponseError
 
-from services.ledger.ack_confirmation import PROBE_INTERVAL_S
-from services.ledger.ack_levels import DURABLE
-from services.ledger.confirmation_connection import ConfirmationConnection
-from services.ledger.embedded_engine import running_engine
-from services.ledger.engine_probe import TRIAL_TIMEOUT_MS, probe_engine
-from services.ledger.engine_settings import EngineCapabilities, WaitaofTrial
-from services.ledger.queries import RedisCommand, run_rounds
+from services.ledger.acknowledgements.ack_confirmation import PROBE_INTERVAL_S
+from services.ledger.acknowledgements.ack_levels import DURABLE
+from services.ledger.acknowledgements.confirmation_connection import ConfirmationConnection
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine.queries import RedisCommand, run_rounds
+from services.ledger.operations.engine_probe import TRIAL_TIMEOUT_MS, probe_engine
+from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial
 from tests.gateway.confirmation import GAME, EngineHarness, run_with_engine
 
 MARK = "{p00}:mark"
@@ -177,7 +177,9 @@ def test_P1_an_engine_that_may_drop_keys_by_now_is_noticed_within_a_minute(
     async def scenario(harness: EngineHarness) -> None:
         assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
         await harness.set(maxmemory="100mb", maxmemory_policy="allkeys-lru")
-        monkeypatch.setattr("services.ledger.ack_confirmation.PROBE_INTERVAL_S", 0.0)  # that minute is over
+        monkeypatch.setattr(
+            "services.ledger.acknowledgements.ack_confirmation.PROBE_INTERVAL_S", 0.0
+        )  # that minute is over
         assert "drops keys" in await harness.ledger.unavailable_reason(GAME, DURABLE)
         await harness.set(maxmemory="0")
         assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""

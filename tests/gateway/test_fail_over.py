@@ -12,11 +12,12 @@ from redis.exceptions import ConnectionError as Away
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from services.gateway.command_tracking import CommandProgress
-from services.ledger import CommandResult, keys
-from services.ledger.ack_levels import ACCEPTED, DURABLE, AckLevel
+from services.gateway.games.command_tracking import CommandProgress
+from services.ledger import CommandResult
+from services.ledger.acknowledgements.ack_levels import ACCEPTED, DURABLE, AckLevel
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import keys
 from tests.gateway.confirmation import PARTITION, EngineHarness, run_with_engine, track_durable
 
 

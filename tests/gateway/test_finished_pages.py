@@ -11,11 +11,11 @@ from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.gateway import hub as hubs
-from services.gateway.problem_details import HttpProblemError
-from services.ledger import keys
-from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_queries import LogHead
+from services.gateway.following import hub as hubs
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger.engine import keys
+from services.ledger.log.view_queries import LogHead
+from services.ledger.scripts.view_merge import LogRewoundError
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
 from tests.gateway.test_log_rewound import PARTITION, grow, head, public

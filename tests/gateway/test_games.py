@@ -14,8 +14,9 @@ from schemas.entries import write_view_entry
 from schemas.events import GameEnded
 from schemas.player_names import with_names
 from schemas.refusals import ALL_RULES
-from services.gateway.invitations import FIELD
-from services.ledger import RedisLedger, keys
+from services.gateway.games.invitations import FIELD
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.referee.rules import RULESETS, GameState, board, fold, fold_events
 from tests.gateway.clients import (
     DRAW,

@@ -12,14 +12,15 @@ import redis
 from redis.exceptions import OutOfMemoryError
 
 from schemas.commands import CommandEnvelope, StartGame
-from services.gateway.answer_watch import QUIET_S, AnswerWatch
-from services.gateway.health_models import Readiness
-from services.gateway.health_watch import HealthWatch
-from services.gateway.referee_watch import SILENT_S
-from services.ledger import RedisLedger, keys
+from services.gateway.health.answer_watch import QUIET_S, AnswerWatch
+from services.gateway.health.health_watch import HealthWatch
+from services.gateway.health.referee_watch import SILENT_S
+from services.gateway.models.health_models import Readiness
+from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async, init_partition_count
-from services.ledger.membership import Membership
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, connect_async, init_partition_count
+from services.ledger.queues.membership import Membership
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import REFUSAL_QUIET_S, Outage
 from tests.captured_logs import captured_logs

@@ -10,22 +10,22 @@ from redis.exceptions import ConnectionError as Away
 
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.tokens import TokenKeys
-from services.gateway import hub as hubs
-from services.gateway.command_tracking import CommandProgress
-from services.gateway.entry_encoding import EncodedEntry
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.service import GatewayService
-from services.gateway.subscriptions import (
+from services.gateway.following import hub as hubs
+from services.gateway.following.entry_encoding import EncodedEntry
+from services.gateway.following.subscriptions import (
     MAX_QUEUED_ENTRIES,
     SlowConsumerError,
     Subscription,
     ViewDamagedError,
 )
-from services.ledger import keys
-from services.ledger.ack_levels import ACCEPTED
+from services.gateway.games.command_tracking import CommandProgress
+from services.gateway.games.service import GatewayService
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.rate_limit import RateLimiter
+from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.view_queries import PAGE_SIZE
+from services.ledger.engine import keys
+from services.ledger.log.view_queries import PAGE_SIZE
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_with_hub, until
 
 

@@ -13,7 +13,8 @@ import pytest
 from schemas.command_digest import digest_command
 from schemas.commands import ClaimRoute, CreateGame, SeatPlan, TakeSeat
 from services.bootstrap.embedded import EmbeddedServer
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from tests.gateway.clients import (
     DRAW,
     CreatedGame,

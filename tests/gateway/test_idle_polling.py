@@ -9,10 +9,10 @@ import pytest
 from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
-from services.gateway import hub as hubs
-from services.gateway.verdict_waiters import VerdictWaiter
+from services.gateway.following import hub as hubs
+from services.gateway.following.verdict_waiters import VerdictWaiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.view_queries import LogHead
+from services.ledger.log.view_queries import LogHead
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 
 

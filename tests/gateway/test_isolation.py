@@ -13,13 +13,13 @@ from schemas.errors import CorruptDataError
 from schemas.tokens import TokenKeys
 from services.gateway import app as web
 from services.gateway.app import create_app
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.service import LIST_COST
-from services.gateway.subscriptions import ViewDamagedError
-from services.ledger import keys
+from services.gateway.following.subscriptions import ViewDamagedError
+from services.gateway.games.service import LIST_COST
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.notifications import parse_notification
-from services.ledger.view_pages import ViewPage, ViewRequest
+from services.ledger.engine import keys
+from services.ledger.log.view_pages import ViewPage, ViewRequest
+from services.ledger.notifications.messages import parse_notification
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import UNLIMITED, soon

@@ -15,10 +15,10 @@ from schemas.commands import write_command
 from schemas.entries import ShownBytes, ViewEntry
 from schemas.field_types import COLORS
 from schemas.hash_chain import initial_head, next_head
-from services.gateway.legal_folds import LegalFolds
-from services.gateway.table_port import TableCatalog
+from services.gateway.tables.legal_folds import LegalFolds
+from services.gateway.tables.table_port import TableCatalog
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.view_merge import LogRewoundError
+from services.ledger.scripts.view_merge import LogRewoundError
 from services.referee.rules import legal
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import Json, Player, Socket, bearer, begun, entries, in_turn

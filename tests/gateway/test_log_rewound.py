@@ -9,12 +9,12 @@ import pytest
 
 from schemas.codec import pack_public
 from schemas.hash_chain import initial_head, next_head
-from services.gateway import hub as hubs
-from services.ledger import keys
+from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_pages import ViewRequest
-from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError
+from services.ledger.engine import keys
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import PAGE_SIZE, ViewPageOrError
+from services.ledger.scripts.view_merge import LogRewoundError
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
 

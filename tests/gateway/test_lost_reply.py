@@ -15,14 +15,14 @@ from starlette.websockets import WebSocket
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
-from services.gateway.command_tracking import RETRY_HINT
-from services.gateway.websocket_session import WebSocketSession
-from services.ledger import keys
-from services.ledger.ack_confirmation import ConfirmationBatcher
-from services.ledger.ack_levels import DURABLE
+from services.gateway.games.command_tracking import RETRY_HINT
+from services.gateway.sockets.websocket_session import WebSocketSession
+from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
+from services.ledger.acknowledgements.ack_levels import DURABLE
+from services.ledger.acknowledgements.confirmation_connection import EngineNode
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.confirmation_connection import EngineNode
-from services.ledger.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import keys
 from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     GAME,

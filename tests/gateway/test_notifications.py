@@ -9,11 +9,11 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from schemas.codec import pack_private_part, pack_public
-from services.gateway import hub as hubs
-from services.ledger import keys
+from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.notifications import EntryNotification, parse_notification
-from services.ledger.view_queries import PAGE_SIZE
+from services.ledger.engine import keys
+from services.ledger.log.view_queries import PAGE_SIZE
+from services.ledger.notifications.messages import EntryNotification, parse_notification
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
 
 

@@ -13,12 +13,13 @@ import pytest
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
-from services.gateway.problem_details import HttpProblemError
-from services.ledger import RedisLedger, keys
-from services.ledger.ack_levels import DURABLE
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger import RedisLedger
+from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect
-from services.ledger.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect
 from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     ENVELOPE,

@@ -12,15 +12,16 @@ from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway.hub import Hub
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.response_models import PlayOffSeat
+from services.gateway.following.hub import Hub
+from services.gateway.games.service import GatewayService
+from services.gateway.models.response_models import PlayOffSeat
 from services.gateway.routes.play_offs import take_seat
-from services.gateway.service import GatewayService
-from services.ledger import RedisLedger, keys
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.rate_limit import RateLimiter
+from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, connect_async
 from services.referee.rules import fold, split_by_visibility
 from tests.gateway.clients import (
     CreatedGame,

@@ -11,9 +11,9 @@ import pytest
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway.websocket_commands import MAX_PENDING_COMMANDS, SocketCommands
-from services.ledger import keys
-from services.ledger.records import MAX_WAITING_COMMANDS
+from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS, SocketCommands
+from services.ledger.engine import keys
+from services.ledger.ports.records import MAX_WAITING_COMMANDS
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmation import SOON_S
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from services.gateway import entry_lines
-from services.gateway.hub import Hub
-from services.gateway.subscriptions import Subscription
+from services.gateway.following.hub import Hub
+from services.gateway.following.subscriptions import Subscription
+from services.gateway.sockets import entry_lines
 from tests.gateway.clients import DRAW, LEAVE, Json, Player, bearer, in_turn, problem
 
 

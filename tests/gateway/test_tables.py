@@ -7,7 +7,7 @@ import pytest
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import write_command
-from services.gateway.clock_presets import PRESETS
+from services.gateway.tables.clock_presets import PRESETS
 from services.referee.rules.board import load_board
 from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, over, plan, problem
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from services.gateway.websocket_frames import FrameSplitter, encode_text_frame
+from services.gateway.web.websocket_frames import FrameSplitter, encode_text_frame
 
 TEXT, PIECE, LAST_PIECE, BINARY, PING = 0x81, 0x01, 0x80, 0x82, 0x89
 MASK = b"\x11\x22\x33\x44"

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from services.gateway import websocket_opening
+from services.gateway.sockets import websocket_opening
 from tests.gateway.clients import DRAW, Json, Socket, closed, in_turn, seated
 
 

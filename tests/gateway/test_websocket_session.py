@@ -8,8 +8,8 @@ from socket import SHUT_RDWR
 import httpx
 import pytest
 
-from services.gateway.request_parsing import MAX_BODY_BYTES
-from services.gateway.verdict_waiters import VerdictWaiter
+from services.gateway.following.verdict_waiters import VerdictWaiter
+from services.gateway.web.request_parsing import MAX_BODY_BYTES
 from tests.gateway.clients import (
     DRAW,
     LEAVE,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from services.ledger import RedisLedger
-from services.ledger.connection import init_partition_count
-from services.ledger.records import FIRST_EDITION, LEAN_EDITION
+from services.ledger.engine.connection import init_partition_count
+from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
 from tests.conftest import PARTITIONS, Connect, connections_to
 
 EDITIONS = (FIRST_EDITION, LEAN_EDITION)

@@ -12,7 +12,8 @@ from schemas.events import CardDrawn
 from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head
 from schemas.rows import VisibilitySplit, event_to_row
-from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger, keys
+from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger
+from services.ledger.engine import keys
 from tests.conftest import ALL, PARTITIONS
 
 GAME = "game-one"

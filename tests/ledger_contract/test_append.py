@@ -13,8 +13,8 @@ from services.ledger import (
     CommandResult,
     DuplicateCommand,
     RedisLedger,
-    keys,
 )
+from services.ledger.engine import keys
 from tests.conftest import ALL
 from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (

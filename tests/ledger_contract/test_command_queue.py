@@ -8,9 +8,10 @@ import pytest
 
 from schemas.codec import pack_envelope, unpack_envelope
 from schemas.rows import pack
-from services.ledger import BotTask, CommandResult, QueueFullError, RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.scripts import REMOVE_CONSUMER, run_script
+from services.ledger import BotTask, CommandResult, QueueFullError, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.scripts.lua_scripts import REMOVE_CONSUMER, run_script
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import (
     GAME,

@@ -14,8 +14,8 @@ import pytest
 from redis.exceptions import OutOfMemoryError
 
 from services.ledger import AppendResult, AppendStatus, RedisLedger
-from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
-from services.ledger.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from tests.ledger_contract.given import GAME, append_request, envelope_of, submit_and_take
 
 
@@ -97,7 +97,7 @@ def test_P7_a_killed_engine_keeps_what_was_fsynced(tmp_path: Path) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from services.ledger.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import running_engine
 with running_engine(Path(sys.argv[1])):
     print("open", flush=True)
     time.sleep(60)

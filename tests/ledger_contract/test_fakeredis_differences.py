@@ -8,7 +8,7 @@ import fakeredis
 import pytest
 import redis
 
-from services.ledger.connection import connect
+from services.ledger.engine.connection import connect
 
 
 @pytest.fixture

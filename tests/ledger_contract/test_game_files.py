@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from schemas.player_names import SaltedName
-from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, RedisLedger, keys
-from services.ledger.records import FIRST_EDITION, LEAN_EDITION
-from services.ledger.view_pages import ViewRequest
-from services.ledger.view_queries import read_view
+from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import read_view
+from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (

@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import (
-    AppendRequest,
-    AppendResult,
-    AppendStatus,
-    GameLog,
-    MissingEntryError,
-    RedisLedger,
-    keys,
-)
-from services.ledger.log_reader import read_game_logs
+from services.ledger import AppendRequest, AppendResult, AppendStatus, GameLog, MissingEntryError, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.log.log_reader import read_game_logs
 from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import GAME, PARTITION, append_request, contents, public_entry
 

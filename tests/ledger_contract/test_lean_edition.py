@@ -15,13 +15,14 @@ from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import CardDrawn
 from schemas.rows import VisibilitySplit, event_to_row
-from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger, keys
-from services.ledger.ack_confirmation import CONFIRM_ENTRY
-from services.ledger.connection import init_partition_count
-from services.ledger.records import FIRST_EDITION, LEAN_EDITION
-from services.ledger.stored_entries import head_of_last
-from services.ledger.view_merge import LogRewoundError
-from services.ledger.view_pages import ViewPage, ViewRequest
+from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
+from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY
+from services.ledger.engine import keys
+from services.ledger.engine.connection import init_partition_count
+from services.ledger.log.view_pages import ViewPage, ViewRequest
+from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
+from services.ledger.scripts.stored_entries import head_of_last
+from services.ledger.scripts.view_merge import LogRewoundError
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.ledger_contract.given import GAME, PARTITION, append_request, head_after, private_part, public_of
 

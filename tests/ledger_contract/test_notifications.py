@@ -11,9 +11,11 @@ from typing import Any
 import fakeredis
 import pytest
 
-from services.ledger import AppendRequest, RedisLedger, game_channels, keys
+from services.ledger import AppendRequest, RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, connect_async
+from services.ledger.notifications import game_channels
 from tests.cluster.nodes import SLOTS, Cluster, Node, wait_until
 from tests.conftest import PARTITIONS
 from tests.hearing import hearing, until

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from services.ledger import keys
-from services.ledger.connection import (
+from services.ledger.engine import keys
+from services.ledger.engine.connection import (
     EngineUnavailableError,
     EngineUnreachableError,
     connect,

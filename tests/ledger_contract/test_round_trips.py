@@ -16,9 +16,9 @@ import redis
 from redis.exceptions import ConnectionError
 
 from services.ledger import AppendStatus, RedisLedger
-from services.ledger.connection import connect, connect_async
-from services.ledger.queries import Argument, RedisCommand, command, send_commands
-from services.ledger.round_trips import (
+from services.ledger.engine.connection import connect, connect_async
+from services.ledger.engine.queries import Argument, RedisCommand, command, send_commands
+from services.ledger.engine.round_trips import (
     SENT_AT_ONCE_BYTES,
     is_one_engine,
     make_async_round_trip,

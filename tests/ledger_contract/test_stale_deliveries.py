@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from services.ledger import RedisLedger, consumer_groups, keys
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.stale_deliveries import FULL_SCAN_INTERVAL_MS
+from services.ledger import RedisLedger
+from services.ledger.consumers import consumer_groups
+from services.ledger.consumers.stale_deliveries import FULL_SCAN_INTERVAL_MS
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import (
     PARTITION,

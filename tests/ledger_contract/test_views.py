@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from services.ledger import MissingEntryError, RedisLedger, keys
-from services.ledger.view_merge import merge_view, require_contiguous
+from services.ledger import MissingEntryError, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.scripts.view_merge import merge_view, require_contiguous
 from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import GAME, PARTITION, append_request, private_part, public_entry
 

@@ -27,36 +27,36 @@ IDEMPOTENCY: Final = ("tests/gateway/test_idempotency.py",)
 
 LEDGER_MUTANTS: Final = (
     Mutant(
-        "no length check", "P3", "services/ledger/lua/append_entry.lua",
+        "no length check", "P3", "services/ledger/scripts/lua/append_entry.lua",
         "if length ~= tonumber(ARGV[3]) then", "if false then", CONTRACT,
     ),
     Mutant(
-        "the script ignores the head", "P3", "services/ledger/lua/append_entry.lua",
+        "the script ignores the head", "P3", "services/ledger/scripts/lua/append_entry.lua",
         "if before ~= '' and ARGV[4] ~= '' and before ~= ARGV[4] then", "if false then",
         ("tests/ledger_contract/test_hash_chain.py", *REFEREE),
     ),
     Mutant(
-        "no id check", "P2", "services/ledger/lua/append_entry.lua",
+        "no id check", "P2", "services/ledger/scripts/lua/append_entry.lua",
         "if known then", "if false then", CONTRACT,
     ),
     Mutant(
-        "an id's verdict isn't recorded", "P2", "services/ledger/lua/append_entry.lua",
+        "an id's verdict isn't recorded", "P2", "services/ledger/scripts/lua/append_entry.lua",
         "redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])", "", CONTRACT,
     ),
     Mutant(
-        "a verdict is kept without its command", "P2", "services/ledger/lua/append_entry.lua",
+        "a verdict is kept without its command", "P2", "services/ledger/scripts/lua/append_entry.lua",
         "ARGV[15] == '' and number or number .. ' ' .. ARGV[15]", "number", IDEMPOTENCY,
     ),
     Mutant(
-        "a submission doesn't find an earlier verdict", "P2", "services/ledger/lua/submit_command.lua",
+        "a submission doesn't find an earlier verdict", "P2", "services/ledger/scripts/lua/submit_command.lua",
         "return KEYS[3] and redis.call('HGET', KEYS[3], ARGV[4]) or 1", "return 1", IDEMPOTENCY,
     ),
     Mutant(
-        "an id answers any command", "P2", "services/gateway/command_tracking.py",
+        "an id answers any command", "P2", "services/gateway/games/command_tracking.py",
         "result.command_digest in (\"\", digest_command(envelope.command))", "True", IDEMPOTENCY,
     ),
     Mutant(
-        "two commands of a socket share an id while they wait", "P2", "services/gateway/websocket_commands.py",
+        "two commands of a socket share an id while they wait", "P2", "services/gateway/sockets/websocket_commands.py",
         " and digest_command(waiting.command) != digest_command(envelope.command):", " and False:", IDEMPOTENCY,
     ),
     Mutant(
@@ -64,67 +64,67 @@ LEDGER_MUTANTS: Final = (
         "in sorted(value.items())", "in value.items()", IDEMPOTENCY,
     ),
     Mutant(
-        "a creation with another's id makes room for more games", "P9", "services/gateway/open_games.py",
+        "a creation with another's id makes room for more games", "P9", "services/gateway/games/open_games.py",
         'error.rule in ("WAIT-1", "ID-1")', 'error.rule == "WAIT-1"', ("tests/security/test_quotas.py",),
     ),
     Mutant(
-        "a decided command stays pending", "P9", "services/ledger/lua/append_entry.lua",
+        "a decided command stays pending", "P9", "services/ledger/scripts/lua/append_entry.lua",
         "    redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])\n", "", CONTRACT,
     ),
     Mutant(
-        "a decided command stays in the stream", "P9", "services/ledger/lua/append_entry.lua",
+        "a decided command stays in the stream", "P9", "services/ledger/scripts/lua/append_entry.lua",
         "    redis.call('XDEL', KEYS[1], ARGV[2])\n", "", CONTRACT,
     ),
     Mutant(
-        "acknowledged before the append is checked", "P1", "services/ledger/lua/append_entry.lua",
+        "acknowledged before the append is checked", "P1", "services/ledger/scripts/lua/append_entry.lua",
         "local known = redis.call(", "acknowledge()\nlocal known = redis.call(", CONTRACT,
     ),
     Mutant(
-        "no public entry is written", "P5", "services/ledger/lua/append_entry.lua",
+        "no public entry is written", "P5", "services/ledger/scripts/lua/append_entry.lua",
         "redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])", "", CONTRACT,
     ),
     Mutant(
-        "a deadline isn't removed", "P10", "services/ledger/lua/append_entry.lua",
+        "a deadline isn't removed", "P10", "services/ledger/scripts/lua/append_entry.lua",
         "  redis.call('ZREM', KEYS[6], ARGV[12])\n", "", CONTRACT,
     ),
     Mutant(
-        "a started game is still evicted", "P9", "services/ledger/lua/append_entry.lua",
+        "a started game is still evicted", "P9", "services/ledger/scripts/lua/append_entry.lua",
         "if ARGV[11] == '' then\n  redis.call('ZREM', KEYS[8], ARGV[12])",
         "if ARGV[11] == '' then", ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "an engine that is full counts as a damaged log", "P8", "services/ledger/lua/append_entry.lua",
+        "an engine that is full counts as a damaged log", "P8", "services/ledger/scripts/lua/append_entry.lua",
         "if string.find(tostring(written.err), 'equal or smaller') then", "if true then",
         ("tests/ledger_contract",),
     ),
     Mutant(
-        "commands are dropped when too many wait", "P8", "services/ledger/lua/submit_command.lua",
+        "commands are dropped when too many wait", "P8", "services/ledger/scripts/lua/submit_command.lua",
         "  return 0\n", "  return 1\n", CONTRACT,
     ),
     Mutant(
-        "any number of commands may wait", "P8", "services/ledger/lua/submit_command.lua",
+        "any number of commands may wait", "P8", "services/ledger/scripts/lua/submit_command.lua",
         ">= tonumber(ARGV[1])", ">= 1e9", CONTRACT,
     ),
     Mutant(
-        "a consumer that lost a command moves it to the dead letters", "P8", "services/ledger/lua/reject_command.lua",
+        "a consumer that lost a command moves it to the dead letters", "P8", "services/ledger/scripts/lua/reject_command.lua",
         "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then",
         "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 9 then", CONTRACT,
     ),
     Mutant(
-        "a game that went on is removed", "P9", "services/ledger/lua/evict_game.lua",
+        "a game that went on is removed", "P9", "services/ledger/scripts/lua/evict_game.lua",
         "if redis.call('XLEN', KEYS[1]) ~= tonumber(ARGV[2]) then", "if false then",
         ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "a consumer is removed with its pending commands", "P1", "services/ledger/lua/remove_consumer.lua",
+        "a consumer is removed with its pending commands", "P1", "services/ledger/scripts/lua/remove_consumer.lua",
         "ARGV[2]) > 0 then", "ARGV[2]) > 99 then", CONTRACT,
     ),
     Mutant(
-        "the game clock goes back", "P10", "services/ledger/lua/heartbeat.lua",
+        "the game clock goes back", "P10", "services/ledger/scripts/lua/heartbeat.lua",
         "(lead > 0 and", "(true and", ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "a dead referee keeps its lease", "P7", "services/ledger/lua/heartbeat.lua",
+        "a dead referee keeps its lease", "P7", "services/ledger/scripts/lua/heartbeat.lua",
         "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))\n", "",
         ("tests/referee/test_leases.py",),
     ),
@@ -135,13 +135,13 @@ LEDGER_MUTANTS: Final = (
     Mutant(
         "redelivered commands are decided together with others",
         "P8",
-        "services/ledger/consumer_groups.py",
+        "services/ledger/consumers/consumer_groups.py",
         "delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]",
         "delivered_once = stale",
         (*CONTRACT, "tests/referee/test_poison.py"),
     ),
     Mutant(
-        "an earlier rejection answers the next submission", "P2", "services/ledger/lua/submit_command.lua",
+        "an earlier rejection answers the next submission", "P2", "services/ledger/scripts/lua/submit_command.lua",
         "redis.call('DEL', KEYS[2])\n", "", ("tests/ledger_contract", "tests/gateway/test_idempotency.py"),
     ),
 )  # fmt: skip

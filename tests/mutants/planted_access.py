@@ -47,10 +47,10 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "who sat there joins again under its id, and gets the next holder's token", "security",
-        "services/gateway/authorization.py", "for entry in entries) < times_freed:", "for entry in entries) < 0:", FREED_OVER_HTTP,
+        "services/gateway/games/authorization.py", "for entry in entries) < times_freed:", "for entry in entries) < 0:", FREED_OVER_HTTP,
     ),
     Mutant(
-        "the invitation of who sat there opens the seat", "security", "services/gateway/invitations.py",
+        "the invitation of who sat there opens the seat", "security", "services/gateway/games/invitations.py",
         "is_void = invitation.times_freed < freed.get(invitation.seat, 0)", "is_void = False", FREED_OVER_HTTP,
     ),
     Mutant(
@@ -66,45 +66,45 @@ ACCESS_MUTANTS: Final = (
         "return bool(state.ticket_decks) or state.fork_origin is not None", "return False", FREED,
     ),
     Mutant(
-        "a game for its players alone is shown to everybody", "security", "services/gateway/authorization.py",
+        "a game for its players alone is shown to everybody", "security", "services/gateway/games/authorization.py",
         '        if (await self._creations.find(game)).access.visibility == "players":\n', "        if False:\n", PRIVATE,
     ),
     Mutant(
         "a game for its players alone is for everybody in the archive", "security",
-        "services/gateway/game_creations.py",
+        "services/gateway/games/game_creations.py",
         "        entries = entries or await self._archive_views.read_view(game, None) or ()\n", "", PRIVATE,
     ),
     Mutant(
-        "what another seat saw is shown while the game goes on", "security", "services/gateway/game_views.py",
+        "what another seat saw is shown while the game goes on", "security", "services/gateway/games/game_views.py",
         "        if not location.archived and not await is_over(self.ledger, game):\n", "        if False:\n", TABLES,
     ),
     Mutant(
-        "a game that isn't public is listed", "security", "services/ledger/script_calls.py",
+        "a game that isn't public is listed", "security", "services/ledger/scripts/script_calls.py",
         "keys.games(partition) if is_listed else keys.unlisted_games(partition),", "keys.games(partition),", LISTED,
     ),
     Mutant(
-        "an unlisted game stays in its set when it is evicted", "P9", "services/ledger/script_calls.py",
+        "an unlisted game stays in its set when it is evicted", "P9", "services/ledger/scripts/script_calls.py",
         "        keys.unlisted_games(partition),\n        keys.archived_lengths(partition),\n",
         "        keys.games(partition),\n        keys.archived_lengths(partition),\n", LISTED,
     ),
     Mutant(
-        "a game is public unless its creator says otherwise", "security", "services/gateway/service.py",
+        "a game is public unless its creator says otherwise", "security", "services/gateway/games/service.py",
         'DEFAULT_VISIBILITY: Final = "unlisted"', 'DEFAULT_VISIBILITY: Final = "public"', PRIVATE,
     ),
     Mutant(
-        "spectators read a page at once", "P5", "services/gateway/game_views.py",
+        "spectators read a page at once", "P5", "services/gateway/games/game_views.py",
         "        if not access.spectator_delay:\n", "        if True:\n", PRIVATE,
     ),
     Mutant(
-        "spectators' sockets aren't late", "P5", "services/gateway/websocket_session.py",
+        "spectators' sockets aren't late", "P5", "services/gateway/sockets/websocket_session.py",
         "delay_entries(followed, delay) if delay else followed", "followed", PRIVATE,
     ),
     Mutant(
-        "a spectator is sent new entries directly", "P5", "services/gateway/websocket_session.py",
+        "a spectator is sent new entries directly", "P5", "services/gateway/sockets/websocket_session.py",
         "self.direct and not delay and", "self.direct and", PRIVATE,
     ),
     Mutant(
-        "a spectator's socket says where the log really is", "P5", "services/gateway/game_views.py",
+        "a spectator's socket says where the log really is", "P5", "services/gateway/games/game_views.py",
         "        if length == latest.sequence:\n", "        if True:\n", PRIVATE,
     ),
     Mutant(
@@ -112,7 +112,7 @@ ACCESS_MUTANTS: Final = (
         "        return length if is_over else max(", "        return max(", (*PRIVATE, *ACCESS),
     ),
     Mutant(
-        "spectators' sockets never send the end", "security", "services/gateway/spectator_delay.py",
+        "spectators' sockets never send the end", "security", "services/gateway/following/spectator_delay.py",
         "        kept = 0 if entry.ends_game else delay\n", "        kept = delay\n", PRIVATE,
     ),
     Mutant(
@@ -137,19 +137,19 @@ ACCESS_MUTANTS: Final = (
         "(AccessSet, GameForked, *SETUP_EVENTS)", "(GameForked, *SETUP_EVENTS)", ACCESS,
     ),
     Mutant(
-        "a seat is taken without an invitation", "security", "services/gateway/invitations.py",
+        "a seat is taken without an invitation", "security", "services/gateway/games/invitations.py",
         "            if (await self._creations.find(game)).access.by_invitation:\n", "            if False:\n", PRIVATE,
     ),
     Mutant(
-        "an invitation is to the first free seat", "security", "services/gateway/invitations.py",
+        "an invitation is to the first free seat", "security", "services/gateway/games/invitations.py",
         "        return replace(command, seat=seat)\n", "        return command\n", PRIVATE,
     ),
     Mutant(
-        "an invitation is to any game", "security", "services/gateway/invitations.py",
+        "an invitation is to any game", "security", "services/gateway/games/invitations.py",
         "        if invitation.game != game:\n", "        if False:\n", PRIVATE,
     ),
     Mutant(
-        "an invitation never ends", "security", "services/gateway/invitations.py",
+        "an invitation never ends", "security", "services/gateway/games/invitations.py",
         "if is_void or invitation.ends_at_s <= self._wall_clock_s():", "if is_void:", PRIVATE,
     ),
     Mutant(
@@ -162,7 +162,7 @@ ACCESS_MUTANTS: Final = (
         "    elif bearer:\n", "    elif False:\n", QUOTAS,
     ),
     Mutant(
-        "forks of one's own forks are another's", "P9", "services/gateway/open_games.py",
+        "forks of one's own forks are another's", "P9", "services/gateway/games/open_games.py",
         "        counted = [self._first_creators.get(creator, creator) for creator in creators]\n",
         "        counted = [*creators]\n", QUOTAS,
     ),

@@ -33,31 +33,31 @@ ARCHIVE_MUTANTS: Final = (
         "self.read_archived_length(game) != length", "False", ARCHIVING,
     ),
     Mutant(
-        "a mark makes a game stay longer", "P9", "services/ledger/archive_index.py",
+        "a mark makes a game stay longer", "P9", "services/ledger/log/archive_index.py",
         "xx=True, lt=True", "xx=True", MARKS,
     ),
     Mutant(
-        "a mark evicts a running game", "P10", "services/ledger/archive_index.py",
+        "a mark evicts a running game", "P10", "services/ledger/log/archive_index.py",
         "xx=True, lt=True", "lt=True", MARKS,
     ),
     Mutant(
-        "the mark stays when the game is evicted", "P9", "services/ledger/lua/evict_game.lua",
+        "the mark stays when the game is evicted", "P9", "services/ledger/scripts/lua/evict_game.lua",
         "for k = 2, 8 do", "for k = 2, 5 do", MARKS,
     ),
     Mutant(
-        "streams go although the log went on", "P7", "services/ledger/lua/remove_streams.lua",
+        "streams go although the log went on", "P7", "services/ledger/scripts/lua/remove_streams.lua",
         "if redis.call('XLEN', KEYS[1]) ~= tonumber(ARGV[2]) then", "if false then", FILES,
     ),
     Mutant(
-        "streams go although the head moved", "P7", "services/ledger/lua/remove_streams.lua",
+        "streams go although the head moved", "P7", "services/ledger/scripts/lua/remove_streams.lua",
         "elseif last[2][4] and last[2][4] ~= ARGV[3] then", "elseif false then", FILES,
     ),
     Mutant(
-        "streams go although the file isn't the one that was checked", "P7", "services/ledger/lua/remove_streams.lua",
+        "streams go although the file isn't the one that was checked", "P7", "services/ledger/scripts/lua/remove_streams.lua",
         "if redis.call('GET', KEYS[3]) ~= ARGV[4] then", "if false then", FILES,
     ),
     Mutant(
-        "a game that has its file alone is created again", "P2", "services/ledger/lua/append_entry.lua",
+        "a game that has its file alone is created again", "P2", "services/ledger/scripts/lua/append_entry.lua",
         "if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then", "if false then", FILES,
     ),
     Mutant(
@@ -73,15 +73,15 @@ ARCHIVE_MUTANTS: Final = (
         "if stored is None or stored.data != data:", "if False:", FILED,
     ),
     Mutant(
-        "a view lacks private parts whose stream went while it was read", "P5", "services/ledger/view_queries.py",
+        "a view lacks private parts whose stream went while it was read", "P5", "services/ledger/log/view_queries.py",
         "if may_end and not next(replies):", "if may_end and next(replies) == 0:", FILES,
     ),
     Mutant(
-        "a file continues another branch than was delivered", "P3", "services/gateway/finished_pages.py",
+        "a file continues another branch than was delivered", "P3", "services/gateway/following/finished_pages.py",
         "if after and head and view[after - 1].shown.head not in (head, b\"\"):", "if False:", FOLLOWED,
     ),
     Mutant(
-        "a verdict of a game that is one value isn't found", "P2", "services/gateway/archive_views.py",
+        "a verdict of a game that is one value isn't found", "P2", "services/gateway/games/archive_views.py",
         "return rule in NO_STREAMS_RULES and not", "return False and not", ("tests/gateway/test_filed_games.py",),
     ),
     Mutant(
@@ -105,7 +105,7 @@ ARCHIVE_MUTANTS: Final = (
         "if queue.count >= self.max_waiting:", "if False:", JOBS,
     ),
     Mutant(
-        "a game in the archive is created again under its id", "P2", "services/gateway/service.py",
+        "a game in the archive is created again under its id", "P2", "services/gateway/games/service.py",
         "return (entries[0], str(DECIDED)) if entries else None", "return None", SERVER,
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-APPEND: Final = "services/ledger/lua/append_entry.lua"
+APPEND: Final = "services/ledger/scripts/lua/append_entry.lua"
 LEAN: Final = ("tests/ledger_contract/test_lean_edition.py",)
 CONTRACT: Final = ("tests/ledger_contract/test_append.py",)
 DAMAGED: Final = ("tests/referee/test_damaged_games.py",)
@@ -43,23 +43,23 @@ EDITION_MUTANTS: Final = (
         "local lean = stored or (length == 0 and ARGV[16] ~= '1')", "local lean = ARGV[16] ~= '1'", LEAN,
     ),
     Mutant(
-        "a stored head isn't compared with the one that follows", "P6", "services/ledger/stored_entries.py",
+        "a stored head isn't compared with the one that follows", "P6", "services/ledger/scripts/stored_entries.py",
         "if stored_head and stored_head != head:", "if False:", LEAN,
     ),
     Mutant(
-        "the end of a page isn't compared with the chain head", "P6", "services/ledger/view_pages.py",
+        "the end of a page isn't compared with the chain head", "P6", "services/ledger/log/view_pages.py",
         "    if read_head != head:\n", "    if False:\n", LEAN,
     ),
     Mutant(
-        "a follower's head isn't compared with the chain head", "P3", "services/ledger/view_pages.py",
+        "a follower's head isn't compared with the chain head", "P3", "services/ledger/log/view_pages.py",
         "    if read_head != head and request.head and request.after:\n", "    if False:\n", LEAN,
     ),
     Mutant(
-        "a view's lost end isn't noticed", "P3", "services/ledger/view_pages.py",
+        "a view's lost end isn't noticed", "P3", "services/ledger/log/view_pages.py",
         "    if min(end, last_read(request, limit)) > last:\n", "    if False:\n", LEAN,
     ),
     Mutant(
-        "everybody is shown the parts of seat 1", "P5", "services/ledger/view_pages.py",
+        "everybody is shown the parts of seat 1", "P5", "services/ledger/log/view_pages.py",
         "    if viewer is None:\n        return []\n", "    viewer = 1 if viewer is None else viewer\n", LEAN,
     ),
     Mutant(

@@ -8,8 +8,8 @@ from tests.mutants.mutant import Mutant
 
 WORD: Final = ("tests/gateway/test_engine_word.py",)
 SETTINGS_TESTS: Final = ("tests/gateway/test_engine_settings.py",)
-WATCH: Final = "services/gateway/engine_settings_watch.py"
-SETTINGS: Final = "services/ledger/engine_settings.py"
+WATCH: Final = "services/gateway/health/engine_settings_watch.py"
+SETTINGS: Final = "services/ledger/operations/engine_settings.py"
 
 ENGINE_MUTANTS: Final = (
     Mutant(
@@ -21,19 +21,19 @@ ENGINE_MUTANTS: Final = (
         "if settings.syncs_before_it_answers or (self.trial and self.trial.waits_for_disk):", "if not self.waitaof_error:", WORD,
     ),
     Mutant(
-        "an engine is tried once and for all", "P1", "services/ledger/engine_probe.py",
+        "an engine is tried once and for all", "P1", "services/ledger/operations/engine_probe.py",
         "if known is None or known.run_id != settings.run_id or known.error:", "if known is None:", WORD,
     ),
     Mutant(
-        "the trial has one write", "P1", "services/ledger/engine_probe.py",
+        "the trial has one write", "P1", "services/ledger/operations/engine_probe.py",
         "return WaitaofTrial(run_id, min(waits_s[1:]))", "return WaitaofTrial(run_id, max(waits_s))", WORD,
     ),
     Mutant(
-        "confirmations go on where the engine came back with other settings", "P1", "services/ledger/ack_confirmation.py",
+        "confirmations go on where the engine came back with other settings", "P1", "services/ledger/acknowledgements/ack_confirmation.py",
         "        if self.level == DURABLE and checked.capabilities.unavailable_reason:\n            return []", "        if False:\n            return []", WORD,
     ),
     Mutant(
-        "a confirmation doesn't look at the settings again", "P1", "services/ledger/confirmation_connection.py",
+        "a confirmation doesn't look at the settings again", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
         "return bool(synced[0] >= 1) and all(self._has_settings(config) for config in configs)", "return bool(synced[0] >= 1)", WORD,
     ),
     Mutant(
@@ -41,7 +41,7 @@ ENGINE_MUTANTS: Final = (
         "        if settings.may_drop_keys:\n            return", "        if False:\n            return", WORD,
     ),
     Mutant(
-        "settings that changed since are never seen", "P1", "services/ledger/ack_confirmation.py",
+        "settings that changed since are never seen", "P1", "services/ledger/acknowledgements/ack_confirmation.py",
         "if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:", "if checked is None:", WORD,
     ),
     Mutant(
@@ -61,11 +61,11 @@ ENGINE_MUTANTS: Final = (
         "await asyncio.to_thread(self.check)", "await asyncio.sleep(0)", SETTINGS_TESTS,
     ),
     Mutant(
-        "a reply that nobody read answers the next command", "P3", "services/ledger/round_trips.py",
+        "a reply that nobody read answers the next command", "P3", "services/ledger/engine/round_trips.py",
         "        connection.disconnect()  # a reply", "        pass  # a reply", ("tests/ledger_contract/test_round_trips.py",),
     ),
     Mutant(
-        "a reply that a gateway's failed round trip left answers its next", "P8", "services/ledger/round_trips.py",
+        "a reply that a gateway's failed round trip left answers its next", "P8", "services/ledger/engine/round_trips.py",
         "        await connection.disconnect(nowait=True)  # as", "        pass  # as", ("tests/ledger_contract/test_round_trips.py",),
     ),
 )  # fmt: skip

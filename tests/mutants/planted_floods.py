@@ -12,45 +12,45 @@ QUOTAS: Final = ("tests/security/test_quotas.py",)
 
 FLOOD_MUTANTS: Final = (
     Mutant(
-        "pongs wait for a client that never reads", "P8", "services/gateway/websocket_protocol.py",
+        "pongs wait for a client that never reads", "P8", "services/gateway/web/websocket_protocol.py",
         "        if self.writable.is_set():\n", "        if True:\n", FLOODS,
     ),
     Mutant(
-        "a closing waits until the client reads", "P8", "services/gateway/websocket_protocol.py",
+        "a closing waits until the client reads", "P8", "services/gateway/web/websocket_protocol.py",
         "        if message[\"type\"] != \"websocket.close\" or", "        if True or", FLOODS,
     ),
     Mutant(
-        "messages wait without limit for a slow client", "P8", "services/gateway/websocket_protocol.py",
+        "messages wait without limit for a slow client", "P8", "services/gateway/web/websocket_protocol.py",
         "        if self.transport.get_write_buffer_size() > self.limits.unsent_bytes:", "        if False:", FLOODS,
     ),
     Mutant(
-        "pings aren't counted", "P8", "services/gateway/websocket_protocol.py",
+        "pings aren't counted", "P8", "services/gateway/web/websocket_protocol.py",
         "until the client reads on.\"\"\"\n        if not self._count_frame():\n            return\n",
         "until the client reads on.\"\"\"\n", FLOODS,
     ),
     Mutant(
-        "an address may have any number of connections", "P8", "services/gateway/connection_limits.py",
+        "an address may have any number of connections", "P8", "services/gateway/web/connection_limits.py",
         "        if self.by_address[address] >= self.most_per_address and", "        if False and", FLOODS,
     ),
     Mutant(
-        "connections that ended still count", "P8", "services/gateway/websocket_protocol.py",
+        "connections that ended still count", "P8", "services/gateway/web/websocket_protocol.py",
         "        self.open_connections.close(self.peer)\n", "", FLOODS,
     ),
     Mutant(
-        "half of a header is waited for without end", "P8", "services/gateway/http_protocol.py",
+        "half of a header is waited for without end", "P8", "services/gateway/web/http_protocol.py",
         "        if refused is None:\n            self._set_deadline(self.limits.header_s)\n",
         "        if refused is None:\n            pass\n", FLOODS,
     ),
     Mutant(
-        "half of a body is waited for without end", "P8", "services/gateway/http_protocol.py",
+        "half of a body is waited for without end", "P8", "services/gateway/web/http_protocol.py",
         "        self._set_deadline(self.limits.body_s)\n", "        self._clear_deadline()\n", FLOODS,
     ),
     Mutant(
-        "senseless messages have no rate", "P8", "services/gateway/websocket_commands.py",
+        "senseless messages have no rate", "P8", "services/gateway/sockets/websocket_commands.py",
         "                self.service.enforce_rate_limit(self._sender())\n", "                pass\n", FLOODS,
     ),
     Mutant(
-        "reads have no rate", "P8", "services/gateway/read_limit.py",
+        "reads have no rate", "P8", "services/gateway/routes/read_limit.py",
         "        if scope[\"method\"] == COMMAND_METHOD:\n", "        if True:\n", FLOODS,
     ),
     Mutant(
@@ -59,15 +59,15 @@ FLOOD_MUTANTS: Final = (
         ("tests/security/test_forwarded_for.py",),
     ),
     Mutant(
-        "the last of two equal keys counts", "P8", "services/gateway/request_parsing.py",
+        "the last of two equal keys counts", "P8", "services/gateway/web/request_parsing.py",
         "    if len(fields) == len(pairs):\n", "    if True:\n", OTHER_SITES,
     ),
     Mutant(
-        "a body may be in UTF-16", "P8", "services/gateway/request_parsing.py",
+        "a body may be in UTF-16", "P8", "services/gateway/web/request_parsing.py",
         "else text.decode()", "else text", OTHER_SITES,
     ),
     Mutant(
-        "a page of another site may create games", "P8", "services/gateway/dependencies.py",
+        "a page of another site may create games", "P8", "services/gateway/games/dependencies.py",
         "    require_json_type(request.headers.get(\"content-type\"), request.headers.get(\"origin\"))\n", "", OTHER_SITES,
     ),
     Mutant(
@@ -75,11 +75,11 @@ FLOOD_MUTANTS: Final = (
         " and origin not in service.origins:", " and not origin:", OTHER_SITES,
     ),
     Mutant(
-        "an address may create any number of games", "P9", "services/gateway/open_games.py",
+        "an address may create any number of games", "P9", "services/gateway/games/open_games.py",
         "                if await self._count(creator, game):\n", "                if False:\n", QUOTAS,
     ),
     Mutant(
-        "games that are over count as open", "P9", "services/gateway/open_games.py",
+        "games that are over count as open", "P9", "services/gateway/games/open_games.py",
         "                if is_answered and await is_over(self.ledger, other):\n", "                if False:\n", QUOTAS,
     ),
     Mutant(

@@ -15,27 +15,27 @@ REPEATED: Final = ("tests/security/test_repeated_errors.py",)
 
 HEALTH_MUTANTS: Final = (
     Mutant(
-        "without a referee all is well", "P7", "services/gateway/referee_watch.py",
+        "without a referee all is well", "P7", "services/gateway/health/referee_watch.py",
         "return self.silence_s(now_s) >= SILENT_S", "return False", HEALTH,
     ),
     Mutant(
-        "a dead referee's heartbeat counts as new", "P7", "services/gateway/referee_watch.py",
+        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/referee_watch.py",
         "if known is None or known.heartbeat_ms != heartbeat_ms:", "if True:", HEALTH,
     ),
     Mutant(
-        "a stalled partition isn't told of", "P8", "services/gateway/partition_watch.py",
+        "a stalled partition isn't told of", "P8", "services/gateway/health/partition_watch.py",
         "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if False:", HEALTH,
     ),
     Mutant(
-        "a stalled partition is told of at every look", "P8", "services/gateway/partition_watch.py",
+        "a stalled partition is told of at every look", "P8", "services/gateway/health/partition_watch.py",
         "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if now_s - since_s >= self.stall_s:", HEALTH,
     ),
     Mutant(
-        "a busy partition counts as stalled", "P8", "services/gateway/partition_watch.py",
+        "a busy partition counts as stalled", "P8", "services/gateway/health/partition_watch.py",
         "before is not None and before.backlog.oldest_mark == backlog.oldest_mark", "before is not None", HEALTH,
     ),
     Mutant(
-        "an engine that refuses writes is ready", "P8", "services/gateway/health_watch.py",
+        "an engine that refuses writes is ready", "P8", "services/gateway/health/health_watch.py",
         "                await self.ledger.try_write(partitions[0])\n", "", HEALTH,
     ),
     Mutant(
@@ -43,7 +43,7 @@ HEALTH_MUTANTS: Final = (
         'return text if text.lstrip("-").partition(" ")[0] in REFUSAL_WORDS else ""', 'return ""', HEALTH,
     ),
     Mutant(
-        "answers become unknown and nobody is told", "P8", "services/gateway/command_tracking.py",
+        "answers become unknown and nobody is told", "P8", "services/gateway/games/command_tracking.py",
         "        if progress.level != ack_request.level:\n            self.answers.record_unknown",
         "        if False:\n            self.answers.record_unknown", ("tests/gateway/test_health_routes.py",),
     ),
@@ -56,7 +56,7 @@ HEALTH_MUTANTS: Final = (
         "for broken in broken_promises(settings)]", "for broken in ()]", STATUS,
     ),
     Mutant(
-        "an engine that refuses writes can't be looked at", "P9", "services/ledger/connection.py",
+        "an engine that refuses writes can't be looked at", "P9", "services/ledger/engine/connection.py",
         "        if stored is None:  # else nothing", "        if True:  # else nothing", STATUS,
     ),
     Mutant(

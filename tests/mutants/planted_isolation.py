@@ -26,15 +26,15 @@ ISOLATION_MUTANTS: Final = (
         "        self._processes.remove(process)\n", "", SLOW_POLICIES,
     ),
     Mutant(
-        "a key of another type stops all partitions", "P8", "services/ledger/mistyped_keys.py",
+        "a key of another type stops all partitions", "P8", "services/ledger/engine/mistyped_keys.py",
         "[partition for partition in partitions if partition not in self._left_out]", "[*partitions]", MISTYPED,
     ),
     Mutant(
-        "a key of another type isn't logged by its name", "P8", "services/ledger/mistyped_keys.py",
+        "a key of another type isn't logged by its name", "P8", "services/ledger/engine/mistyped_keys.py",
         "        for name in sorted(found - self.names):\n", "        for name in ():\n", MISTYPED,
     ),
     Mutant(
-        "a shared key of another type stops all referees", "P8", "services/ledger/lua/heartbeat.lua",
+        "a shared key of another type stops all referees", "P8", "services/ledger/scripts/lua/heartbeat.lua",
         "if not string.find(tostring(reply.err), 'WRONGTYPE') then", "if true then", SHARED,
     ),
     Mutant(
@@ -46,15 +46,15 @@ ISOLATION_MUTANTS: Final = (
         "reply_ms = self.wall_time_ms() if asked_ms is None else asked_ms", "reply_ms = self.wall_time_ms()", SHARED,
     ),
     Mutant(
-        "a membership of another type is taken for a time without referees", "P8", "services/gateway/referee_watch.py",
+        "a membership of another type is taken for a time without referees", "P8", "services/gateway/health/referee_watch.py",
         "self.last_signs, self._last_seen_s = {}, now_s", "self.last_signs = {}", ("tests/gateway/test_health.py",),
     ),
     Mutant(
-        "an append meets a key of another type half way through", "P8", "services/ledger/lua/append_entry.lua",
+        "an append meets a key of another type half way through", "P8", "services/ledger/scripts/lua/append_entry.lua",
         "redis.call('ZSCORE', KEYS[6], ARGV[12])\n", "", MISTYPED,
     ),
     Mutant(
-        "a command is lost where dead letters are of another type", "P8", "services/ledger/lua/reject_command.lua",
+        "a command is lost where dead letters are of another type", "P8", "services/ledger/scripts/lua/reject_command.lua",
         "#ARGV > 9 and redis.call('XLEN', KEYS[3])", "#ARGV > 9 and 0", MISTYPED,
     ),
     Mutant(
@@ -100,28 +100,28 @@ ISOLATION_MUTANTS: Final = (
         ("tests/referee/test_game_cache.py",),
     ),
     Mutant(
-        "all watchers of a game are written to at once", "P8", "services/gateway/delivery_queue.py",
+        "all watchers of a game are written to at once", "P8", "services/gateway/following/delivery_queue.py",
         "            if written % CHUNK_SIZE == 0:\n", "            if False:\n", ("tests/gateway/test_crowds.py",),
     ),
     Mutant(
-        "entries overtake those that wait for a crowd", "P5", "services/gateway/delivery_queue.py",
+        "entries overtake those that wait for a crowd", "P5", "services/gateway/following/delivery_queue.py",
         "if not followed.queued_pages and len(recipients) <= CHUNK_SIZE:", "if len(recipients) <= CHUNK_SIZE:",
         ("tests/gateway/test_crowds.py",),
     ),
     Mutant(
-        "what a full delivery queue left out is never read", "P1", "services/gateway/delivery_queue.py",
+        "what a full delivery queue left out is never read", "P1", "services/gateway/following/delivery_queue.py",
         "                    self._on_drained(game)\n", "                    pass\n", ("tests/gateway/test_crowds.py",),
     ),
     Mutant(
-        "a node of a cluster that hangs is waited for for ten seconds", "P7", "services/ledger/silent_nodes.py",
+        "a node of a cluster that hangs is waited for for ten seconds", "P7", "services/ledger/engine/silent_nodes.py",
         "NODE_TIMEOUT_S: Final = 0.5", "NODE_TIMEOUT_S: Final = 10.0", ("tests/cluster/test_hanging_node.py",),
     ),
     Mutant(
-        "a node of a cluster that hangs is asked again each time", "P7", "services/ledger/silent_nodes.py",
+        "a node of a cluster that hangs is asked again each time", "P7", "services/ledger/engine/silent_nodes.py",
         "if not lost.is_heard() and self._clock_s() < lost.retry_s:", "if False:", SILENT,
     ),
     Mutant(
-        "a node that hangs is dropped without a word", "P7", "services/ledger/silent_nodes.py",
+        "a node that hangs is dropped without a word", "P7", "services/ledger/engine/silent_nodes.py",
         "            if name not in self._lost:\n", "            if False:\n", SILENT,
     ),
     Mutant(
@@ -135,41 +135,41 @@ ISOLATION_MUTANTS: Final = (
         ("tests/bots/test_waiting_tasks.py",),
     ),
     Mutant(
-        "a confirmation waits for a node that hangs though another took over", "P7", "services/ledger/confirmation_connection.py",
+        "a confirmation waits for a node that hangs though another took over", "P7", "services/ledger/acknowledgements/confirmation_connection.py",
         "            if await is_replaced():\n", "            if False:\n", ("tests/gateway/test_hanging_confirmations.py",),
     ),
     Mutant(
-        "a list of games doesn't say that a node is away", "P8", "services/ledger/ledger_queries.py",
+        "a list of games doesn't say that a node is away", "P8", "services/ledger/log/ledger_queries.py",
         "if is_mistyped(reply) or isinstance(reply, NodeAwayError)", "if is_mistyped(reply)", ("tests/cluster/test_part_away.py",),
     ),
     Mutant(
-        "a list of games doesn't say what it lacks", "P8", "services/gateway/response_models.py",
+        "a list of games doesn't say what it lacks", "P8", "services/gateway/models/response_models.py",
         "    if not unread:\n", "    if True:\n", ("tests/gateway/test_games.py",),
     ),
     Mutant(
-        "a gateway hears of every game of a partition", "P8", "services/ledger/keys.py",
+        "a gateway hears of every game of a partition", "P8", "services/ledger/engine/keys.py",
         "{hash_tag(partition)}:{{{game}}}:bell", "{hash_tag(partition)}:bell", ("tests/ledger_contract/test_notifications.py",),
     ),
     Mutant(
-        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/wakeups.py",
+        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/consumers/wakeups.py",
         'return "SPUBLISH" if', 'return "PUBLISH" if', ("tests/ledger_contract/test_notifications.py", "tests/cluster/test_notifications.py"),
     ),
     Mutant(
-        "a game that begins to be followed is read before its notifications come, and not again", "P8", "services/gateway/hub.py",
+        "a game that begins to be followed is read before its notifications come, and not again", "P8", "services/gateway/following/hub.py",
         "        self.verdict_waiters.notify(game, has_new_entry=False)\n        self.mark_stale(game)\n",
         "        self.verdict_waiters.notify(game, has_new_entry=False)\n", ("tests/gateway/test_notifications.py",),
     ),
     Mutant(
-        "a game of a slot that moved is heard no more", "P8", "services/ledger/channel_listener.py",
+        "a game of a slot that moved is heard no more", "P8", "services/ledger/notifications/channel_listener.py",
         "if channel in self.games and channel not in self._unconfirmed:", "if False:", ("tests/cluster/test_notifications.py",),
     ),
     Mutant(
-        "a gateway listens to a node that hangs", "P7", "services/ledger/cluster_listener.py",
+        "a gateway listens to a node that hangs", "P7", "services/ledger/notifications/cluster_listener.py",
         "            elif is_asked:\n", "            elif False:\n", ("tests/cluster/test_notifications.py",),
     ),
     Mutant(
         "a command that a hanging node didn't get is waited for until the client gives up", "P7",
-        "services/gateway/command_tracking.py",
+        "services/gateway/games/command_tracking.py",
         "            elif progress.level is None:", "            elif False:", ("tests/gateway/test_lost_reply.py",),
     ),
     Mutant(

@@ -34,7 +34,7 @@ NAMES_MUTANTS: Final = (
         "            if nameless is not envelope:\n", "            if False:\n", SALTED,
     ),
     Mutant(
-        "names outlive their game", "security", "services/ledger/script_calls.py",
+        "names outlive their game", "security", "services/ledger/scripts/script_calls.py",
         "        keys.webhook_games(partition),\n        keys.player_names(partition, game),\n",
         "        keys.webhook_games(partition),\n", SALTED,
     ),
@@ -48,11 +48,11 @@ NAMES_MUTANTS: Final = (
         "    if left != archived:\n", "    if False:\n", ERASED,
     ),
     Mutant(
-        "a table that was folded before keeps a name", "security", "services/gateway/table_folds.py",
+        "a table that was folded before keeps a name", "security", "services/gateway/tables/table_folds.py",
         "        return names_in(entries) == fold.names\n", "        return True\n", ERASED,
     ),
     Mutant(
-        "a notified entry comes without names", "security", "services/gateway/entry_encoding.py",
+        "a notified entry comes without names", "security", "services/gateway/following/entry_encoding.py",
         "return None if holds_commitment([entry]) else encode_entry", "return encode_entry", ERASED,
     ),
     Mutant(

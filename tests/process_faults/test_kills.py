@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.players import PlayerPool, missing
 from tests.process_faults.seeds import run_seed, sizes

@@ -14,9 +14,10 @@ import pytest
 import redis
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame, TakeSeat
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect, init_partition_count
-from services.ledger.engine_users import password_file
+from services.ledger import RedisLedger
+from services.ledger.embedded.engine_users import password_file
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.proxy import LossyProxy
 from tests.process_faults.seeds import run_seed, sizes

@@ -16,10 +16,11 @@ import pytest
 import redis
 
 from schemas.entries import ViewEntry
-from services.ledger import RedisLedger, keys
-from services.ledger.ack_levels import DURABLE
+from services.ledger import RedisLedger
+from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from tests.deploy.compose import Running, Stage, stage, wait_until
 from tests.gateway.confirmation import GAME, PARTITION, PARTITIONS, EngineHarness
 from tests.process_faults.fsync_recorder import cut_power, recorder

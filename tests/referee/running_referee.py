@@ -10,15 +10,8 @@ from schemas.codec import unpack_entry
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.entries import Entry
 from schemas.field_types import Seat
-from services.ledger import (
-    AppendRequest,
-    AppendResult,
-    BotTask,
-    CommandResult,
-    DuplicateCommand,
-    RedisLedger,
-    keys,
-)
+from services.ledger import AppendRequest, AppendResult, BotTask, CommandResult, DuplicateCommand, RedisLedger
+from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
 from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee

@@ -10,7 +10,8 @@ from schemas.commands import (
     DrawBlind,
 )
 from schemas.events import GameEnded
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     GAME,

@@ -10,9 +10,10 @@ from redis.exceptions import ConnectionError
 
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, Leave, StartGame
-from services.ledger import GameLog, RedisLedger, keys
-from services.ledger.errors import NodeAwayError
-from services.ledger.records import FIRST_EDITION, LEAN_EDITION
+from services.ledger import GameLog, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
 from services.referee import worker
 from services.referee.scheduling import next_wakeup
 from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee

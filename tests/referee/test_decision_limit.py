@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, KeepTickets, Leave, SeatPlan, StartGame
-from services.ledger import CommandResult, RedisLedger, keys
+from services.ledger import CommandResult, RedisLedger
+from services.ledger.engine import keys
 from services.referee.decision_limit import STUCK_LIMITS, TICKS, DecisionLimit, DecisionTooLongError
 from services.referee.heartbeat import Heartbeat
 from services.referee.leases import GameClock, Lease

@@ -9,7 +9,8 @@ import pytest
 
 from schemas.access import VISIBILITIES, GameVisibility
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
 from services.referee.rules import fold
 from services.referee.worker import Referee

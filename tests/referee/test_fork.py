@@ -9,7 +9,8 @@ from typing import Any
 from schemas.commands import CommandEnvelope, CreateGame, ForkGame, StartGame
 from schemas.events import GameForked, PlayResumed
 from services.archive import ArchiveUnavailableError
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import ForkExpander
 from services.referee.rules import fold

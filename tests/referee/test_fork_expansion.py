@@ -11,7 +11,8 @@ import pytest
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.events import GameForked
 from services.archive import ArchiveUnavailableError
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.referee import fork_expansion
 from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import ForkExpander

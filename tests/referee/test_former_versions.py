@@ -14,8 +14,9 @@ from schemas.events import CardDrawn
 from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head
 from schemas.rows import unpack
-from services.ledger import AppendRequest, DeliveredCommand, RedisLedger, keys
-from services.ledger.records import FIRST_EDITION
+from services.ledger import AppendRequest, DeliveredCommand, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.ports.records import FIRST_EDITION
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, decide_envelope, fold
 from services.referee.rules.proof.pile_tracker import PileTracker

@@ -10,8 +10,9 @@ import pytest
 
 from schemas.commands import CommandEnvelope, KeepTickets, Leave
 from schemas.hash_chain import initial_head
-from services.ledger import RedisLedger, keys
-from services.ledger.records import FIRST_EDITION
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.ports.records import FIRST_EDITION
 from services.referee.answered_ids import AnsweredIds
 from services.referee.game_cache import CachedGame, GameCache
 from services.referee.rules import fold

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from services.bootstrap.composition import build_referee
-from services.ledger import RedisLedger, keys
-from services.ledger.membership import LEASE_MS
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.queues.membership import LEASE_MS
 from services.referee.leases import MAX_HEARTBEAT_AGE_MS, GameClock, Lease, assign_partitions
 from services.runtime.settings import read_settings
 from tests.captured_logs import captured_logs

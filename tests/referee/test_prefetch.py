@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.commands import CommandEnvelope, KeepTickets
-from services.ledger import MissingEntryError, RedisLedger, keys
+from services.ledger import MissingEntryError, RedisLedger
+from services.ledger.engine import keys
 from services.referee.game_cache import GameCache
 from tests.referee.running_referee import (
     GAME,

@@ -11,7 +11,8 @@ from schemas.commands import (
     Leave,
 )
 from schemas.events import CommandRefused
-from services.ledger import CommandResult, RedisLedger, keys
+from services.ledger import CommandResult, RedisLedger
+from services.ledger.engine import keys
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.referee.running_referee import (

@@ -17,7 +17,8 @@ from schemas.commands import (
 from schemas.entries import Entry
 from schemas.events import DeckShuffled
 from schemas.rows import VisibilitySplit, event_to_row, pack
-from services.ledger import CommandResult, RedisLedger, keys
+from services.ledger import CommandResult, RedisLedger
+from services.ledger.engine import keys
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,

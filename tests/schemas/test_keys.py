@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from services.ledger import keys
+from services.ledger.engine import keys
 
 # Every argument that a key's name is made of, with values that could be confused.
 VALUES: dict[str, tuple[Any, ...]] = {

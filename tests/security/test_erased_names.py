@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from services.archive import Archive, decode_game_file
-from services.ledger.connection import connect
+from services.ledger.engine.connection import connect
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import CreatedGame, Player, Socket, bearer, new_id, problem

@@ -16,8 +16,8 @@ from redis._parsers.commands import CommandsParser
 from schemas.commands import write_command
 from services.archive import Archive
 from services.bootstrap import composition
-from services.ledger.connection import connect
-from services.ledger.engine_users import RULES_FILES, password_file, read_rules
+from services.ledger.embedded.engine_users import RULES_FILES, password_file, read_rules
+from services.ledger.engine.connection import connect
 from services.runtime.settings import Settings, read_settings
 from tests.auditor.webhook_receiver import receiving
 from tests.conftest import nodes_may_be_slow

@@ -10,8 +10,8 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
-from services.gateway.connection_limits import ConnectionLimits, OpenConnections
-from services.gateway.http_protocol import LimitedHttpProtocol
+from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.web.http_protocol import LimitedHttpProtocol
 from tests.security.captured_logging import logging_to
 from tests.security.unread import UnreadTransport
 

@@ -10,7 +10,7 @@ import pytest
 
 from schemas.tokens import DAY_S, Invitation, TokenKeys
 from services.archive import Archive
-from services.gateway import game_creations
+from services.gateway.games import game_creations
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import (
     DRAW,

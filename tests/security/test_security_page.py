@@ -11,7 +11,7 @@ from schemas.boards.form import MAX_CITIES, MAX_ROUTES
 from schemas.codec import MAX_ENVELOPE_BYTES
 from schemas.tokens import DEFAULT_LIFE_S
 from services.archive.game_file import MAX_ENTRY_BYTES, MAX_FILE_BYTES, MAX_UNCOMPRESSED_BYTES
-from services.gateway.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
+from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.referee.fork_expansion import MAX_EXPANSIONS
 from services.referee.rules import RULESETS
 from services.runtime.settings import Settings

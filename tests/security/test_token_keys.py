@@ -19,15 +19,15 @@ from pydantic import SecretStr
 from schemas.errors import InvalidInputError
 from schemas.tokens import Holder, Token, TokenKeys, parse_token_keys, token_end_s
 from services.bootstrap.composition import run_gateway
-from services.gateway import authorization, token_watch
 from services.gateway.app import create_app
-from services.gateway.authorization import GENERATIONS_KEPT_S, Authorization
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.rate_limit import RateLimiter
-from services.ledger import keys
+from services.gateway.games import authorization, token_watch
+from services.gateway.games.authorization import GENERATIONS_KEPT_S, Authorization
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
-from services.ledger.token_generations import KEPT_S
+from services.ledger.engine import keys
+from services.ledger.engine.connection import connect_async
+from services.ledger.stores.token_generations import KEPT_S
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
 from tests.gateway.clients import CreatedGame, Socket, bearer, closed_why, minted, new_id, problem

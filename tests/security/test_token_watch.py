@@ -10,9 +10,9 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from schemas.tokens import Holder, Token
-from services.gateway import token_watch
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.token_watch import Refusals, TokenWatch
+from services.gateway.games import token_watch
+from services.gateway.games.token_watch import Refusals, TokenWatch
+from services.gateway.web.problem_details import HttpProblemError
 
 TOKENS = [Token(Holder(f"game-{number}", 0)) for number in range(40)]
 WITHDRAWN = HttpProblemError(401, "TOKEN-1", "this token was withdrawn")

@@ -8,8 +8,8 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.server import ServerState
 
-from services.gateway.connection_limits import ConnectionLimits, OpenConnections
-from services.gateway.websocket_protocol import DirectSendProtocol
+from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.web.websocket_protocol import DirectSendProtocol
 from tests.bench.light_players import frame, request
 
 HIGH_WATER_BYTES: Final = 65_536  # asyncio's own: past it a protocol is asked to pause

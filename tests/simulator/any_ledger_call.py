@@ -8,16 +8,9 @@ from random import Random
 from typing import Final
 
 from schemas.commands import CommandEnvelope, DrawBlind
-from services.ledger import (
-    AppendRequest,
-    BotTask,
-    DeliveredCommand,
-    EvictAt,
-    EvictionChange,
-    RedisLedger,
-    keys,
-)
-from services.ledger.ports import QueueFullError
+from services.ledger import AppendRequest, BotTask, DeliveredCommand, EvictAt, EvictionChange, RedisLedger
+from services.ledger.engine import keys
+from services.ledger.ports.protocols import QueueFullError
 
 NAMES: Final = ("one", "two")
 

@@ -12,7 +12,7 @@ from schemas.codec import unpack_envelope
 from schemas.entries import Entry, ShownBytes, ViewEntry, write_view_entry
 from schemas.field_types import Seat
 from schemas.player_names import with_names
-from services.ledger import keys
+from services.ledger.engine import keys
 from services.referee.rules import redact_for
 from tests.simulator.chains import chained, sent_heads
 from tests.simulator.conservation import conserved

@@ -11,11 +11,11 @@ from pydantic_core import from_json
 from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
-from services.gateway.entry_encoding import EncodedEntry
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.service import GatewayService
-from services.gateway.subscriptions import SlowConsumerError, ViewDamagedError
-from services.ledger.view_merge import LogRewoundError
+from services.gateway.following.entry_encoding import EncodedEntry
+from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
+from services.gateway.games.service import GatewayService
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger.scripts.view_merge import LogRewoundError
 from tests.simulator.agenda import NEVER
 from tests.simulator.gateways import DAMAGE, Server
 from tests.simulator.network import Wire

@@ -12,10 +12,10 @@ from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.tokens import TokenKeys
-from services.gateway.hub import Hub
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.rate_limit import RateLimiter
-from services.gateway.service import GatewayService
+from services.gateway.following.hub import Hub
+from services.gateway.games.service import GatewayService
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from tests.simulator.agenda import NEVER

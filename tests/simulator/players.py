@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.commands import ClaimRoute, Command, Leave, write_command
 from schemas.entries import ViewEntry
-from services.gateway.problem_details import HttpProblemError
+from services.gateway.games.service import GatewayService
 from services.gateway.routes.play_offs import take_seat
-from services.gateway.service import GatewayService
+from services.gateway.web.problem_details import HttpProblemError
 from services.referee.rules import GameState, fold_events, legal
 from tests.rules.random_commands import command_pool
 from tests.simulator.agenda import NEVER

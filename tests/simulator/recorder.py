@@ -11,8 +11,9 @@ from schemas.entries import Entry
 from schemas.events import PlayOffCalled
 from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import MissingEntryError, keys
-from services.ledger.stored_entries import parse_stored
+from services.ledger import MissingEntryError
+from services.ledger.engine import keys
+from services.ledger.scripts.stored_entries import parse_stored
 from services.referee.rules import GameState, fold_events
 from tests.simulator.agenda import NEVER
 from tests.simulator.chains import SentHead

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from services.ledger import keys
+from services.ledger.engine import keys
 from tests.simulator.agenda import NEVER, NOON
 from tests.simulator.engine_sets import SortedSet
 from tests.simulator.engine_streams import BITS, Stream

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from services.ledger.connection import connect
+from services.ledger.engine.connection import connect
 from tests.simulator.engine import Engine
 from tests.simulator.engine_client import Call, Execute, Line, SyncClient
 

@@ -11,7 +11,8 @@ from redis.exceptions import RedisError
 
 from services.bots.worker import RECLAIM_IDLE_MS as TASKS_IDLE_MS
 from services.bots.worker import BotWorker
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import RECLAIM_IDLE_MS, Referee

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, Final, TextIO
 
-from services.ledger import RedisLedger, keys
-from services.ledger.connection import init_partition_count
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.engine.connection import init_partition_count
 from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
 from tests.simulator.complaints import complaints, left_of_games, left_over
 from tests.simulator.engine import Engine

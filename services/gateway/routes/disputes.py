@@ -23,8 +23,7 @@ from schemas.disputes import (
 )
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
-from services.gateway import openapi
-from services.gateway.dependencies import (
+from services.gateway.games.dependencies import (
     BearerToken,
     ClientAddress,
     GameIdParam,
@@ -32,10 +31,11 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
-from services.gateway.service import GatewayService
-from services.ledger.dispute_queries import RaiseOutcome, dispute_json
+from services.gateway.games.service import GatewayService
+from services.gateway.models import openapi
+from services.gateway.models.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger.stores.dispute_queries import RaiseOutcome, dispute_json
 
 RETRY_AFTER_S: Final = 5
 _IDEMPOTENCY_KEY: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")

@@ -10,9 +10,8 @@ from schemas.commands import ForkGame, read_command
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked as GameForkedEvent
 from schemas.tokens import Holder
-from services.gateway import openapi
-from services.gateway.command_tracking import AckRequest
-from services.gateway.dependencies import (
+from services.gateway.games.command_tracking import AckRequest
+from services.gateway.games.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -21,9 +20,10 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.open_games import OPERATOR, Creator
-from services.gateway.response_models import GameForked
-from services.gateway.service import GatewayService, reused_id_error
+from services.gateway.games.open_games import OPERATOR, Creator
+from services.gateway.games.service import GatewayService, reused_id_error
+from services.gateway.models import openapi
+from services.gateway.models.response_models import GameForked
 
 router = APIRouter(tags=["games"])
 

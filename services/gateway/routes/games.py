@@ -6,9 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from services.gateway import openapi
-from services.gateway.clock_presets import with_clock
-from services.gateway.dependencies import (
+from services.gateway.games.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -18,8 +16,9 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.own_boards import has_own_board
-from services.gateway.response_models import (
+from services.gateway.games.own_boards import has_own_board
+from services.gateway.models import openapi
+from services.gateway.models.response_models import (
     GameCreated,
     GameList,
     GameStarted,
@@ -27,6 +26,7 @@ from services.gateway.response_models import (
     TokenIssued,
     missing_games,
 )
+from services.gateway.tables.clock_presets import with_clock
 
 router = APIRouter(tags=["games"])
 list_router = APIRouter(tags=["games"])  # under /v1 a list has details

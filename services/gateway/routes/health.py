@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from services.gateway.dependencies import ServiceParam
-from services.gateway.health_models import Health, Liveness, Readiness
-from services.gateway.health_watch import HealthWatch
+from services.gateway.games.dependencies import ServiceParam
+from services.gateway.health.health_watch import HealthWatch
+from services.gateway.models.health_models import Health, Liveness, Readiness
 
 router = APIRouter(tags=["server"])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from schemas.commands import Command
 from schemas.entries import ViewEntry
-from services.gateway.command_ids import read_system_command_id
-from services.gateway.command_tracking import AckRequest
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.service import GatewayService
+from services.gateway.games.command_ids import read_system_command_id
+from services.gateway.games.command_tracking import AckRequest
+from services.gateway.games.service import GatewayService
+from services.gateway.web.problem_details import HttpProblemError
 
 
 async def send_as_host(

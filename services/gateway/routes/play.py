@@ -8,9 +8,8 @@ from fastapi import APIRouter, Header, Query, Request, Response, WebSocket
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from schemas.entries import ViewEntry, write_proof, write_view_entry
-from services.gateway import openapi
-from services.gateway.command_tracking import RETRY_HINT, AckRequest
-from services.gateway.dependencies import (
+from services.gateway.games.command_tracking import RETRY_HINT, AckRequest
+from services.gateway.games.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -19,15 +18,16 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.entry_lines import MEDIA_TYPE, EntryLines
-from services.gateway.legal_folds import LegalParam
-from services.gateway.request_parsing import JsonBody
-from services.gateway.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
-from services.gateway.service import GatewayService, hex_head
-from services.gateway.websocket_opening import KnownEntry, read_opening
-from services.gateway.websocket_protocol import CloseCode
-from services.gateway.websocket_session import WebSocketSession
-from services.ledger.ack_levels import ACCEPTED
+from services.gateway.games.service import GatewayService, hex_head
+from services.gateway.models import openapi
+from services.gateway.models.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
+from services.gateway.sockets.entry_lines import MEDIA_TYPE, EntryLines
+from services.gateway.sockets.websocket_opening import KnownEntry, read_opening
+from services.gateway.sockets.websocket_session import WebSocketSession
+from services.gateway.tables.legal_folds import LegalParam
+from services.gateway.web.request_parsing import JsonBody
+from services.gateway.web.websocket_protocol import CloseCode
+from services.ledger.acknowledgements.ack_levels import ACCEPTED
 
 MAX_PAGE_SIZE: Final = 1_000
 

@@ -8,11 +8,11 @@ from contextlib import suppress
 from fastapi import APIRouter
 
 from schemas.events import PlayOffCalled
-from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
-from services.gateway.game_views import GameLocation
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.response_models import PlayOffSeat
-from services.gateway.service import GatewayService
+from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
+from services.gateway.games.game_views import GameLocation
+from services.gateway.games.service import GatewayService
+from services.gateway.models.response_models import PlayOffSeat
+from services.gateway.web.problem_details import HttpProblemError
 
 router = APIRouter(tags=["games"])
 

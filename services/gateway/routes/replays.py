@@ -7,12 +7,12 @@ from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from services.gateway import openapi
-from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam
-from services.gateway.explanation_models import AuditReport
-from services.gateway.finished_games import FinishedGames
+from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam
+from services.gateway.games.finished_games import FinishedGames
+from services.gateway.models import openapi
+from services.gateway.models.explanation_models import AuditReport
+from services.gateway.models.table_models import Replay, TableState
 from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
-from services.gateway.table_models import Replay, TableState
 
 FILE_MEDIA_TYPE: Final = "application/vnd.ledgerline.game"
 FILE: Final[openapi.StatusResponses] = {

@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from schemas.refusals import ALL_RULES, MESSAGE_RULES
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.response_models import RuleIndex, RulePassages, RulesetPage
+from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
+from services.gateway.web.problem_details import HttpProblemError
 from services.rulebook import extract_passages, read_pages
 from services.runtime.html_templates import html_templates
 

@@ -6,11 +6,11 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 
-from services.gateway import openapi
-from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.suggestions import SuggestionQueue
-from services.gateway.table_models import Suggestions
+from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam
+from services.gateway.models import openapi
+from services.gateway.models.table_models import Suggestions
+from services.gateway.tables.suggestions import SuggestionQueue
+from services.gateway.web.problem_details import HttpProblemError
 
 MAX_SEAT: Final = 7
 router = APIRouter(tags=["tables"])

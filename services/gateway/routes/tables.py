@@ -10,18 +10,24 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from services.gateway import openapi
-from services.gateway.board_svg import board_svg
-from services.gateway.catalog_models import BoardDrawing, BoardList, RulesetList
-from services.gateway.clock_presets import PRESETS
-from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.response_models import missing_games
-from services.gateway.table_folds import TableFolds
-from services.gateway.table_models import GameListing, GameStatus, LegalCommands, ListedGame, TableState
-from services.gateway.table_port import TableFold
-from services.ledger.errors import NodeAwayError
-from services.ledger.keys import partition_of
+from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
+from services.gateway.models import openapi
+from services.gateway.models.catalog_models import BoardDrawing, BoardList, RulesetList
+from services.gateway.models.response_models import missing_games
+from services.gateway.models.table_models import (
+    GameListing,
+    GameStatus,
+    LegalCommands,
+    ListedGame,
+    TableState,
+)
+from services.gateway.tables.board_svg import board_svg
+from services.gateway.tables.clock_presets import PRESETS
+from services.gateway.tables.table_folds import TableFolds
+from services.gateway.tables.table_port import TableFold
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger.engine.errors import NodeAwayError
+from services.ledger.engine.keys import partition_of
 
 MAX_LIST: Final = 200
 SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}

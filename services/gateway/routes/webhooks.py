@@ -12,11 +12,17 @@ from fastapi import APIRouter, Request
 
 from schemas.field_types import Seat
 from schemas.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
-from services.gateway import openapi
-from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam, read_body
-from services.gateway.problem_details import HttpProblemError
-from services.gateway.service import GatewayService
-from services.gateway.webhook_models import WebhookSet, WebhookState
+from services.gateway.games.dependencies import (
+    BearerToken,
+    ClientAddress,
+    GameIdParam,
+    ServiceParam,
+    read_body,
+)
+from services.gateway.games.service import GatewayService
+from services.gateway.models import openapi
+from services.gateway.models.webhook_models import WebhookSet, WebhookState
+from services.gateway.web.problem_details import HttpProblemError
 from services.runtime.webhook_urls import read_webhook_url
 
 SECRET_BYTES: Final = 32

@@ -6,9 +6,8 @@ from fastapi import APIRouter, Response
 
 from schemas.commands import EndGame
 from schemas.events import GameEnded
-from services.gateway import openapi
-from services.gateway.command_tracking import AckRequest
-from services.gateway.dependencies import (
+from services.gateway.games.command_tracking import AckRequest
+from services.gateway.games.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -16,10 +15,11 @@ from services.gateway.dependencies import (
     IdempotencyKey,
     ServiceParam,
 )
-from services.gateway.response_models import CommandAccepted, GameClosed
+from services.gateway.games.service import GatewayService, hex_head, reused_id_error
+from services.gateway.models import openapi
+from services.gateway.models.response_models import CommandAccepted, GameClosed
 from services.gateway.routes.host_commands import send_as_host
 from services.gateway.routes.play import send_command
-from services.gateway.service import GatewayService, hex_head, reused_id_error
 
 router = APIRouter(tags=["games"])
 

@@ -15,7 +15,8 @@ from schemas.rows import pack, unpack
 from services.archive import Signer
 from services.cli.exit import GameNotFoundError
 from services.cli.export_verify import export_game, read_heads, verify_file
-from services.ledger import RedisLedger, keys
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
 from tests.verification.audit.given import GOLDEN
 from tests.verification.proof.given import golden_file

@@ -9,8 +9,9 @@ import pytest
 from schemas.codec import unpack_entry
 from schemas.events import CardDrawn
 from schemas.rows import pack, unpack
-from services.ledger import RedisLedger, keys
-from services.ledger.records import FIRST_EDITION
+from services.ledger import RedisLedger
+from services.ledger.engine import keys
+from services.ledger.ports.records import FIRST_EDITION
 from services.verification.replay import Replay
 from services.verification.view_check import check_stored_chain, check_stored_views
 from tests.referee.running_referee import GAME, partition_of

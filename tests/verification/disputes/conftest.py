@@ -15,10 +15,10 @@ from schemas.field_types import Seat
 from schemas.tokens import TokenKeys
 from services.archive import Archive
 from services.gateway.app import create_app
-from services.gateway.rate_limit import RateLimiter
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
 from services.verification.game_repository import ArchiveReader

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from schemas.disputes import DISPUTE_SCHEMA, MAX_OPEN_PER_SEAT, MAX_PER_SEAT, derive_dispute_id
-from services.gateway.rate_limit import RateLimiter
+from services.gateway.web.rate_limit import RateLimiter
 from tests.gateway.clients import plain_problem, problem
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import WebServer, keys_left, open_web_server
@@ -35,7 +35,7 @@ def test_DISPUTE_2_a_seat_has_a_limit_of_open_disputes_and_of_all(web: WebServer
 
 
 def test_a_partition_has_a_limit_of_waiting_disputes(web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.ledger.dispute_queries.MAX_WAITING_PER_PARTITION", 2)
+    monkeypatch.setattr("services.ledger.stores.dispute_queries.MAX_WAITING_PER_PARTITION", 2)
     play(web.server)
     web.raised(0, 1)
     web.raised(1, 1)

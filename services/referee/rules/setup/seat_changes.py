@@ -15,7 +15,7 @@ from services.referee.rules.state import GameState
 MAX_TIMES_FREED: Final = 16  # of a seat: else its host could make the log grow without end
 # Before a seat that was freed is taken again. The entry that seats the next holder has its secret, so it comes when the
 # tokens of the one before, and the sockets that they opened, are dead at every gateway: after 5 s at most
-# (services/gateway/authorization.py).
+# (services/gateway/games/authorization.py).
 FREED_SEAT_RESTS_MS: Final = 10_000
 
 

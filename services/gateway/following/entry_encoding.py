@@ -1,0 +1,108 @@
+"""Entries as they are sent: JSON in a WebSocket frame, encoded once for all viewers who see the same.
+
+An entry that comes with its notification is written straight from its rows. Those that need more than a change of
+form (events that hold other contracts, or are of an earlier version) are made events first, like those that are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic_core import to_json
+
+from schemas.codec import read_own_rows, read_shown_rows
+from schemas.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
+from schemas.errors import CorruptDataError
+from schemas.events import GameEnded
+from schemas.field_types import Seat
+from schemas.rows import Row, row_to_json
+from services.gateway.web.websocket_frames import encode_text_frame, frame_payload
+from services.ledger.log.named_views import holds_commitment
+from services.ledger.notifications.messages import EntryNotification
+
+
+class EncodedEntry(NamedTuple):
+    """An entry as it is sent."""
+
+    number: int
+    answers: str | None  # the viewer's command that it decides
+    frame: bytes  # of a WebSocket, whose message is the entry as JSON
+    head: bytes  # of the chain after it; empty where it isn't known
+    ends_game: bool = False
+
+    @property
+    def text(self) -> str:
+        """The entry as JSON."""
+        return frame_payload(self.frame).decode()
+
+
+def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
+    """An entry as it is sent. With `proofs`, it has the very bytes that the chain is made of.
+
+    Raises CorruptDataError: a stored entry may be msgpack of our form and still hold what JSON can't express."""
+    try:
+        proof_field = {"proof": write_proof(entry.shown)} if proofs else {}
+        frame = encode_text_frame(to_json({"type": "entry", **write_view_entry(entry), **proof_field}))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise CorruptDataError(f"entry {entry.number} can't be written as JSON: {error}") from None
+    ends_game = any(isinstance(event, GameEnded) for event in entry.events)
+    return EncodedEntry(entry.number, entry.answers, frame, entry.shown.head, ends_game)
+
+
+class NotifiedEntry:
+    """The entry that a notification carries, encoded for each of its viewers: what all of them see is read once, and
+    written once for those who see no more. Raises CorruptDataError."""
+
+    def __init__(self, notification: EntryNotification) -> None:
+        assert notification.public is not None, "only a new entry is carried"
+        self._notification, self._public = notification, notification.public
+        self._at, rows = read_shown_rows(self._public)
+        self._events = [None if row is None else row_to_json(row) for row in rows]
+        self._is_plain = self._events.count(None) == rows.count(None)
+        self._public_json = b""  # of the events, once somebody needs it
+
+    def encode(self, viewer: Seat | None, proofs: bool = False) -> EncodedEntry | None:
+        """The entry for a viewer. None where it holds a commitment to a name: then it must be read, with the name.
+
+        Raises CorruptDataError."""
+        notification, private_part = self._notification, self._notification.private_part(viewer)
+        number, head = notification.sequence, notification.head
+        answers, own_rows = read_own_rows(private_part) if private_part else (None, {})
+        try:
+            events = self._events_json(own_rows)
+            if events is None:
+                entry = notification.entry_for(viewer)
+                return None if holds_commitment([entry]) else encode_entry(entry, proofs)
+            text = b'{"type":"entry","number":%d,"at":%b,"answers":%b,"events":%b,"head":%b' % (
+                number,
+                to_json(self._at),
+                to_json(answers),
+                events,
+                b'"%b"' % head.hex().encode() if head else b"null",
+            )
+            if proofs:
+                text += b',"proof":%b' % to_json(write_proof(ShownBytes(self._public, private_part, head)))
+        except (ValueError, TypeError) as error:
+            raise CorruptDataError(f"entry {number} can't be written as JSON: {error}") from None
+        return EncodedEntry(number, answers, encode_text_frame(text + b"}"), head)
+
+    def _events_json(self, own_rows: Mapping[int, Row]) -> bytes | None:
+        """What who has these rows sees; None where that takes more than a change of form. Raises ValueError or
+        TypeError."""
+        if not self._is_plain:
+            return None
+        if not own_rows:
+            self._public_json = self._public_json or _list_json(self._events)
+            return self._public_json
+        events = list(self._events)
+        for index, row in own_rows.items():
+            event = row_to_json(row)
+            if event is None or index not in range(len(events)):
+                return None
+            events[index] = event
+        return _list_json(events)
+
+
+def _list_json(events: Sequence[Mapping[str, object] | None]) -> bytes:
+    return to_json([event for event in events if event is not None])

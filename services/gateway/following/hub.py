@@ -1,0 +1,299 @@
+"""The hub: one reader for all who follow games, woken by their notifications, delivers entries to subscriptions.
+
+A notification only shows where to read. Entries whose notification was lost are found by their number: every game is
+read on from the last number that was delivered, and a slow poll checks the games that had no notification.
+
+The engine that takes over in a fail-over may have lost a log's end, and the log may have grown again since. So every
+entry must follow the very head that was delivered last; where it doesn't, the game's subscriptions end, and their viewers
+read the view again. Where a game's streams go, the rest is in its file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from math import ceil
+from typing import Final
+
+from schemas.errors import CorruptDataError
+from schemas.field_types import Seat
+from services.gateway.following.delivery_queue import DeliveryQueue
+from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
+from services.gateway.following.finished_pages import FinishedPages, FinishedView, GamePage
+from services.gateway.following.subscriptions import (
+    DirectSend,
+    FollowedGame,
+    Subscription,
+    SubscriptionEnd,
+    ViewDamagedError,
+)
+from services.gateway.following.verdict_waiters import VerdictWaiters
+from services.gateway.health.answer_watch import AnswerWatch
+from services.ledger import MissingEntryError
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.errors import ENGINE_ERRORS, EngineError, NodeAwayError
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import PAGE_SIZE, LogHead
+from services.ledger.notifications.messages import EntryNotification
+from services.ledger.scripts.view_merge import LogRewoundError
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import Outage
+
+log = get_logger("gateway")
+POLL_INTERVAL_S: Final = 1.0
+MAX_IDLE_POLLED: Final = 2_000  # idle games that one poll reads; more of them take turns
+POLL_BATCH_SIZE: Final = 50
+
+
+class Hub:
+    """Follows the games that have subscriptions, by one notification channel and batched reads."""
+
+    def __init__(self, ledger: AsyncLedger, read_finished_view: FinishedView | None = None) -> None:
+        self.ledger, self.answers = ledger, AnswerWatch()
+        self._finished_pages = FinishedPages(ledger, read_finished_view)
+        self.followed_games: dict[str, FollowedGame] = {}
+        self.verdict_waiters = VerdictWaiters(ledger)
+        self._stale: set[str] = set()
+        self._failed_reads: set[str] = set()  # games whose read failed: the engine didn't answer
+        self._recently_delivered: set[str] = set()  # games with an entry delivered since the last poll
+        self._poll_queue: list[str] = []  # games that this round still has to poll
+        self._has_stale = asyncio.Event()
+        self.deliveries = DeliveryQueue(on_drained=self.mark_stale)
+
+    # -- subscriptions ---------------------------------------------------------------------
+
+    def subscribe(self, game: str, viewer: Seat | None, after: int, proofs: bool = False) -> Subscription:
+        """Subscribe a viewer who has the entries up to `after`: the hub delivers those after `subscription.start`."""
+        followed = self.followed_games.setdefault(game, FollowedGame(after))
+        subscription = Subscription(viewer, followed.last_sequence, proofs)
+        subscription.add_start_head(followed.head)
+        followed.subscriptions.add(subscription)
+        if not self.ledger.want_notifications(game):
+            self.mark_stale(game)  # else it is read as soon as its notifications come
+        return subscription
+
+    def unsubscribe(self, game: str, subscription: Subscription) -> None:
+        """End a subscription; a game without any is no longer followed."""
+        followed = self.followed_games.get(game)
+        if followed is None or subscription not in followed.subscriptions:
+            return  # all of the game's subscriptions were ended
+        followed.subscriptions.discard(subscription)
+        self.ledger.release_notifications(game)
+        if not followed.subscriptions:
+            del self.followed_games[game]
+
+    async def follow(
+        self,
+        game: str,
+        subscription: Subscription,
+        after: int,
+        direct_send: DirectSend | None = None,
+        head: bytes = b"",
+    ) -> AsyncIterator[EncodedEntry]:
+        """A subscription's entries after a number, endlessly; once none waits, `direct_send` gets them instead.
+        Entry `after` must have this head, where the subscriber knows one.
+
+        Raises SlowConsumerError, ViewDamagedError, LogRewoundError, MissingEntryError or CorruptDataError."""
+        read_head = head or None
+        while after < subscription.start:  # and no further: the hub delivers what follows, whatever was lost
+            request = ViewRequest(game, after, (subscription.viewer,), read_head)
+            page = await self._finished_pages.read_on(request, min(PAGE_SIZE, subscription.start - after))
+            if not page:
+                raise LogRewoundError(f"nothing is left after {after}, but {subscription.start} was there")
+            for entry in page:
+                yield encode_entry(entry, subscription.proofs)
+                after = entry.number
+            read_head = page[-1].shown.head
+        delivered = subscription.start
+        if delivered == after:
+            subscription.add_start_head(read_head or b"")
+        while True:
+            if subscription.queue.empty() and delivered >= after:
+                subscription.direct_send = direct_send
+            item = await subscription.queue.get()
+            if isinstance(item, SubscriptionEnd):
+                raise item
+            delivered = item.number
+            if delivered > after:
+                yield item
+                after = delivered
+            elif delivered == after and head and item.head not in (head, b""):
+                raise LogRewoundError(f"entry {after} isn't the one that the subscriber has")
+
+    # -- notifications -----------------------------------------------------------------------
+
+    def mark_stale(self, game: str) -> None:
+        """Read the game's new entries, if it is followed."""
+        if game in self.followed_games:
+            self._stale.add(game)
+            self._has_stale.set()
+
+    def _on_subscribed(self, game: str) -> None:
+        """From now on the game's notifications come: what was before is read."""
+        self.verdict_waiters.notify(game, has_new_entry=False)
+        self.mark_stale(game)
+
+    def _on_notification(self, notification: EntryNotification) -> None:
+        """Wake those who wait for a verdict without a new entry, and deliver a new one. If the notification
+        carries the next entry, that takes no read."""
+        self.answers.record_verdict()
+        followed = self.followed_games.get(notification.game)
+        is_old = followed is None or notification.sequence <= followed.last_sequence
+        self.verdict_waiters.notify(notification.game, has_new_entry=not is_old)
+        if (
+            followed is None
+            or notification.public is None
+            or notification.sequence != followed.last_sequence + 1
+        ):
+            self.mark_stale(notification.game)
+            return
+        self._recently_delivered.add(notification.game)
+        if self.deliveries.is_full(followed):
+            return
+        try:
+            recipients = followed.take_notification(notification)
+            if recipients is None:
+                self.mark_stale(notification.game)
+            else:
+                self.deliveries.deliver(notification.game, followed, recipients)
+        except (CorruptDataError, LogRewoundError) as error:
+            self._end_subscriptions(notification.game, error)
+
+    def _end_subscriptions(
+        self, game: str, error: MissingEntryError | CorruptDataError | LogRewoundError
+    ) -> None:
+        """End all subscriptions of a game that can't be read on. New ones start from their own numbers."""
+        followed = self.followed_games.pop(game)
+        log.error("view is damaged", game=game, sequence=followed.last_sequence, error=str(error))
+        reason = (
+            error if isinstance(error, LogRewoundError) else ViewDamagedError("this game's view is damaged")
+        )
+        for subscription in followed.subscriptions:
+            subscription.end(reason)
+            self.ledger.release_notifications(game)
+
+    @contextmanager
+    def verdict_event(
+        self, game: str, *, on_every_entry: bool, pending_ids: Collection[str] = ("it",)
+    ) -> Iterator[asyncio.Event]:
+        """An event that is set at every notification of the game, or only at those without a new entry; and by a
+        poll each second for what is pending so long, because notifications may be lost. It isn't set while
+        `pending_ids` is empty."""
+        with self.verdict_waiters.waiting(game, on_every_entry, pending_ids) as notified:
+            yield notified
+
+    async def run(self) -> None:
+        """Listen to notifications and deliver entries, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._listen())
+            tasks.create_task(self._poll_waiters())
+            tasks.create_task(self._poll_idle())
+            tasks.create_task(self._dispatch())
+            tasks.create_task(self._take_finished_pages())
+            tasks.create_task(self.deliveries.run())
+
+    async def _listen(self) -> None:
+        outage = Outage(log)
+        while True:
+            try:
+                await self.ledger.ping()
+                outage.record_success()
+                await self.ledger.listen(self._on_notification, self._on_subscribed)
+            except ENGINE_ERRORS as error:
+                outage.record_failure("engine", error)
+                if not isinstance(error, NodeAwayError):  # there may be another node to listen at
+                    # no longer: commands that wait for a verdict need their notifications
+                    await asyncio.sleep(POLL_INTERVAL_S)
+
+    async def _poll_waiters(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            self.verdict_waiters.poll()
+            failed, self._failed_reads = self._failed_reads, set()
+            for game in failed:
+                self.mark_stale(game)
+
+    async def _poll_idle(self) -> None:
+        """Poll the idle games, a few at a time, so that nothing else waits for it."""
+        while True:
+            idle = self._idle_games()
+            pause_s = POLL_INTERVAL_S / max(1, ceil(len(idle) / POLL_BATCH_SIZE))
+            await asyncio.sleep(pause_s)
+            while idle:
+                batch, idle = idle[:POLL_BATCH_SIZE], idle[POLL_BATCH_SIZE:]
+                with suppress(*ENGINE_ERRORS):  # the next round reads them again
+                    self._mark_changed(batch, await self.ledger.read_heads(batch))
+                await asyncio.sleep(pause_s)
+
+    def _mark_changed(
+        self, games: Sequence[str], heads: Sequence[LogHead | CorruptDataError | EngineError]
+    ) -> None:
+        for game, latest in zip(games, heads, strict=True):
+            followed = self.followed_games.get(game)
+            if followed is None or isinstance(latest, EngineError):
+                continue
+            is_gone = followed.is_over and latest == (0, b"")  # with its streams, and all of it was delivered
+            if isinstance(latest, CorruptDataError) or not (is_gone or followed.is_at(*latest)):
+                self.mark_stale(game)
+
+    def _idle_games(self) -> list[str]:
+        """The games whose turn it is in this round, without those that had an entry since the last poll."""
+        if not self._poll_queue:
+            self._poll_queue = list(self.followed_games)
+        batch = list(islice(reversed(self._poll_queue), MAX_IDLE_POLLED))
+        del self._poll_queue[-MAX_IDLE_POLLED:]
+        delivered, self._recently_delivered = self._recently_delivered, set()
+        return [game for game in batch if game not in delivered]
+
+    async def _dispatch(self) -> None:
+        while True:
+            await self._has_stale.wait()
+            self._has_stale.clear()
+            stale, self._stale = self._stale & self.followed_games.keys(), set()
+            try:
+                await self._read_stale(stale)
+            except ENGINE_ERRORS:
+                self._failed_reads |= stale  # the next poll marks them stale again
+
+    async def _read_stale(self, stale: set[str]) -> None:
+        requests = [
+            ViewRequest(game, followed.last_sequence, self._viewers(game), followed.head)
+            for game, followed in ((game, self.followed_games[game]) for game in stale)
+            if not self.deliveries.is_full(followed)
+        ]
+        pages = await self.ledger.read_views(requests) if requests else []
+        for request, page in zip(requests, pages, strict=True):
+            if await self._finished_pages.are_wanted(request, page):
+                self._finished_pages.put(request)
+            elif isinstance(page, EngineError):
+                self._failed_reads.add(request.game)
+            else:
+                self._take_page(request, page)
+
+    async def _take_finished_pages(self) -> None:
+        async for request, page in self._finished_pages.run():
+            if page is None:
+                self._failed_reads.add(request.game)
+            else:
+                self._take_page(request, page)
+
+    def _take_page(self, request: ViewRequest, page: GamePage) -> None:
+        game, followed = request.game, self.followed_games.get(request.game)
+        if followed is None or followed.last_sequence != request.after:
+            return  # all unsubscribed, or others subscribed since, while this read ran
+        try:
+            if isinstance(page, Exception):
+                raise page
+            if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
+                self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
+            else:
+                self.deliveries.deliver(game, followed, followed.take_page(page))
+                if followed.last_sequence - request.after == PAGE_SIZE:
+                    self.mark_stale(game)
+        except (MissingEntryError, CorruptDataError, LogRewoundError) as error:
+            self._end_subscriptions(game, error)
+
+    def _viewers(self, game: str) -> tuple[Seat | None, ...]:
+        return tuple({subscription.viewer for subscription in self.followed_games[game].subscriptions})

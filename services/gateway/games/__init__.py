@@ -1,0 +1,1 @@
+"""The plain calls of a player: create, join, command, view, and read what is finished."""

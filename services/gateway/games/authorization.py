@@ -1,0 +1,161 @@
+"""Tokens: which seat of which game a caller holds, and whose view it may read.
+
+A token is a signed statement (schemas/tokens.py). Whether it was withdrawn is read from the engine, at most once in
+`GENERATIONS_KEPT_S` for each game: so long a gateway may take a token that was withdrawn at another one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from schemas.events import SeatFreed
+from schemas.field_types import Seat
+from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
+from services.gateway.games.archive_views import ArchiveViews
+from services.gateway.games.game_creations import GameCreations
+from services.gateway.games.token_watch import TokenWatch
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.stores.token_generations import UNKNOWN, Generations
+
+GENERATIONS_KEPT_S: Final = 2.0
+MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
+
+
+class Authorization:
+    """Issues, checks and withdraws tokens, with the server's keys."""
+
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        token_keys: TokenKeys,
+        life_s: int = DEFAULT_LIFE_S,
+        wall_clock_s: Callable[[], float] = time.time,
+        clock_s: Callable[[], float] = time.monotonic,
+        creations: GameCreations | None = None,
+        is_operator: Callable[[str | None], bool] = lambda _: False,
+    ) -> None:
+        self._creations = creations or GameCreations(ledger, ArchiveViews(ledger, None))
+        self.is_operator = is_operator
+        self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
+        self._wall_clock_s, self._clock_s = wall_clock_s, clock_s
+        self._token_watch = TokenWatch(self._refusals)
+        self._kept_generations: OrderedDict[str, tuple[float, Generations]] = OrderedDict()
+
+    async def issue(self, game: str, seat: Seat | None) -> str:
+        """A token of a seat, or of the game's host (None): the same for a day (a 30th of its life)."""
+        return self._mint(game, seat, (await self._read_generations(game)).of(seat))
+
+    async def issue_taken(self, game: str, seat: Seat, number: int) -> str:
+        """A token of a seat for who took it in entry `number`. Raises HttpProblemError if the host freed it since."""
+        generations = await self._read_generations(game)
+        if times_freed := generations.freed.get(seat, 0):
+            entries = await self._ledger.read_view(game, None, 0, number)
+            if sum(SeatFreed(seat) in entry.events for entry in entries) < times_freed:
+                raise HttpProblemError(
+                    409, "GAME-9", "the host has freed this seat since; to take it again, send another id"
+                )
+        return self._mint(game, seat, generations.of(seat))
+
+    async def withdraw(self, token: Token) -> str:
+        """Make all tokens of this one's holder void that were issued until now, and return a new one. Raises
+        HttpProblemError if this one was void already."""
+        game, seat = token.holder
+        generation = await self._ledger.withdraw_tokens(game, seat)
+        self._kept_generations.pop(game, None)
+        if generation > token.generation + 1:
+            raise HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+        return self._mint(game, seat, generation)
+
+    async def freed_seats(self, game: str) -> Mapping[Seat, int]:
+        """How often each seat was freed until now; those that never were are left out."""
+        return (await self._read_generations(game)).freed
+
+    async def require_holder(self, game: str, bearer: str | None) -> Holder:
+        """The seat that this token names, or None as its seat for the host. Raises as `require_token` does."""
+        return (await self.require_token(game, bearer)).holder
+
+    async def require_token(self, game: str, bearer: str | None) -> Token:
+        """What this token states.
+
+        Raises HttpProblemError: there is no token, it isn't signed by this server, it is of another game, it has
+        ended, or it was withdrawn."""
+        if not bearer:
+            raise HttpProblemError(401, "TOKEN-1", "send the seat's token: Authorization: Bearer <token>")
+        token = self._keys.verify(bearer)
+        if token is None:
+            raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
+        if token.holder.game != game:
+            raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
+        refusal = self._refusal(token, UNKNOWN) or self._refusal(token, await self._generations(game))
+        if refusal is not None:
+            raise refusal
+        return token
+
+    async def require_seat(self, game: str, bearer: str | None) -> Seat:
+        """The seat that the token names. Raises HttpProblemError: also for the host's, which names none."""
+        seat = (await self.require_holder(game, bearer)).seat
+        if seat is None:
+            raise HttpProblemError(403, "TOKEN-1", "the host's token starts the game; it plays no seat")
+        return seat
+
+    async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
+        """Whose view a request may read: the token's seat's, or None for the public view.
+
+        Without a token, with the host's and with the operator's key it is the public view. Raises HttpProblemError for
+        a bad token, or without one where the game is for its players alone."""
+        if bearer:
+            return None if self.is_operator(bearer) else (await self.require_holder(game, bearer)).seat
+        if (await self._creations.find(game)).access.visibility == "players":
+            raise HttpProblemError(401, "TOKEN-1", "only who holds a token of this game may watch it")
+        return None
+
+    async def watch(self, game: str, bearer: str | None) -> None:
+        """Raise HttpProblemError once the token of an open socket of this game has ended or is withdrawn. Without a
+        token, return."""
+        token = None if not bearer or self.is_operator(bearer) else self._keys.verify(bearer)
+        if token is not None:
+            assert token.holder.game == game, "else it opened nothing"
+            await self._token_watch.watch(token)
+
+    async def _refusals(self, tokens: Sequence[Token]) -> list[HttpProblemError | None]:
+        """Why each of these opens nothing any more. An engine that is away withdraws none: nothing can be read or sent
+        meanwhile either."""
+        games = sorted({token.holder.game for token in tokens})
+        generations: dict[str, Generations] = {}
+        with suppress(*ENGINE_ERRORS):
+            generations = await self._ledger.read_many_token_generations(games)
+        return [self._refusal(token, generations.get(token.holder.game, UNKNOWN)) for token in tokens]
+
+    def _refusal(self, token: Token, generations: Generations) -> HttpProblemError | None:
+        if token.has_ended(self._wall_clock_s()):
+            detail = "this token has ended; the id that you joined with gives another"
+            return HttpProblemError(401, "TOKEN-1", detail)
+        if token.generation < generations.of(token.holder.seat):
+            return HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+        return None
+
+    def _mint(self, game: str, seat: Seat | None, generation: int) -> str:
+        end_s = token_end_s(self._wall_clock_s(), self._life_s)
+        return self._keys.mint(Token(Holder(game, seat), generation, end_s))
+
+    async def _generations(self, game: str) -> Generations:
+        """The generations of a game's holders, as they were at most `GENERATIONS_KEPT_S` ago."""
+        kept = self._kept_generations.get(game)
+        if kept is not None and self._clock_s() < kept[0]:
+            return kept[1]
+        return await self._read_generations(game)
+
+    async def _read_generations(self, game: str) -> Generations:
+        until_s = self._clock_s() + GENERATIONS_KEPT_S
+        generations = await self._ledger.read_token_generations(game)
+        self._kept_generations[game] = until_s, generations
+        self._kept_generations.move_to_end(game)
+        while len(self._kept_generations) > MAX_GAMES_KEPT:
+            self._kept_generations.popitem(last=False)
+        return generations

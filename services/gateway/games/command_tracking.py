@@ -1,0 +1,227 @@
+"""Submits a command and follows it to its verdict, and on to the level of acknowledgement asked for.
+
+Only what is confirmed is acknowledged; anything else is `unknown`, with the level that was reached,
+and the same id sent again gives the same verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, NamedTuple, NotRequired, TypedDict
+
+from schemas.command_digest import digest_command
+from schemas.commands import CommandEnvelope
+from schemas.entries import ViewEntry, write_view_entry
+from schemas.errors import InvalidInputError
+from schemas.events import CommandRefused
+from schemas.player_names import has_same_names
+from services.gateway.following.hub import Hub
+from services.gateway.web.problem_details import HttpProblemError, refusal_problem, reused_id_problem
+from services.ledger import CommandResult, MissingEntryError
+from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.ports.protocols import EngineBehindError, QueueFullError
+from services.ledger.queues.direct_submission import Outcome
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("gateway")
+MAX_WAIT_MS: Final = 60_000
+RETRY_HINT: Final = "send it again with the same id: it gives the one verdict"
+UNLOGGED_LEVEL: Final = "told"  # the level of an answer without an entry: nothing of it is in the log
+
+
+class AckRequest(NamedTuple):
+    """The level of acknowledgement that a caller asks for, and how long it waits for it."""
+
+    level: AckLevel
+    wait_s: float
+
+
+def game_over_problem(id_: str | None) -> HttpProblemError:
+    """A request about a game that is over; `id_` is its command's, if it has one."""
+    of_command = {} if id_ is None else {"id": id_, "level": UNLOGGED_LEVEL}
+    return refusal_problem("GAME-3", "the game is over", **of_command)
+
+
+def parse_ack_request(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
+    """The level and the time (in ms) as a caller sent them; None stands for `decided` and the default time.
+
+    Raises InvalidInputError."""
+    wanted_level = DECIDED if level is None else parse_ack_level(level)
+    if wait_ms is None:
+        return AckRequest(wanted_level, default_wait_s)
+    if not isinstance(wait_ms, int) or isinstance(wait_ms, bool) or not 1 <= wait_ms <= MAX_WAIT_MS:
+        raise InvalidInputError("wait_ms", f"must be a whole number from 1 to {MAX_WAIT_MS}")
+    return AckRequest(wanted_level, wait_ms / 1000)
+
+
+class ProgressFields(TypedDict):
+    """A command's progress in an answer or a problem."""
+
+    level: str | None
+    number: NotRequired[int]
+    head: NotRequired[str | None]
+
+
+@dataclass(slots=True)
+class CommandProgress:
+    """How far a command is known to have got. `entry` is set once it has the level asked for."""
+
+    level: AckLevel | None = None  # None: it isn't known to be accepted
+    sequence: int = 0
+    entry: ViewEntry | None = None
+
+    def json_fields(self) -> ProgressFields:
+        """The level, the number and the head after it, under the names that every answer uses."""
+        fields: ProgressFields = {"level": str(self.level) if self.level else None}
+        if self.sequence:
+            fields["number"] = self.sequence
+        if self.entry is not None:
+            fields["head"] = self.entry.shown.head.hex() or None
+        return fields
+
+    def refusal(self, id_: str) -> HttpProblemError | None:
+        """The problem to answer with where the verdict is a refusal; else None."""
+        for event in self.entry.events if self.entry else ():
+            if isinstance(event, CommandRefused):
+                return refusal_problem(event.rule, event.why, id=id_, **self.json_fields())
+        return None
+
+
+class CommandTracker:
+    """Submits command envelopes and waits for their verdicts."""
+
+    def __init__(self, ledger: AsyncLedger, hub: Hub) -> None:
+        self.ledger, self.hub, self.answers = ledger, hub, hub.answers
+
+    async def require_level(self, game: str, level: AckLevel) -> None:
+        """Raise HttpProblemError (501) unless the engine can give this level now. Nothing is sent yet."""
+        if unavailable_reason := await self.ledger.unavailable_reason(game, level):
+            raise HttpProblemError(501, "LEVEL-1", unavailable_reason, asked=str(level))
+
+    async def send(self, envelope: CommandEnvelope) -> None:
+        """Submit a command. Raises HttpProblemError: too many wait (429), unless its verdict is known; or its id
+        was sent before with another command (409)."""
+        try:
+            outcome: Outcome = await self.ledger.submit(envelope)
+        except QueueFullError as error:
+            outcome = error
+        await self.settle(envelope, outcome)
+
+    async def settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+        """What `send` does once it is known what came of the submission. Raises like it, or the outcome itself."""
+        result = outcome
+        if isinstance(outcome, QueueFullError):
+            is_behind = isinstance(outcome, EngineBehindError)  # then nothing more is asked of it
+            result = None if is_behind else await self._read_result(envelope)
+            if result is None or not result.sequence:
+                raise HttpProblemError(429, "BUSY-1", str(outcome), retry_after=1, id=envelope.id)
+        if isinstance(result, Exception):
+            raise result
+        await self._require_same_command(envelope, result)
+        log_sent(envelope)
+
+    async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
+        """Submit a command and follow it to a level, or as far as it gets within the time.
+
+        Raises HttpProblemError if the engine can't give the level (then nothing was sent), or the command was
+        rejected without an entry. An engine that didn't answer may have the command or not: then it has no
+        level, and its verdict is awaited all the same."""
+        await self.require_level(envelope.game, ack_request.level)
+        progress = CommandProgress()
+        with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
+            async with asyncio.timeout(ack_request.wait_s):
+                with suppress(*ENGINE_ERRORS):
+                    await self.send(envelope)
+                    progress.level = ACCEPTED
+                await self._await_level(envelope, ack_request.level, notified, progress)
+        self._record_answer(ack_request, progress)
+        return progress
+
+    async def resume(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
+        """Follow a command that was submitted before, like `track`."""
+        progress = CommandProgress(ACCEPTED)
+        with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
+            notified.set()  # its notification may have come before
+            async with asyncio.timeout(ack_request.wait_s):
+                await self._await_level(envelope, ack_request.level, notified, progress)
+        self._record_answer(ack_request, progress)
+        return progress
+
+    def _record_answer(self, ack_request: AckRequest, progress: CommandProgress) -> None:
+        if progress.level != ack_request.level:
+            self.answers.record_unknown(ack_request.wait_s)
+
+    async def _await_level(
+        self, envelope: CommandEnvelope, level: AckLevel, notified: asyncio.Event, progress: CommandProgress
+    ) -> None:
+        while level != ACCEPTED and progress.entry is None:
+            await notified.wait()
+            notified.clear()
+            # Nothing is known yet; the next notification or poll reads again.
+            with suppress(*ENGINE_ERRORS):
+                await self._update_progress(envelope, level, progress)
+
+    async def _update_progress(
+        self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
+    ) -> None:
+        """Read how far the command has got. Raises HttpProblemError for a rejection without an entry."""
+        result = await self._read_result(envelope)
+        if result is None:
+            if progress.sequence:  # a fail-over lost the verdict, and maybe the command
+                progress.level, progress.sequence = ACCEPTED, 0
+                await self.send(envelope)
+            elif progress.level is None:  # the engine didn't answer: it may not have the command
+                await self.send(envelope)
+                progress.level = ACCEPTED
+            return
+        if not result.sequence:
+            raise refusal_problem(result.rule, result.reason, id=envelope.id, level=UNLOGGED_LEVEL)
+        await self._require_same_command(envelope, result)
+        progress.level, progress.sequence = DECIDED, result.sequence
+        entry = await self._read_verdict(envelope, result.sequence, level)
+        if entry is not None:
+            if not has_same_names(envelope.command, entry):
+                raise reused_id_problem_of(envelope, result.sequence, entry)
+            progress.level, progress.sequence, progress.entry = level, entry.number, entry
+            log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
+
+    async def _read_result(self, envelope: CommandEnvelope) -> CommandResult | None:
+        return await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
+
+    async def _require_same_command(self, envelope: CommandEnvelope, result: CommandResult | None) -> None:
+        """Raise HttpProblemError (409), with the verdict, where that is the answer to another command."""
+        if result is None or result.command_digest in ("", digest_command(envelope.command)):
+            return
+        entry = await self._read_verdict(envelope, result.sequence, DECIDED)
+        raise reused_id_problem_of(envelope, result.sequence, entry)
+
+    async def _read_verdict(
+        self, envelope: CommandEnvelope, sequence: int, level: AckLevel
+    ) -> ViewEntry | None:
+        """The verdict in the sender's view; None where it isn't known to have this level."""
+        if level.needs_confirmation:
+            return await self.ledger.confirm(envelope.game, envelope.seat, envelope.id, level)
+        for entry in await self.ledger.read_view(envelope.game, envelope.seat, sequence - 1, 1):
+            return entry
+        raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
+
+
+def log_sent(envelope: CommandEnvelope) -> None:
+    """Note that the engine has a command."""
+    log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
+
+
+def reused_id_problem_of(
+    envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None
+) -> HttpProblemError:
+    """The problem of an id whose verdict is on another command; it has the verdict."""
+    first = CommandProgress(DECIDED, sequence, entry)
+    return reused_id_problem(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))
+
+
+def _log_fields(envelope: CommandEnvelope, sequence: int | None) -> dict[str, object]:
+    return {"game": envelope.game, "seat": envelope.seat, "command": envelope.id, "sequence": sequence}

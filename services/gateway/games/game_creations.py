@@ -1,0 +1,82 @@
+"""What a game's first entry settles for the gateway: who may watch the game, and whose board it is played on.
+
+It never changes, so it is read once and kept. A log that a fail-over lost may begin anew under the same id, so nothing
+is kept for long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from schemas.access import PUBLIC_ACCESS, Access
+from schemas.entries import ViewEntry
+from schemas.events import AccessSet, GameCreated, GameForked, PositionLaid
+from services.gateway.games.archive_views import ArchiveViews
+from services.ledger.async_ledger import AsyncLedger
+
+KEPT_S: Final = 60.0
+MAX_GAMES_KEPT: Final = 10_000
+
+
+class GameCreation(NamedTuple):
+    """What a game's first entry says."""
+
+    access: Access = PUBLIC_ACCESS
+    has_own_board: bool = False  # a board of its creator's, or a position
+    source: str | None = None  # of a fork: the game that it goes on from
+    seats: int = 0
+
+
+class GameCreations:
+    """Reads the first entries of games, from the engine or the archive, and keeps what they say."""
+
+    def __init__(
+        self, ledger: AsyncLedger, archive_views: ArchiveViews, clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._ledger, self._archive_views, self._clock_s = ledger, archive_views, clock_s
+        self._kept: OrderedDict[str, tuple[float, GameCreation]] = OrderedDict()
+
+    async def find(self, game: str) -> GameCreation:
+        """What the game's creation says; of a game that doesn't exist, the usual.
+
+        Raises what reading a view does."""
+        until_s, kept = self._kept.get(game, (0.0, None))
+        if kept is not None and self._clock_s() < until_s:
+            return kept
+        entries: Sequence[ViewEntry] = await self._ledger.read_view(game, None, 0, 1)
+        entries = entries or await self._archive_views.read_view(game, None) or ()
+        if not entries:
+            return GameCreation()
+        creation = read_creation(entries[0])
+        self._kept[game] = self._clock_s() + KEPT_S, creation
+        self._kept.move_to_end(game)
+        while len(self._kept) > MAX_GAMES_KEPT:
+            self._kept.popitem(last=False)
+        return creation
+
+
+def read_creation(first: ViewEntry) -> GameCreation:
+    """What a first entry says, as everybody sees it."""
+    access, source, has_own_board, was_laid, seats = PUBLIC_ACCESS, None, False, False, 0
+    for event in first.events:
+        match event:
+            case AccessSet():
+                access = Access(
+                    event.visible_to,
+                    event.spectator_delay,
+                    event.by_invitation,
+                    event.suggestions is not False,
+                )
+            case GameForked():
+                source = event.of
+            case GameCreated():
+                has_own_board, seats = event.board_form is not None, len(event.seats)
+            case PositionLaid():
+                was_laid = True
+            case _:
+                pass
+    # a fork lays what was played
+    return GameCreation(access, has_own_board or (was_laid and source is None), source, seats)

@@ -1,0 +1,141 @@
+"""Where games are, and what each viewer may read of them: the one place that views are read for requests.
+
+A viewer who holds no seat sees the public view, in a game with a spectators' delay so many entries late until the game
+is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from schemas.contract import Schema
+from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.field_types import GameId, Seat
+from services.gateway.games.archive_views import ArchiveViews
+from services.gateway.games.authorization import Authorization
+from services.gateway.games.client_limits import enforce_limit
+from services.gateway.games.game_creations import GameCreations
+from services.gateway.games.open_games import is_over
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.rate_limit import RateLimiter
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.errors import EngineError
+from services.ledger.log.view_queries import LogHead
+
+_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
+
+
+class GameLocation(NamedTuple):
+    """How long a game is, and where it is."""
+
+    length: int  # its number of entries
+    archived: bool  # it is over, and the engine no longer has its streams
+
+
+class GameViews:
+    """Finds games, in the engine or the archive, and reads what a request may see of them."""
+
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        archive_views: ArchiveViews,
+        creations: GameCreations,
+        authorization: Authorization,
+        rate_limiter: RateLimiter,
+    ) -> None:
+        self.ledger, self.archive_views, self.creations = ledger, archive_views, creations
+        self.authorization, self.rate_limiter = authorization, rate_limiter
+
+    async def require_game(self, game: str) -> int:
+        """The number of the game's last entry. Raises HttpProblemError where the engine has no such game."""
+        try:
+            length = await self.ledger.read_length(_GAME_ID.read(game))
+        except InvalidInputError:
+            length = 0
+        if not length:
+            raise HttpProblemError(404, "GAME-1", f"there is no game {game[:40]}")
+        return length
+
+    async def locate(self, game: str, client: str) -> GameLocation:
+        """How long the game is, and where. Raises HttpProblemError: neither the engine nor the archive has it,
+        or this client reads the archive too often."""
+        try:
+            return GameLocation(await self.require_game(game), archived=False)
+        except HttpProblemError as not_found:
+            if not await self.archive_views.is_filed(game):
+                enforce_limit(self.rate_limiter, ("archive", client), "commands")
+            entries = await self.archive_views.read_view(game, None)
+            if entries is None:
+                raise not_found from None
+            return GameLocation(len(entries), archived=True)
+
+    async def read_page(
+        self, game: str, bearer: str | None, after: int, limit: int, client: str
+    ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
+        """The viewer that the token names, at most `limit` entries of its view, and how many entries that view has.
+        The game may be in the engine or in the archive."""
+        location = await self.locate(game, client)
+        viewer = await self.authorization.resolve_viewer(game, bearer)
+        return viewer, *await self.read_entries(game, viewer, after, limit, location)
+
+    async def resolve_shown(
+        self, game: str, bearer: str | None, shown: Seat | Literal["public"] | None, client: str
+    ) -> Seat | None:
+        """Whose view to show a request that asks for this one; None asks for its own. Once a game is over, everybody who
+        may watch it may see what any seat saw.
+
+        Raises HttpProblemError: the game goes on, or has no such seat."""
+        location = await self.locate(game, client)
+        viewer = await self.authorization.resolve_viewer(game, bearer)
+        if shown is None or shown == viewer:
+            return viewer
+        if shown == "public":
+            return None
+        if not location.archived and not await is_over(self.ledger, game):
+            raise HttpProblemError(403, "TOKEN-1", "what another seat saw is shown when the game is over")
+        if shown >= (await self.creations.find(game)).seats:
+            raise HttpProblemError(404, "SHAPE-1", f"there is no seat {shown}")
+        return shown
+
+    async def read_entries(
+        self, game: str, viewer: Seat | None, after: int, limit: int, location: GameLocation
+    ) -> tuple[Sequence[ViewEntry], int]:
+        """At most `limit` entries of a view, and how many it has. The caller has authorized the viewer."""
+        length = await self.shown_length(game, viewer, location)
+        if after >= length:
+            return (), length
+        limit = min(limit, length - after)
+        entries: Sequence[ViewEntry] = ()
+        if not location.archived:
+            entries = await self.ledger.read_view(game, viewer, after, limit)
+        if not entries:  # its streams may have gone since
+            entries = (await self.archive_views.read_view(game, viewer) or ())[after : after + limit]
+        return entries, length
+
+    async def shown_length(self, game: str, viewer: Seat | None, location: GameLocation) -> int:
+        """How many entries of the game this viewer is shown now."""
+        if viewer is not None or location.archived:
+            return location.length
+        access = (await self.creations.find(game)).access
+        if not access.spectator_delay:
+            return location.length
+        return access.visible_length(location.length, is_over=await is_over(self.ledger, game))
+
+    async def shown_head(self, game: str, viewer: Seat | None) -> LogHead:
+        """The last entry of a game in the engine that this viewer is shown now, and the head after it.
+
+        Raises CorruptDataError, MissingEntryError, or what the engine's client does."""
+        [latest] = await self.ledger.read_heads([game])
+        if isinstance(latest, CorruptDataError | EngineError):
+            raise latest
+        length = await self.shown_length(game, viewer, GameLocation(latest.sequence, archived=False))
+        if length == latest.sequence:
+            return latest
+        [last] = await self.ledger.read_view(game, None, length - 1, 1)
+        return LogHead(length, last.shown.head)
+
+    async def spectator_delay(self, game: str, viewer: Seat | None) -> int:
+        """How many entries late this viewer sees the game while it is played."""
+        return 0 if viewer is not None else (await self.creations.find(game)).access.spectator_delay

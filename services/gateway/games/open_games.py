@@ -1,0 +1,121 @@
+"""The quota of open games: how many games that are not over one address, and one creator, may have created.
+
+A creator is who sends a token along with the creation: the holder of a seat, or the host, of the game that is forked, or who
+has the operator's key. Forks of one's own forks count as one's own. Who sends none is known by the address alone.
+
+Each gateway counts the games that it created itself since it started; a creation costs reads of the engine
+only where the quota seems full.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+from schemas.errors import InvalidInputError
+from schemas.events import GameEnded
+from schemas.tokens import Holder
+from services.gateway.web.problem_details import HttpProblemError
+from services.ledger.async_ledger import AsyncLedger
+
+MAX_CREATORS: Final = 100_000
+RETRY_AFTER_S: Final = 60
+
+
+class Creator(NamedTuple):
+    """Who is counted as having created a game: the holder of a token, the operator, or an address."""
+
+    name: str  # as a refusal names it
+    identity: object
+
+    @staticmethod
+    def at(address: str) -> Creator:
+        """All who ask from this address."""
+        return Creator("your address has", address)
+
+    @staticmethod
+    def holding(holder: Holder) -> Creator:
+        """Who holds this seat, or is the host."""
+        return Creator("you have", holder)
+
+
+OPERATOR: Final = Creator("the operator's key has", "operator")
+
+
+class OpenGames:
+    """Counts open games by who created them.
+
+    Beyond MAX_CREATORS those that created nothing for longest are forgotten."""
+
+    def __init__(self, most: int, ledger: AsyncLedger) -> None:
+        self.most, self.ledger = most, ledger
+        # by game: whether its creation was answered; until then the engine may not have it yet
+        self._games: OrderedDict[Creator, dict[str, bool]] = OrderedDict()
+        self._first_creators: OrderedDict[Creator, Creator] = (
+            OrderedDict()
+        )  # of those who hold their own forks
+
+    @asynccontextmanager
+    async def creating(self, creators: Collection[Creator], game: str) -> AsyncIterator[None]:
+        """Count a game that these create within the block, unless the creation is refused there.
+
+        Raises HttpProblemError (429): one of them has too many that are open."""
+        counted = [self._first_creators.get(creator, creator) for creator in creators]
+        newly_counted: list[Creator] = []
+        try:
+            for creator in counted:
+                if await self._count(creator, game):
+                    newly_counted.append(creator)
+        except HttpProblemError:
+            self._record_answer(newly_counted, game, is_refused=True)
+            raise
+        try:
+            yield
+        except (InvalidInputError, HttpProblemError) as error:
+            may_exist = isinstance(error, HttpProblemError) and error.rule in ("WAIT-1", "ID-1")
+            self._record_answer(counted, game, is_refused=not may_exist)
+            raise
+        self._record_answer(counted, game, is_refused=False)
+
+    def count_as(self, creator: Creator, holders: Collection[Holder]) -> None:
+        """Count what these holders of a fork create as its creator's."""
+        for holder in holders:
+            self._first_creators[Creator.holding(holder)] = self._first_creators.get(creator, creator)
+            while len(self._first_creators) > MAX_CREATORS:
+                self._first_creators.popitem(last=False)
+
+    async def _count(self, creator: Creator, game: str) -> bool:
+        """Count the game; False where it was counted before. Raises HttpProblemError: there is no room."""
+        games = self._games.setdefault(creator, {})
+        self._games.move_to_end(creator)
+        if len(self._games) > MAX_CREATORS:
+            self._games.popitem(last=False)
+        if game in games:
+            return False
+        if len(games) >= self.most:
+            for other, is_answered in tuple(games.items()):
+                if is_answered and await is_over(self.ledger, other):
+                    games.pop(other, None)
+        if len(games) >= self.most and game not in games:
+            detail = f"{creator.name} {self.most} games that are not over; play or leave some first"
+            raise HttpProblemError(429, "RATE-1", detail, retry_after=RETRY_AFTER_S)
+        games.setdefault(game, False)
+        return True
+
+    def _record_answer(self, creators: Collection[Creator], game: str, *, is_refused: bool) -> None:
+        """Note that the creation was answered: the game exists, or may. One that was refused counts no longer."""
+        for creator in creators:
+            games = self._games.get(creator, {})
+            if is_refused:
+                games.pop(game, None)
+            elif game in games:
+                games[game] = True
+
+
+async def is_over(ledger: AsyncLedger, game: str) -> bool:
+    """Whether a game is over, or the engine no longer has it."""
+    length = await ledger.read_length(game)
+    last_entries = await ledger.read_view(game, None, length - 1, 1) if length else ()
+    return not length or any(isinstance(event, GameEnded) for entry in last_entries for event in entry.events)

@@ -1,0 +1,300 @@
+"""What clients may ask of the gateway, as plain calls: create, join, start, read, send a command.
+
+It knows no rules. It checks the form, the size, the token and the rate, submits the command
+envelope, and reads the verdict from the sender's own view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
+from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
+from schemas.events import GameStarted, SeatTaken
+from schemas.field_types import Seat
+from schemas.player_names import commitment_field
+from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
+from services.gateway.following.hub import Hub
+from services.gateway.games.archive_views import ArchiveViews
+from services.gateway.games.authorization import Authorization
+from services.gateway.games.client_limits import UNLIMITED_CLIENTS, ClientLimits, enforce_limit
+from services.gateway.games.command_ids import (
+    LoggedIds,
+    read_command_id,
+    read_secret_command_id,
+    read_system_command_id,
+)
+from services.gateway.games.command_tracking import (
+    RETRY_HINT,
+    AckRequest,
+    CommandProgress,
+    CommandTracker,
+    game_over_problem,
+    parse_ack_request,
+)
+from services.gateway.games.game_creations import GameCreations
+from services.gateway.games.game_views import GameLocation, GameViews
+from services.gateway.games.invitations import Invitations, take_invitation
+from services.gateway.games.open_games import OPERATOR, Creator, OpenGames, is_over
+from services.gateway.models import response_models as responses
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.rate_limit import RateLimiter
+from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.log.ledger_queries import GameIds
+
+DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
+LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
+SystemCommandT = TypeVar("SystemCommandT", bound=Command)
+
+
+class GatewayService:
+    """The gateway without its web. Raises HttpProblemError or InvalidInputError."""
+
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        hub: Hub,
+        token_keys: TokenKeys,
+        rate_limiter: RateLimiter,
+        answer_timeout_s: float,
+        archive_views: ArchiveViews | None = None,
+        client_limits: ClientLimits = UNLIMITED_CLIENTS,
+        token_life_s: int = DEFAULT_LIFE_S,
+    ) -> None:
+        self.ledger, self.hub = ledger, hub
+        self.read_limiter, self.origins, max_open_games, self.own_boards, self.webhook_policy = client_limits
+        self.archive_views = archive_views or ArchiveViews(ledger, None)
+        self.creations = GameCreations(ledger, self.archive_views)
+        self.authorization = Authorization(
+            ledger,
+            token_keys,
+            token_life_s,
+            creations=self.creations,
+            is_operator=self.own_boards.is_operator,
+        )
+        self.views = GameViews(ledger, self.archive_views, self.creations, self.authorization, rate_limiter)
+        self.invitations = Invitations(token_keys, self.creations, self.authorization, token_life_s)
+        self.logged_ids = LoggedIds(ledger, token_keys)
+        self.command_tracker = CommandTracker(ledger, hub)
+        self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
+        self.open_games = OpenGames(max_open_games, ledger)
+
+    # -- games ---------------------------------------------------------------------------
+
+    async def create(
+        self,
+        body: Mapping[str, object],
+        id_: str | None,
+        client: str,
+        ack_request: AckRequest,
+        operator_key: str | None = None,
+    ) -> responses.GameCreated:
+        """A new game. The same id again gives the same game and the same host's token."""
+        command = _read_system_command(CreateGame, body)
+        if command.visibility is None:
+            command = replace(command, visibility=DEFAULT_VISIBILITY)
+        creators = [Creator.at(client), *([OPERATOR] if self.own_boards.is_operator(operator_key) else ())]
+        created, _ = await self.create_from(command, id_, creators, ack_request)
+        return created
+
+    async def create_from(
+        self, command: Command, id_: str | None, creators: Sequence[Creator], ack_request: AckRequest
+    ) -> tuple[responses.GameCreated, ViewEntry]:
+        """A new game by the command that creates it, and its first entry. The game's id follows from `id_`; the first
+        of `creators` is the address."""
+        requested_id, id_ = id_, read_secret_command_id(id_)
+        self.enforce_rate_limit(("system commands", creators[0].identity))
+        game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
+        async with self.open_games.creating(creators, game):
+            entry, level = await self._find_archived_creation(
+                game, requested_id
+            ) or await self.execute_decided(game, id_, command, ack_request)
+        created = responses.GameCreated(
+            game=game,
+            token=await self.authorization.issue(game, None),
+            taken=[
+                responses.TakenSeat(seat=event.seat, name=event.name or "", policy=event.policy)
+                for event in entry.events
+                if isinstance(event, SeatTaken)
+            ],
+            invitations=await self.invitations.issue(game, entry.events),
+            number=entry.number,
+            level=level,
+            head=hex_head(entry),
+        )
+        return created, entry
+
+    async def join(
+        self, game: str, body: Mapping[str, object], id_: str | None, client: str, ack_request: AckRequest
+    ) -> responses.SeatJoined:
+        """Take a seat. The same id again gives the same seat and token, until the game is over."""
+        if (await self.locate_game(game, client)).archived:
+            raise game_over_problem(id_)
+        invitation, body = take_invitation(body)
+        id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
+        self.enforce_rate_limit(("system commands", client))
+        command = await self.invitations.admit(game, invitation, command)
+        entry, level = await self.execute_decided(game, id_, command, ack_request)
+        seat_taken = entry.events[0]
+        if not isinstance(seat_taken, SeatTaken):  # another command's: a creation also seats bots, say
+            raise reused_id_error()
+        await self.require_unfinished(game, id_)
+        return responses.SeatJoined(
+            game=game,
+            seat=seat_taken.seat,
+            token=await self.authorization.issue_taken(game, seat_taken.seat, entry.number),
+            number=entry.number,
+            level=level,
+            head=hex_head(entry),
+        )
+
+    async def start(
+        self, game: str, bearer: str | None, id_: str | None, client: str, ack_request: AckRequest
+    ) -> responses.GameStarted:
+        """Shuffle and deal; the host and every seat may ask for it."""
+        await self.locate_game(game, client)
+        holder = await self.authorization.require_holder(game, bearer)
+        id_ = read_system_command_id(id_)
+        self.enforce_rate_limit((game, holder.seat))
+        entry, level = await self.execute_decided(game, id_, StartGame(), ack_request)
+        if not isinstance(entry.events[0], GameStarted):
+            raise reused_id_error()
+        return responses.GameStarted(game=game, number=entry.number, level=level, head=hex_head(entry))
+
+    async def withdraw_token(self, game: str, bearer: str | None, client: str) -> responses.TokenIssued:
+        """Make all tokens void that the token's holder was given until now, and give it a new one."""
+        await self.locate_game(game, client)
+        token = await self.authorization.require_token(game, bearer)
+        seat = token.holder.seat
+        self.enforce_rate_limit((game, seat))
+        new_token = await self.authorization.withdraw(token)
+        return responses.TokenIssued(game=game, seat=seat, token=new_token)
+
+    async def list_games(self, limit: int, client: str) -> GameIds:
+        """The latest games. It reads every partition, so it costs as much as many commands."""
+        enforce_limit(self.rate_limiter, ("games", client), "commands", LIST_COST)
+        return await self.ledger.games(limit)
+
+    async def read_page(
+        self, game: str, bearer: str | None, after: int, limit: int, client: str
+    ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
+        """As of `GameViews`."""
+        return await self.views.read_page(game, bearer, after, limit, client)
+
+    async def require_game(self, game: str) -> int:
+        """As of `GameViews`."""
+        return await self.views.require_game(game)
+
+    async def locate_game(self, game: str, client: str) -> GameLocation:
+        """As `GameViews.locate`."""
+        return await self.views.locate(game, client)
+
+    async def require_unfinished(self, game: str, id_: str | None) -> None:
+        """Raise HttpProblemError where the game is over: then no verdict is answered with a token any more."""
+        if await is_over(self.ledger, game):
+            raise game_over_problem(id_)
+
+    # -- commands --------------------------------------------------------------------------
+
+    def build_envelope(self, game: str, seat: Seat, body: object, id_: str | None) -> CommandEnvelope:
+        """A seat's command in its envelope, after the checks of its form and the seat it names."""
+        if isinstance(body, dict) and "seat" in body:
+            body = dict(body)
+            claimed_seat = body.pop("seat")
+            if claimed_seat.__class__ is not int or claimed_seat != seat:
+                raise HttpProblemError(403, "TOKEN-1", f"your token is for seat {seat}")
+        command = read_command(body, players_only=True)
+        return CommandEnvelope(read_command_id(id_), game, seat, command)
+
+    def parse_ack_request(self, level: object, wait_ms: object) -> AckRequest:
+        """The level of acknowledgement that a caller asks for, and its time. Raises InvalidInputError."""
+        return parse_ack_request(level, wait_ms, self.answer_timeout_s)
+
+    async def execute(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
+        """Submit a command and follow it to a level, or as far as it gets within the time.
+
+        Raises HttpProblemError if it was refused, or the engine can't give the level."""
+        try:
+            progress = await self.command_tracker.track(envelope, ack_request)
+        except HttpProblemError as rejection:
+            progress = await self.archive_views.find_progress_of_rejected(envelope, rejection)
+        if (problem := progress.refusal(envelope.id)) is not None:
+            raise problem
+        return progress
+
+    async def _find_created_game(self, id_: str | None) -> str | None:
+        """The game that this id created while another token key signed; None where there is none."""
+        for game in self.logged_ids.derive_other_game_ids(id_) if id_ else ():
+            if await self.ledger.read_length(game) or await self.archive_views.read_view(game, None):
+                return game
+        return None
+
+    async def _find_archived_creation(self, game: str, id_: str | None) -> tuple[ViewEntry, str] | None:
+        """The verdict on the creation of a game that the engine no longer has: the same id must not
+        create it again."""
+        if id_ is None or await self.ledger.read_length(game):
+            return None
+        entries = await self.archive_views.read_view(game, None)
+        return (entries[0], str(DECIDED)) if entries else None
+
+    async def execute_decided(
+        self, game: str, id_: str, command: Command, ack_request: AckRequest
+    ) -> tuple[ViewEntry, str]:
+        """The verdict on a system command, and its level. Raises HttpProblemError where there is none in time.
+
+        The log has it under an id that is derived from `id_`; answers name `id_` itself."""
+        if ack_request.level == ACCEPTED:
+            raise InvalidInputError(
+                "level", "must be decided or more here: the answer is what the verdict says"
+            )
+        envelope = CommandEnvelope(await self.logged_ids.find(game, id_), game, None, command)
+        try:
+            progress = await self.execute(envelope, ack_request)
+        except HttpProblemError as problem:
+            if "id" in problem.extensions:
+                problem.extensions["id"] = id_
+            raise
+        if progress.entry is None:
+            detail = f"no verdict at level {ack_request.level} within {ack_request.wait_s:g} s; Idempotency-Key: {id_}; {RETRY_HINT}"
+            raise HttpProblemError(
+                503, "WAIT-1", detail, retry_after=1, id=id_, verdict="unknown", **progress.json_fields()
+            )
+        return progress.entry, str(progress.level)
+
+    # -- small checks ------------------------------------------------------------------------
+
+    def enforce_rate_limit(self, sender: object) -> None:
+        """Count a request of this sender. Raises HttpProblemError: it sent too many."""
+        enforce_limit(self.rate_limiter, sender, "commands")
+
+    def enforce_read_limit(self, client: str) -> None:
+        """Count a read from this address, or a socket that it opens. Raises HttpProblemError: it reads too often."""
+        if self.read_limiter is not None:
+            enforce_limit(self.read_limiter, client, "reads")
+
+
+def hex_head(entry: ViewEntry) -> str | None:
+    """The head of the chain after an entry, in hex; None where it isn't known."""
+    return entry.shown.head.hex() or None
+
+
+def reused_id_error() -> InvalidInputError:
+    """The error of an id whose verdict is on another command."""
+    return InvalidInputError("Idempotency-Key", "is the id of another command in this game")
+
+
+def _read_system_command(command_type: type[SystemCommandT], body: Mapping[str, object]) -> SystemCommandT:
+    """The system command that a body holds; the path gives its type. Only the referee sets `play_off` and
+    `fork`."""
+    for field in ("type", "play_off", "fork"):
+        if field in body:
+            raise InvalidInputError(field, "there is no such field")
+    command = read_command({**body, "type": command_type.type})
+    assert isinstance(command, command_type), "its type is the path's"
+    if field := commitment_field(command):
+        raise InvalidInputError(field, "there is no such field")
+    return command

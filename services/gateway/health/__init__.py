@@ -1,0 +1,1 @@
+"""Watches of what the gateway needs: answers, partitions, referees, the engine's settings."""

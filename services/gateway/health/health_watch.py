@@ -1,0 +1,163 @@
+"""What a gateway knows of the health of everything that its answers need: engine, referees, backlog.
+
+It looks every `POLL_INTERVAL_S`, whoever asks: so /health/ready costs nothing, and what goes wrong is logged
+though nobody asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple
+
+from services.gateway.health.answer_watch import AnswerWatch
+from services.gateway.health.partition_watch import PartitionWatch
+from services.gateway.health.referee_watch import RefereeWatch
+from services.gateway.models.health_models import EngineHealth, Readiness, RefereeHealth, WaitingCommands
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.engine.keys import MEMBERSHIP_KEY
+from services.runtime.logging_setup import get_logger
+from services.runtime.write_refusals import write_refusal
+
+log = get_logger("gateway")
+POLL_INTERVAL_S: Final = 2.0
+NODE_TIMEOUT_S: Final = 3.0  # a node that answers later counts as away
+EngineStatus = Literal["ok", "away", "refuses writes"]
+
+
+class NodeHealth(NamedTuple):
+    """What a node of the engine answered last, and why it doesn't take writes."""
+
+    status: EngineStatus
+    why: str = ""
+
+
+class HealthWatch:
+    """Polls the engine. A stalled partition is one whose oldest command gets no verdict for `stall_s`."""
+
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        answers: AnswerWatch,
+        stall_s: float,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.ledger, self.answers, self.monotonic_s = ledger, answers, monotonic_s
+        self.partitions = PartitionWatch(stall_s)
+        self.referees = RefereeWatch(monotonic_s())
+        self.nodes: dict[str, NodeHealth] = {}
+        answers.explain = self.problems
+
+    async def run(self) -> None:
+        """Poll until cancelled."""
+        while True:
+            await self.poll()
+            await asyncio.sleep(POLL_INTERVAL_S)
+
+    async def poll(self) -> None:
+        """Look once."""
+        try:
+            async with asyncio.timeout(NODE_TIMEOUT_S):
+                by_node = await self.ledger.partitions_by_node()
+        except (*ENGINE_ERRORS, TimeoutError) as error:
+            self._note_nodes({name: _judge(error) for name in self.nodes or ("",)})
+            return
+        nodes = await asyncio.gather(*(self._poll_node(partitions) for partitions in by_node.values()))
+        self._note_nodes(dict(zip(by_node, nodes, strict=True)))
+        try:
+            async with asyncio.timeout(NODE_TIMEOUT_S):
+                self.referees.update(await self.ledger.read_heartbeats(), self.monotonic_s())
+        except (*ENGINE_ERRORS, TimeoutError):
+            self.referees.update({}, self.monotonic_s())
+        self.answers.end_if_over(is_ready=self.is_ready())
+
+    async def _poll_node(self, partitions: list[int]) -> NodeHealth:
+        try:
+            async with asyncio.timeout(NODE_TIMEOUT_S):
+                self.partitions.update(await self.ledger.read_backlogs(partitions), self.monotonic_s())
+                await self.ledger.try_write(partitions[0])
+        except (*ENGINE_ERRORS, TimeoutError) as error:
+            return _judge(error)
+        return NodeHealth("ok")
+
+    def _note_nodes(self, nodes: dict[str, NodeHealth]) -> None:
+        """Log what changed of refusals. An engine that is away is logged by the hub."""
+        for name, node in nodes.items():
+            before = self.nodes.get(name, NodeHealth("ok")).status
+            fields = {"node": name} if name else {}
+            if node.status == "refuses writes" != before:
+                log.warning(
+                    "engine refuses writes: commands wait, or are answered unknown", why=node.why, **fields
+                )
+            if before == "refuses writes" != node.status == "ok":
+                log.warning("engine takes writes again", **fields)
+        self.nodes = nodes
+
+    # -- what is known -----------------------------------------------------------------------
+
+    def is_ready(self) -> bool:
+        """Whether a command that is sent now can be expected to get its verdict."""
+        now_s = self.monotonic_s()
+        takes_writes = any(node.status == "ok" for node in self.nodes.values())
+        is_stuck = (
+            bool(self.partitions.stalled) and now_s - self.answers.last_verdict_s >= self.partitions.stall_s
+        )
+        return takes_writes and not self.referees.is_silent(now_s) and not is_stuck
+
+    def problems(self) -> list[str]:
+        """What is wrong, in sentences; empty where nothing is. Everybody may read it: no address is in it."""
+        now_s = self.monotonic_s()
+        found = [
+            f"{'the engine' if len(self.nodes) == 1 else f'{len(group)} of {len(self.nodes)} nodes of the engine'}: {verb}"
+            for status, verb in _VERB.items()
+            if (group := [node for node in self.nodes.values() if node.status == status])
+        ]
+        if not self.nodes:
+            found.append("the engine wasn't asked yet")
+        if self.referees.is_hidden:
+            found.append(f"referees can't be seen: the key {MEMBERSHIP_KEY} holds another type")
+        if self.referees.is_silent(now_s):
+            found.append(f"no referee gave a sign for {self.referees.silence_s(now_s):.1f} s")
+        if stalled := sorted(self.partitions.stalled):
+            listed = ", ".join(map(str, stalled))
+            found.append(f"no verdict for {self.partitions.stall_s:g} s or longer in partitions: {listed}")
+        if unreadable := sorted(self.partitions.unreadable):
+            found.append(f"partitions that can't be read: {', '.join(map(str, unreadable))}")
+        if self.answers.is_unknown():
+            found.append("answers are unknown")
+        return found
+
+    def readiness(self, is_listening: bool) -> Readiness:
+        """The whole of it, as /health/ready answers."""
+        now_s, problems = self.monotonic_s(), self.problems()
+        if not is_listening:
+            problems.append("no entry reaches those who follow games")
+        is_ready = is_listening and self.is_ready()
+        worst = max(self.nodes.values(), key=lambda node: _SEVERITY[node.status], default=NodeHealth("away"))
+        oldest_s = self.partitions.oldest_s(now_s)
+        return Readiness(
+            status="unready" if not is_ready else "degraded" if problems else "ok",
+            problems=problems,
+            engine=EngineHealth(status=worst.status),
+            referees=[
+                RefereeHealth(name=name, last_sign_s=round(now_s - sign.seen_s, 1))
+                for name, sign in sorted(self.referees.last_signs.items())
+            ],
+            waiting=WaitingCommands(
+                commands=self.partitions.count(),
+                oldest_s=None if oldest_s is None else round(oldest_s, 1),
+                stalled_partitions=sorted(self.partitions.stalled),
+            ),
+        )
+
+
+_VERB: Final[dict[EngineStatus, str]] = {"away": "away", "refuses writes": "refusing writes"}
+_SEVERITY: Final = {"ok": 0, "refuses writes": 1, "away": 2}
+
+
+def _judge(error: BaseException) -> NodeHealth:
+    if refusal := write_refusal(error):
+        return NodeHealth("refuses writes", refusal)
+    return NodeHealth("away", str(error) or f"no answer within {NODE_TIMEOUT_S:g} s")

@@ -1,0 +1,142 @@
+"""What explanations of moves and audits hold: parts of answers that the auditor writes, as the OpenAPI document has them.
+
+services/verification writes them; nothing here is checked when they are sent, and tests compare."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from services.gateway.models.contract_schemas import refers_to
+from services.gateway.models.response_models import ResponseModel
+
+AnyCommand = Annotated[dict[str, object], refers_to("Command")]
+AnyEvent = Annotated[dict[str, object], refers_to("Event")]
+CheckKind = Literal["chain", "signature", "deal", "view", "verdict", "fold"]
+
+
+class ExplainedSeat(ResponseModel):
+    """A seat, as far as a viewer knew it."""
+
+    seat: int
+    name: str
+    points: int
+    cars: int
+    cards: int
+    hand: dict[str, int]
+    tickets: list[str | None]
+    offer: list[str | None]
+    stations: dict[str, str | None]
+    gone: str | None
+
+
+class ExplainedTable(ResponseModel):
+    """A table before or after an entry, as far as a viewer knew it; null is a card or ticket face down. Before a game's
+    first entry there is `state` alone."""
+
+    state: str
+    at: int | SkipJsonSchema[None] = Field(default=None, description="milliseconds of the game clock")
+    turn: int | None = None
+    awaits: dict[str, str] | SkipJsonSchema[None] = Field(
+        default=None, description="what the game waits for, by seat"
+    )
+    market: list[str | None] | SkipJsonSchema[None] = None
+    deck: int | SkipJsonSchema[None] = None
+    next: list[str | None] | SkipJsonSchema[None] = Field(default=None, description="the top of the deck")
+    discards: dict[str, int] | SkipJsonSchema[None] = None
+    ticket_decks: dict[str, int] | SkipJsonSchema[None] = None
+    routes: dict[str, int] | SkipJsonSchema[None] = None
+    stations: dict[str, int] | SkipJsonSchema[None] = None
+    passengers: dict[str, int] | SkipJsonSchema[None] = None
+    seats: list[ExplainedSeat] | SkipJsonSchema[None] = None
+
+
+class Perspective(ResponseModel):
+    """An entry as one viewer saw it."""
+
+    before: ExplainedTable
+    events: list[AnyEvent]
+    sentences: list[str]
+    after: ExplainedTable
+
+
+class RefusedBy(ResponseModel):
+    """The rule that refused a command, and why."""
+
+    rule: str
+    why: str
+
+
+class CitedRule(ResponseModel):
+    """A rule that concerns the move."""
+
+    rule: str
+    sentence: str
+    passage: str = Field(description="of the ruleset's page, in markdown")
+
+
+class ExplainedMove(ResponseModel):
+    """An entry, explained. What its asker may not know is left out."""
+
+    number: int
+    at: int | SkipJsonSchema[None] = None
+    id: str | None = None
+    seat: int | None = None
+    speaker: str | SkipJsonSchema[None] = None
+    command: AnyCommand | SkipJsonSchema[None] = None
+    wish: str | SkipJsonSchema[None] = Field(default=None, description="the command in words")
+    accepted: bool | SkipJsonSchema[None] = None
+    refusal: RefusedBy | None = None
+    as_the_rules_say: bool | SkipJsonSchema[None] = None
+    doubt: str | None = Field(default=None, description="how the verdict differs from what the rules decide")
+    rules: list[CitedRule] | SkipJsonSchema[None] = None
+    legal: list[AnyCommand] | SkipJsonSchema[None] = Field(
+        default=None, description="what the seat could have done"
+    )
+    seen: dict[str, Perspective] | SkipJsonSchema[None] = Field(
+        default=None, description="by viewer: a seat, `public`, or `referee`"
+    )
+    unreadable: str | SkipJsonSchema[None] = Field(default=None, description="why it can't be explained")
+
+
+class AuditFinding(ResponseModel):
+    """One thing that is wrong."""
+
+    number: int | None = Field(description="the entry; null: the game as a whole")
+    kind: CheckKind
+    why: str
+
+
+class AuditReport(ResponseModel):
+    """Every check of a finished game. Without findings nothing is wrong."""
+
+    game: str
+    ok: bool
+    verdict: str = Field(description="the sentence to read first")
+    entries: int
+    findings: list[AuditFinding]
+    checked: list[CheckKind]
+    unchecked: dict[str, str] = Field(description="what could not be checked, and why")
+    move: ExplainedMove | SkipJsonSchema[None] = Field(default=None, description="the entry that was named")
+
+
+class DisputeAnswer(ResponseModel):
+    """The answer to a dispute: of `scope` `so far` while the game goes on, else `whole`, with the audit's fields."""
+
+    scope: Literal["so far", "whole"]
+    verdict: str = Field(description="the sentence to read first")
+    number: int | SkipJsonSchema[None] = None
+    shown_as_committed: bool | SkipJsonSchema[None] = None
+    as_the_rules_say: bool | None = None
+    game: str | SkipJsonSchema[None] = None
+    ok: bool | SkipJsonSchema[None] = None
+    entries: int | SkipJsonSchema[None] = None
+    findings: list[AuditFinding] | SkipJsonSchema[None] = None
+    checked: list[CheckKind] | SkipJsonSchema[None] = None
+    unchecked: dict[str, str] | SkipJsonSchema[None] = None
+    move: ExplainedMove | SkipJsonSchema[None] = None
+
+
+ANSWER_PARTS: Final = (DisputeAnswer,)

@@ -1,0 +1,299 @@
+"""What the gateway answers: every success is one of these models, and OpenAPI shows them.
+
+Fields that an answer may lack are left unset, and routes leave unset fields out.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+from pydantic.json_schema import SkipJsonSchema
+from typing_extensions import TypedDict  # pydantic can't read typing's before Python 3.12
+
+from services.gateway.models.contract_schemas import refers_to
+
+
+def _drop_null_defaults(schema: JsonDict) -> None:
+    """A field whose default is None is left out of the answer; it is never null."""
+    properties = schema.get("properties")
+    for field in properties.values() if isinstance(properties, dict) else ():
+        if isinstance(field, dict) and field.get("default", "") is None:
+            del field["default"]
+
+
+class ResponseModel(BaseModel):
+    """Base of the answers: a field that the model doesn't declare is a bug."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_drop_null_defaults)
+
+
+# -- games -----------------------------------------------------------------------------------
+
+
+class PartialList(ResponseModel):
+    """A list that may lack games."""
+
+    missing: str | SkipJsonSchema[None] = Field(
+        None, description="which games can't be listed now, and why; left out where all are there"
+    )
+
+
+class MissingGames(TypedDict):
+    """What a list says that lacks games; nothing where it lacks none."""
+
+    missing: NotRequired[str]
+
+
+def missing_games(unread: int, partitions: int) -> MissingGames:
+    """What to say where so many partitions couldn't be read."""
+    if not unread:
+        return {}
+    return {"missing": f"the games of {unread} of {partitions} partitions, which can't be read now"}
+
+
+class GameList(PartialList):
+    """The ids of the latest games, the newest first."""
+
+    games: list[str]
+
+
+class Decision(ResponseModel):
+    """The entry that a command made."""
+
+    number: int = Field(description="of the entry")
+    level: str = Field(description="how sure it is")
+    head: str | None = Field(description="of the chain after the entry, in hex; null where it isn't known")
+
+
+class TakenSeat(ResponseModel):
+    """A seat that is taken from the start."""
+
+    seat: int
+    name: str
+    policy: str | None = Field(description="of a bot")
+
+
+class SeatInvitation(ResponseModel):
+    """What opens a free seat, once: give it to who may take it, as you would a token."""
+
+    seat: int
+    invitation: str
+
+
+class _NewGame(ResponseModel):
+    game: str
+    token: str = Field(description="the host's: it starts the game")
+    taken: list[TakenSeat]
+    invitations: list[SeatInvitation] = Field(description="to the seats that are free")
+
+
+class GameCreated(Decision, _NewGame):
+    """A new game, and its host's token."""
+
+
+class GameForked(GameCreated):
+    """A new game that goes on from where another one stood."""
+
+    of: str = Field(description="the other game")
+    at: int = Field(description="the number of its last entry that counts")
+    afresh: bool = Field(description="what the asker couldn't see was dealt again")
+    seat: int | SkipJsonSchema[None] = Field(
+        default=None, description="the asker's in the new game, while the other goes on"
+    )
+    seat_token: str | SkipJsonSchema[None] = None
+
+
+class _SeatHeld(ResponseModel):
+    game: str
+    seat: int
+    token: str = Field(description="the seat's: it shows this seat's view and sends its commands")
+
+
+class SeatJoined(Decision, _SeatHeld):
+    """A seat that was taken, and its token."""
+
+
+class TokenIssued(ResponseModel):
+    """A new token; those that its holder was given before open nothing any more."""
+
+    game: str
+    seat: int | None = Field(description="null for the host's token")
+    token: str
+
+
+class _StartedGame(ResponseModel):
+    game: str
+
+
+class GameStarted(Decision, _StartedGame):
+    """A game whose cards are dealt."""
+
+
+class GameClosed(Decision, _StartedGame):
+    """A game that its host has ended."""
+
+
+class PlayOffSeat(_SeatHeld):
+    """A seat in the play-off."""
+
+
+# -- play ------------------------------------------------------------------------------------
+
+
+class Proof(TypedDict):
+    """The very bytes of an entry that the chain is made of, in base64 (docs/proof.md)."""
+
+    public: str
+    part: str | None
+
+
+class EntryBody(TypedDict):
+    """An entry as the viewer may see it."""
+
+    number: int
+    at: int
+    answers: str | None
+    events: list[Annotated[dict[str, object], refers_to("Event")]]
+    head: str | None
+    proof: NotRequired[Proof]
+    legal: NotRequired[
+        list[Annotated[dict[str, object], refers_to("PlayerCommand")]]
+    ]  # on the latest entry, if it was asked for
+
+
+class CommandAccepted(ResponseModel):
+    """A command that the referee accepted, and the entry that it made."""
+
+    id: str = Field(description="the command's")
+    verdict: Literal["accepted"]
+    level: str
+    number: int
+    head: str | None
+    entry: EntryBody
+
+
+class UnknownVerdict(ResponseModel):
+    """A command whose verdict isn't known, or isn't as sure as was asked."""
+
+    id: str = Field(description="the command's")
+    verdict: Literal["unknown"]
+    level: str | None = Field(
+        description="the level that was reached; null: not even accepted, for all we know"
+    )
+    number: int | SkipJsonSchema[None] = Field(default=None, description="of the entry, where one is known")
+    detail: str
+
+
+class ViewPage(ResponseModel):
+    """A page of a view."""
+
+    game: str
+    viewer: int | Literal["public"]
+    entries: list[EntryBody]
+    next: int = Field(description="the number to go on from: the next page's `after`")
+    more: bool
+
+
+# -- disputes --------------------------------------------------------------------------------
+
+
+class DisputeRaised(ResponseModel):
+    """A dispute that waits for its answer."""
+
+    dispute: str
+    game: str
+    number: int = Field(description="of the disputed entry")
+    address: str = Field(description="where its answer will be")
+
+
+class _DisputeState(ResponseModel):
+    dispute: str
+    game: str
+    seat: int | None = Field(description="who raised it; null is the operator")
+    number: int
+    reason: str
+    since: str = Field(description="a date and time")
+    state: str
+    final: bool = Field(description="nothing will change any more")
+
+
+class Dispute(_DisputeState):
+    """A dispute, with its answer once there is one."""
+
+    answer: Annotated[dict[str, object], refers_to("DisputeAnswer")] | None
+
+
+class ListedDispute(_DisputeState):
+    """A dispute without its answer."""
+
+    address: str
+
+
+class DisputeList(ResponseModel):
+    """The disputes of a seat, the latest first."""
+
+    game: str
+    disputes: list[ListedDispute]
+
+
+# -- the server ------------------------------------------------------------------------------
+
+
+class RuleIndex(ResponseModel):
+    """All rulesets, and all rule ids with the sentence of their refusal where there is one."""
+
+    rulesets: list[str]
+    rules: dict[str, str | None]
+
+
+class RulesetPage(ResponseModel):
+    """A ruleset's page."""
+
+    ruleset: str
+    markdown: str
+
+
+class RulePassages(ResponseModel):
+    """What a rule's refusal states, and what the pages state of it, by ruleset, in markdown."""
+
+    rule: str
+    text: str | None
+    told: dict[str, str]
+
+
+class FieldError(ResponseModel):
+    """A field of a request that is wrong."""
+
+    field: str = Field(description="its path, from the outside in: `seats.0.kind`")
+    detail: str = Field(description="what is wrong with it, in words that follow its name")
+
+
+class Problem(ResponseModel):
+    """An error, as RFC 9457 describes it."""
+
+    type: str = Field(json_schema_extra={"format": "uri-reference"})
+    title: str
+    status: int
+    detail: str | SkipJsonSchema[None] = None
+    rule: str | SkipJsonSchema[None] = None
+    field: str | SkipJsonSchema[None] = Field(default=None, description="the first that is wrong")
+    errors: list[FieldError] | SkipJsonSchema[None] = Field(
+        default=None, description="all fields that are wrong"
+    )
+    id: str | SkipJsonSchema[None] = Field(default=None, description="the command's")
+    number: int | SkipJsonSchema[None] = Field(
+        default=None, description="of the entry, where the refusal is one"
+    )
+    level: str | None = Field(
+        default=None,
+        description="how sure it is; told: there is no entry; null: not even accepted, for all we know",
+    )
+    head: str | None = Field(default=None, description="of the chain after that entry")
+    entry: EntryBody | None = Field(default=None, description="with ID-1: the verdict on the other command")
+    asked: str | SkipJsonSchema[None] = Field(
+        default=None, description="with LEVEL-1: the level that was asked for"
+    )
+    verdict: Literal["unknown"] | SkipJsonSchema[None] = None
+    retry_after: int | SkipJsonSchema[None] = Field(default=None, description="seconds")

@@ -1,0 +1,1 @@
+"""A session on a WebSocket: its opening, its commands, the entries that it follows."""

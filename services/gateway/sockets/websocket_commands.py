@@ -1,0 +1,290 @@
+"""The commands of a WebSocket: they are submitted, and each is answered that gets no entry.
+
+The entry of a command is its verdict, and the session sends it like any other. What follows it, or comes in
+its place (a problem, an acknowledgement of a level, `unknown`), is sent here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Mapping
+from functools import partial
+from typing import Final, NamedTuple
+
+from fastapi import WebSocket, WebSocketDisconnect
+from pydantic_core import to_json
+from starlette.types import Message
+
+from schemas.command_digest import digest_command
+from schemas.commands import Command, CommandEnvelope
+from schemas.contract import Schema
+from schemas.errors import InvalidInputError
+from schemas.field_types import CommandId, Seat
+from services.gateway.following.entry_encoding import encode_entry
+from services.gateway.games.command_tracking import (
+    RETRY_HINT,
+    UNLOGGED_LEVEL,
+    AckRequest,
+    CommandProgress,
+    log_sent,
+)
+from services.gateway.games.dependencies import client_address
+from services.gateway.games.service import GatewayService
+from services.gateway.web.problem_details import (
+    EXCESS_PAUSE_S,
+    HttpProblemError,
+    RateExceededError,
+    invalid_input_problem,
+    refusal_problem,
+    reused_id_problem,
+)
+from services.gateway.web.request_parsing import parse_message
+from services.gateway.web.websocket_protocol import CloseCode
+from services.ledger.acknowledgements.ack_levels import ACCEPTED
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.queues.direct_submission import Outcome
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("gateway")
+MAX_PENDING_COMMANDS: Final = 64  # commands of one socket that wait for their verdict
+
+MESSAGE_FIELDS: Final = {"id", "command", "level", "wait_ms"}
+PLAIN_FIELDS: Final = {"id", "command"}
+
+_COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "id")
+
+
+class PendingVerdict(NamedTuple):
+    """The verdict that a command waits for: until when, by the event loop's clock, and on which command."""
+
+    deadline_s: float
+    command: Command
+
+
+class SocketCommands:
+    """One client's commands that wait for a verdict, and the last entry that it was sent.
+
+    `tasks` runs what waits for a level."""
+
+    def __init__(
+        self,
+        service: GatewayService,
+        websocket: WebSocket,
+        game: str,
+        viewer: Seat | None,
+        last_sequence: int,
+        proofs: bool,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self.service, self.websocket, self.game, self.viewer = service, websocket, game, viewer
+        self.last_sequence, self.proofs, self.tasks = last_sequence, proofs, tasks
+        self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
+        self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
+        self.is_receiving = False  # no message is being handled
+        # Looked up once for each socket: for each command that costs more than what is done with them.
+        self._loop = asyncio.get_running_loop()
+        self._logs_debug = log.is_enabled_for(logging.DEBUG)
+
+    def mark_answered(self, sequence: int, answers: str | None) -> None:
+        """Note that an entry is sent: it answers the command that waits for it."""
+        if answers is not None:
+            self.pending.pop(answers, None)
+            if self._logs_debug:
+                log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
+        self.last_sequence = sequence
+
+    async def receive(self) -> None:
+        """Take the client's messages until it disconnects."""
+        while True:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", CloseCode.GOING_AWAY))
+            await self._handle_message(message.get("text") or message.get("bytes") or "")
+
+    async def _receive(self) -> Message:
+        self.is_receiving = True
+        try:
+            return await self.websocket.receive()
+        finally:
+            self.is_receiving = False
+
+    async def _handle_message(self, text: bytes | str) -> None:
+        """Submit the command in a client's message; answer anything else with a problem."""
+        id_: object = None
+        try:
+            try:
+                message = parse_message(text)
+                id_ = message.get("id")
+            finally:  # whatever was sent is counted
+                self.service.enforce_rate_limit(self._sender())
+            if unknown_fields := message.keys() - MESSAGE_FIELDS:
+                raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
+            if self.viewer is None:
+                raise HttpProblemError(403, "TOKEN-1", "only a seat's token may send commands")
+            if len(self.pending.keys() | self.tracked_ids) >= MAX_PENDING_COMMANDS:
+                detail = f"{MAX_PENDING_COMMANDS} commands wait for their verdict"
+                raise HttpProblemError(429, "RATE-1", detail, retry_after=1)
+            envelope = self.service.build_envelope(
+                self.game, self.viewer, message.get("command"), _parse_command_id(id_)
+            )
+            ack_request = self.service.parse_ack_request(message.get("level"), message.get("wait_ms"))
+            await self._submit(envelope, ack_request, acknowledge=bool(message.keys() & {"level", "wait_ms"}))
+        except InvalidInputError as error:
+            await send_problem(self.websocket, invalid_input_problem(error), id_)
+        except HttpProblemError as problem:
+            await send_problem(self.websocket, problem, id_)
+            if isinstance(problem, RateExceededError):
+                await asyncio.sleep(EXCESS_PAUSE_S)  # nothing is read meanwhile, so TCP slows the client
+
+    def _sender(self) -> object:
+        """Whose messages count together: a seat's, or those from one address."""
+        if self.viewer is None:
+            return "messages", client_address(self.websocket)
+        return self.game, self.viewer
+
+    async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
+        """Submit a command. Raises HttpProblemError: then it wasn't submitted."""
+        await self.service.command_tracker.require_level(self.game, ack_request.level)
+        waiting = self.pending.get(envelope.id)
+        if waiting and digest_command(waiting.command) != digest_command(envelope.command):
+            raise reused_id_problem(envelope.id)
+        self._expect_verdict(envelope, ack_request.wait_s)
+        if not await self._finish_sending(envelope, self.service.command_tracker.send(envelope)):
+            return
+        if ack_request.level == ACCEPTED:
+            await self._send_message("acknowledged", envelope.id, CommandProgress(ACCEPTED).json_fields())
+        elif acknowledge:
+            self.tracked_ids.add(envelope.id)
+            self.tasks.create_task(self._acknowledge(envelope, ack_request))
+
+    def take_text(self, text: str) -> bool:
+        """Submit the plain command in a client's message without waiting, where nothing speaks against it: no level is
+        asked for, no message before it is still being handled. False, and nothing is done, where that isn't so."""
+        if not self.is_receiving or self.viewer is None or not self.service.ledger.submits_soon:
+            return False
+        try:
+            message = parse_message(text)
+            if message.keys() != PLAIN_FIELDS:
+                return False
+            id_ = message["id"]
+            if id_ is not None and not isinstance(id_, str):
+                return False
+            envelope = self.service.build_envelope(self.game, self.viewer, message["command"], id_)
+        except (InvalidInputError, HttpProblemError):
+            return False
+        waiting = len(self.pending) + len(self.tracked_ids)
+        if envelope.id in self.pending or waiting >= MAX_PENDING_COMMANDS:
+            return False
+        if self.service.rate_limiter.acquire(self._sender()):  # it had no more, and is asked again
+            return False
+        self._expect_verdict(envelope, self.service.answer_timeout_s)
+        self.service.ledger.submit_soon(envelope, partial(self._take_outcome, envelope))
+        return True
+
+    def _expect_verdict(self, envelope: CommandEnvelope, wait_s: float) -> None:
+        self.pending[envelope.id] = PendingVerdict(self._loop.time() + wait_s, envelope.command)
+
+    def _take_outcome(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+        """What came of a submission without waiting. Nothing more is to be done for a new command."""
+        if outcome is None:
+            if self._logs_debug:
+                log_sent(envelope)
+            return
+        settling = self._settle(envelope, outcome)
+        try:
+            self.tasks.create_task(settling)
+        except RuntimeError:  # the client has left
+            settling.close()
+
+    async def _settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+        try:
+            await self._finish_sending(envelope, self.service.command_tracker.settle(envelope, outcome))
+        except HttpProblemError as problem:
+            await send_problem(self.websocket, problem, envelope.id)
+
+    async def _finish_sending(self, envelope: CommandEnvelope, sending: Awaitable[None]) -> bool:
+        """Whether the engine has the command; else that is said. Raises HttpProblemError: it wasn't submitted."""
+        try:
+            await sending
+        except HttpProblemError:
+            self.pending.pop(envelope.id, None)
+            raise
+        except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come
+            self.pending.pop(envelope.id, None)
+            self.service.command_tracker.answers.record_unknown(None)
+            await self._send_message(
+                "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}
+            )
+            return False
+        return True
+
+    async def _acknowledge(self, envelope: CommandEnvelope, ack_request: AckRequest) -> None:
+        """Acknowledge a command when it has the level asked for, or report that its time is over."""
+        try:
+            progress = await self.service.command_tracker.resume(envelope, ack_request)
+        except HttpProblemError as problem:
+            if problem.rule == "ID-1":  # another connection sent the id at the same moment
+                await send_problem(self.websocket, problem, envelope.id)
+            return  # else rejected without an entry: `watch_verdicts` reports it
+        finally:
+            self.tracked_ids.discard(envelope.id)
+        if progress.entry is not None:
+            await self._send_message("acknowledged", envelope.id, progress.json_fields())
+            return
+        self.pending.pop(envelope.id, None)
+        await self._send_message("unknown", envelope.id, {**progress.json_fields(), "detail": RETRY_HINT})
+
+    async def watch_verdicts(self) -> None:
+        """Report commands that were answered without a new entry, and those that are late."""
+        with self.service.hub.verdict_event(
+            self.game, on_every_entry=False, pending_ids=self.pending
+        ) as notified:
+            while True:
+                await notified.wait()
+                notified.clear()
+                for id_ in tuple(self.pending):
+                    await self._check_verdict(id_)
+
+    async def _check_verdict(self, id_: str) -> None:
+        result = await self.service.ledger.read_result(self.game, self.viewer, id_)
+        if id_ not in self.pending:
+            return  # its entry was sent during the read
+        if result is None:
+            await self._expire_if_late(id_)
+        elif not result.sequence:
+            del self.pending[id_]
+            archive_views = self.service.archive_views
+            if entry := await archive_views.find_rejected(self.game, self.viewer, id_, result.rule):
+                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
+                return
+            await send_problem(
+                self.websocket, refusal_problem(result.rule, result.reason, level=UNLOGGED_LEVEL), id_
+            )
+        elif result.sequence <= self.last_sequence:  # an id sent again: its verdict is sent again
+            del self.pending[id_]
+            for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
+                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
+
+    async def _expire_if_late(self, id_: str) -> None:
+        """Forget a command that is late, and report it; its verdict may still come."""
+        is_late = self._loop.time() >= self.pending[id_].deadline_s
+        if is_late and id_ not in self.tracked_ids:  # `_acknowledge` reports a tracked one
+            del self.pending[id_]
+            self.service.command_tracker.answers.record_unknown(None)
+            await self._send_message(
+                "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}
+            )
+
+    async def _send_message(self, type_: str, id_: str, fields: Mapping[str, object]) -> None:
+        await self.websocket.send_text(to_json({"type": type_, "id": id_, **fields}).decode())
+
+
+async def send_problem(websocket: WebSocket, problem: HttpProblemError, id_: object) -> None:
+    """Send a problem: of the command with this id, or of the opening (None)."""
+    body = {"type": "problem", "id": id_, "problem": problem.body()}
+    await websocket.send_text(to_json(body).decode())
+
+
+def _parse_command_id(id_: object) -> str | None:
+    return None if id_ is None else _COMMAND_ID.read(id_)

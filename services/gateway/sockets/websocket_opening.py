@@ -1,0 +1,112 @@
+"""The opening of a WebSocket: whose view it sends, where the game's log is, and what the client has of it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Final, NamedTuple
+
+from fastapi import WebSocket, WebSocketDisconnect
+
+from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
+from schemas.field_types import Seat
+from services.gateway.games.service import GatewayService
+from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.request_parsing import parse_bearer_token, parse_message, parse_offered_token
+from services.gateway.web.websocket_protocol import CloseCode
+from services.ledger.log.view_queries import LogHead
+from services.ledger.scripts.view_merge import LogRewoundError
+
+FIRST_MESSAGE_S: Final = 5.0  # until the token is there, where the first message has it
+TOKEN_FIELDS: Final = frozenset({"token", "access_token", "authorization"})  # of an address that leaks one
+_HEAD: Final = re.compile("[0-9a-fA-F]{64}")
+
+
+class KnownEntry(NamedTuple):
+    """The last entry that a client has (0: none), and the head after it; empty where the client didn't name it."""
+
+    sequence: int
+    head: bytes
+
+    @staticmethod
+    def read(after: int, head: str) -> KnownEntry:
+        """As the address of the socket has it. Raises HttpProblemError."""
+        if after < 0:
+            raise HttpProblemError(422, "SHAPE-1", f"after: {after} is below 0", field="after")
+        if head and not _HEAD.fullmatch(head):
+            raise HttpProblemError(422, "SHAPE-1", "head: must be 64 hex digits", field="head")
+        return KnownEntry(after, bytes.fromhex(head) if after else b"")
+
+
+class BeyondEndError(HttpProblemError):
+    """The client has an entry that is beyond the end of the log: a fail-over lost it."""
+
+    def __init__(self, sequence: int, last_sequence: int) -> None:
+        super().__init__(
+            422, "SHAPE-1", f"after: {sequence} isn't between 0 and {last_sequence}", field="after"
+        )
+
+
+class Opening(NamedTuple):
+    """A socket's viewer, the token that it was opened with, and where the game's log is."""
+
+    viewer: Seat | None
+    bearer: str | None
+    log_head: LogHead  # as far as the viewer is shown it
+    archived_view: list[ViewEntry] | None  # of a game that has no streams in the engine any more
+
+
+async def read_opening(service: GatewayService, game: str, bearer: str | None, client: str) -> Opening:
+    """Check the token, and find the game.
+
+    Raises HttpProblemError, CorruptDataError, or what the engine's client does."""
+    archived = (await service.locate_game(game, client)).archived
+    viewer = await service.authorization.resolve_viewer(game, bearer)
+    log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)
+    if log_head.sequence:
+        return Opening(viewer, bearer, log_head, None)
+    view = list(await service.archive_views.read_view(game, viewer) or ())
+    if view:
+        log_head = LogHead(view[-1].number, view[-1].shown.head)
+    return Opening(viewer, bearer, log_head, view if view or archived else None)
+
+
+async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:
+    """The token of a socket: in its header, among its subprotocols, or (`is_sent`) in its first message. It never
+    stands in the address, which servers and browsers keep. Raises HttpProblemError, InvalidInputError or
+    WebSocketDisconnect."""
+    for field in TOKEN_FIELDS & websocket.query_params.keys():
+        detail = "a token never stands in an address: send it as a subprotocol, or in the first message"
+        raise InvalidInputError(field, detail)
+    if not is_sent:
+        offered = websocket.scope.get("subprotocols") or []
+        return parse_bearer_token(websocket.headers.get("authorization")) or parse_offered_token(offered)
+    try:
+        async with asyncio.timeout(FIRST_MESSAGE_S):
+            received = await websocket.receive()
+    except TimeoutError:
+        detail = f"no token came within {FIRST_MESSAGE_S:g} s"
+        raise HttpProblemError(401, "TOKEN-1", detail) from None
+    if received["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(received.get("code", CloseCode.GOING_AWAY))
+    message = parse_message(received.get("text") or received.get("bytes") or "")
+    if message.keys() != {"token"} or not isinstance(message["token"], str):
+        raise InvalidInputError("token", 'the first message must be {"token": ".."}')
+    return message["token"]
+
+
+async def require_known_entry(
+    service: GatewayService, game: str, opening: Opening, known: KnownEntry
+) -> None:
+    """Raises BeyondEndError or LogRewoundError unless the log has the client's last entry, under the head that it
+    names; or what reading it does."""
+    sequence, head = known
+    if sequence > opening.log_head.sequence:
+        raise BeyondEndError(sequence, opening.log_head.sequence)
+    if not head:
+        return
+    if opening.archived_view is None:
+        await service.ledger.read_view(game, None, sequence, 1, head)
+    elif opening.archived_view[sequence - 1].shown.head not in (head, b""):
+        raise LogRewoundError(f"entry {sequence} isn't the one that the client has")

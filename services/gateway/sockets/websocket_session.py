@@ -1,0 +1,170 @@
+"""A WebSocket session: it sends a view as it grows, and receives commands.
+
+The first message is `{"type": "attached", "number", "head"}`: the game's last entry, and the chain head after it
+(0 and null before the first). Then the server sends entries `{"type": "entry", "number", "at", "answers", "events",
+"head"}`; one that `answers` your command's id is its verdict. With `?proofs=true` each has a `proof`, the very bytes
+that its head is made of (docs/proof.md); with `?legal=true`, which takes a seat's token, the latest has `legal`, what the
+seat may do, where it asks the seat to act. A command without an entry is answered by `{"type":
+"problem", "id", ..}`. The client sends `{"id": "..", "command": {"type": .., ..}}`.
+
+A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",
+"number", "head"}` follows when it has that level. A command that has no verdict in time, or not
+that level, is `{"type": "unknown", "id", "level", ..}`: its entry may still come.
+
+The token is in the Authorization header, among the subprotocols, or, with `?authenticate=true`, in the client's first message,
+`{"token": ".."}`, within 5 s. It never stands in the address.
+
+A client that comes back names its last entry and the head after it, `?after=N&head=..`. A close with 4001 means:
+come back and go on. One with 4002 means: begin anew, from 0, because a fail-over lost entries that the client has
+(docs/acknowledgements.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from fastapi import WebSocket, WebSocketDisconnect
+from pydantic_core import to_json
+
+from schemas.errors import InvalidInputError
+from schemas.field_types import Seat
+from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
+from services.gateway.following.spectator_delay import delay_entries
+from services.gateway.games.dependencies import client_address
+from services.gateway.games.service import GatewayService
+from services.gateway.sockets.follow_endings import ENDING_ERRORS, OVER, describe_ending
+from services.gateway.sockets.websocket_commands import SocketCommands, send_problem
+from services.gateway.sockets.websocket_opening import (
+    KnownEntry,
+    Opening,
+    read_opening,
+    read_token,
+    require_known_entry,
+)
+from services.gateway.tables.legal_folds import LegalFolds, add_legal
+from services.gateway.web.problem_details import HttpProblemError, invalid_input_problem
+from services.gateway.web.websocket_protocol import find_direct_connection
+
+SUBPROTOCOL: Final = "ledgerline"
+MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
+
+
+class WebSocketSession:
+    """One client's connection. The client has the entries up to `after`, and names the `head` of that one, in hex;
+    '' where it doesn't."""
+
+    def __init__(
+        self,
+        service: GatewayService,
+        websocket: WebSocket,
+        game: str,
+        after: int,
+        head: str = "",
+        proofs: bool = False,
+        legal_folds: LegalFolds | None = None,
+        token_follows: bool = False,
+    ) -> None:
+        self.service, self.websocket, self.game = service, websocket, game
+        self.after, self.head, self.proofs, self.legal_folds = after, head, proofs, legal_folds
+        self.token_follows = token_follows  # in the first message
+        self.commands: SocketCommands | None = None  # of a client that is attached
+        self.direct = find_direct_connection(websocket.scope)
+
+    async def run(self) -> None:
+        """Serve the client until either side ends it."""
+        subprotocols = self.websocket.scope.get("subprotocols") or []
+        await self.websocket.accept(SUBPROTOCOL if SUBPROTOCOL in subprotocols else None)
+        try:
+            await self._serve()
+        except* (WebSocketDisconnect, RuntimeError):
+            pass  # the client disconnected, or a message was sent to a closed socket
+        except* ENDING_ERRORS as ended:
+            await self._close(*describe_ending(ended.exceptions[0], **self._log_fields()))
+
+    async def _serve(self) -> None:
+        opening, known = await self._attach()
+        if opening.archived_view is not None:
+            for entry in opening.archived_view[known.sequence :]:
+                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
+            await self._close(*OVER)
+            return
+        async with asyncio.TaskGroup() as tasks:
+            self.commands = commands = SocketCommands(
+                self.service, self.websocket, self.game, opening.viewer, known.sequence, self.proofs, tasks
+            )
+            if self.direct is not None:
+                self.direct.take_text = commands.take_text
+            for coroutine in (
+                self._send_entries(commands, known),
+                commands.receive(),
+                commands.watch_verdicts(),
+                self.service.authorization.watch(self.game, opening.bearer),
+            ):
+                tasks.create_task(coroutine)
+
+    async def _attach(self) -> tuple[Opening, KnownEntry]:
+        """Say where the log is, before anything else, and check that it has what the client has."""
+        try:
+            known = KnownEntry.read(self.after, self.head)
+            client = client_address(self.websocket)
+            self.service.enforce_read_limit(client)
+            bearer = await read_token(self.websocket, is_sent=self.token_follows)
+            opening = await read_opening(self.service, self.game, bearer, client)
+            if self.legal_folds is not None:
+                await self.service.authorization.require_seat(self.game, opening.bearer)
+            sequence, head = opening.log_head
+            body = {"type": "attached", "number": sequence, "head": head.hex() or None}
+            await self.websocket.send_text(to_json(body).decode())
+            await require_known_entry(self.service, self.game, opening, known)
+        except InvalidInputError as error:
+            problem = invalid_input_problem(error)
+            await send_problem(self.websocket, problem, None)
+            raise problem from None
+        except HttpProblemError as problem:
+            await send_problem(self.websocket, problem, None)
+            raise
+        return opening, known
+
+    async def _send_entries(self, commands: SocketCommands, known: KnownEntry) -> None:
+        hub = self.service.hub
+        subscription = hub.subscribe(self.game, commands.viewer, known.sequence, self.proofs)
+
+        def send_directly(encoded: EncodedEntry) -> bool:
+            """Send an entry at once. False where a slow client has too many unsent bytes already."""
+            assert self.direct is not None, "else this isn't passed to the hub"
+            if encoded.number <= commands.last_sequence:
+                return True
+            if is_sent := self.direct.send_frame(encoded.frame):
+                commands.mark_answered(encoded.number, encoded.answers)
+            return is_sent
+
+        try:
+            delay = await self.service.views.spectator_delay(self.game, commands.viewer)
+            is_direct = self.direct and not delay and self.legal_folds is None
+            direct_send = send_directly if is_direct else None
+            followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
+            async for entry in delay_entries(followed, delay) if delay else followed:
+                is_latest = entry.number >= subscription.start and subscription.queue.empty()
+                text = await self._text(entry, commands.viewer) if is_latest else entry.text
+                commands.mark_answered(entry.number, entry.answers)
+                await self.websocket.send_text(text)
+        finally:
+            hub.unsubscribe(self.game, subscription)
+
+    async def _text(self, entry: EncodedEntry, viewer: Seat | None) -> str:
+        """The latest entry as it is sent, with what the viewer may do after it, if that was asked for."""
+        if self.legal_folds is None or viewer is None:
+            return entry.text
+        return await add_legal(self.legal_folds, self.game, viewer, entry)
+
+    def _log_fields(self) -> dict[str, object]:
+        fields: dict[str, object] = {"game": self.game}
+        if self.commands is not None:
+            fields |= {"seat": self.commands.viewer, "sequence": self.commands.last_sequence}
+        return fields
+
+    async def _close(self, code: int, reason: str) -> None:
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await self.websocket.close(code, reason.encode()[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore"))

@@ -1,0 +1,1 @@
+"""Views folded into tables, legal commands and suggestions; other packages bring the rules."""

@@ -1,0 +1,82 @@
+"""Clocks by name, for people who make a table.
+
+A table with people has a clock for the whole game only where its creator asks for one: a ruleset's own may be that of
+a competition between programs, and would end a game of people before they have read the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from schemas.errors import InvalidInputError
+from services.gateway.models.catalog_models import ClockPreset
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+LEAST_UNNAMED_MS: Final = 10 * MINUTE_MS  # for the whole game, at a table with people
+SHORT_CLOCK: Final = "a clock under ten minutes at a table with people is asked for by name: add `clock`, such as blitz or ai-mas"
+
+
+def _preset(name: str, title: str, meaning: str, clock_ms: int | None, move_ms: int | None) -> ClockPreset:
+    return ClockPreset(
+        name=name, title=title, meaning=meaning, options={"clock_ms": clock_ms, "move_ms": move_ms}
+    )
+
+
+PRESETS: Final = {
+    preset.name: preset
+    for preset in (
+        _preset("live", "Live", "30 minutes each, 5 minutes a move", 30 * MINUTE_MS, 5 * MINUTE_MS),
+        _preset("evening", "An evening", "2 hours each, 30 minutes a move", 2 * HOUR_MS, 30 * MINUTE_MS),
+        _preset("week", "A week", "7 days each, 1 day a move", 7 * DAY_MS, DAY_MS),
+        _preset("days", "No hurry", "3 days a move, no other clock", None, 3 * DAY_MS),
+        _preset("blitz", "Blitz", "5 minutes each, 1 minute a move", 5 * MINUTE_MS, MINUTE_MS),
+        _preset("ai-mas", "AI-MAS", "2 minutes each, as programs play it", 2 * MINUTE_MS, 3 * DAY_MS),
+    )
+}
+
+
+def with_clock(body: Mapping[str, object]) -> dict[str, object]:
+    """The body of a creation with its clock in `options`: that of the preset which `clock` names, or for a table with
+    people that says nothing of it, none for the whole game. Options that are named stay as they are.
+
+    Raises InvalidInputError: there is no such preset; or a table with people would have a clock of minutes, and no preset
+    was named."""
+    fields = dict(body)
+    name = fields.pop("clock", None)
+    options = fields.get("options") or {}
+    if not isinstance(options, dict):
+        return fields  # the contract refuses it, and says how
+    if name is not None:
+        preset = PRESETS.get(name) if isinstance(name, str) else None
+        if preset is None:
+            raise InvalidInputError("clock", f"must be one of {', '.join(PRESETS)}")
+        fields["options"] = {**preset.options, **options}
+    elif _has_people(fields.get("seats")):
+        if is_short(options.get("clock_ms")):
+            raise InvalidInputError("options.clock_ms", SHORT_CLOCK)
+        if "clock_ms" not in options and not _is_long(_board_clock(fields.get("board"))):
+            fields["options"] = {"clock_ms": None, **options}
+    return fields
+
+
+def is_short(clock_ms: object) -> bool:
+    """Whether this is a clock that people don't expect."""
+    return isinstance(clock_ms, int) and 0 < clock_ms < LEAST_UNNAMED_MS
+
+
+def _is_long(clock_ms: object) -> bool:
+    return isinstance(clock_ms, int) and clock_ms >= LEAST_UNNAMED_MS
+
+
+def _board_clock(board: object) -> object:
+    """The clock that a board in place brings."""
+    options = board.get("options") if isinstance(board, dict) else None
+    return options.get("clock_ms") if isinstance(options, dict) else None
+
+
+def _has_people(seats: object) -> bool:
+    return isinstance(seats, list) and any(
+        isinstance(plan, dict) and plan.get("kind", "human") == "human" for plan in seats
+    )

@@ -1,0 +1,63 @@
+"""Suggestions for a seat's move. The search behind them takes long, so it runs on a thread, one request at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from services.gateway.games.client_limits import enforce_limit
+from services.gateway.games.open_games import is_over
+from services.gateway.games.service import GatewayService
+from services.gateway.models.table_models import Suggestions
+from services.gateway.tables.table_folds import TableFolds
+from services.gateway.web.problem_details import HttpProblemError
+
+SUGGESTION_COST: Final = 25  # of the rate, in commands
+MAX_WAIT_S: Final = 20.0  # for the requests before
+RETRY_AFTER_S: Final = 3
+
+
+class SuggestionQueue:
+    """Answers requests for suggestions: of a seat while its game is played, and where the table allows it; of everybody
+    who may watch the game once it is over."""
+
+    def __init__(self, service: GatewayService, folds: TableFolds) -> None:
+        self._service, self._folds = service, folds
+        self._semaphore = asyncio.Semaphore(1)
+
+    async def suggest(
+        self, game: str, bearer: str | None, client: str, number: int | None, seat: int | None
+    ) -> Suggestions:
+        """What the seat (None: the token's) might do after this entry (None: now). Raises HttpProblemError."""
+        location = await self._service.locate_game(game, client)
+        shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
+        viewer = await self._folds.viewer(game, bearer, client, shown)
+        if not location.archived and not await is_over(self._service.ledger, game):
+            await self._require_allowed(game)
+        enforce_limit(self._service.rate_limiter, ("suggestions", client), "commands", SUGGESTION_COST)
+        try:
+            async with asyncio.timeout(MAX_WAIT_S):
+                await self._semaphore.acquire()
+        except TimeoutError:
+            raise _busy() from None
+        try:
+            if number is None:
+                fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
+            else:
+                fold = await self._folds.at(game, viewer, client, number)
+            suggestions = await asyncio.to_thread(fold.copy().suggestions)
+        finally:
+            self._semaphore.release()
+        if suggestions is None:
+            raise _busy()
+        return suggestions
+
+    async def _require_allowed(self, game: str) -> None:
+        """Raises HttpProblemError: the table was made without suggestions."""
+        if not (await self._service.creations.find(game)).access.suggestions:
+            detail = "this table was made without suggestions; ask when the game is over"
+            raise HttpProblemError(403, "SUGGEST-1", detail)
+
+
+def _busy() -> HttpProblemError:
+    return HttpProblemError(503, "WAIT-1", "no time to think of it now; ask again", retry_after=RETRY_AFTER_S)

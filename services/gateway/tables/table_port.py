@@ -1,0 +1,79 @@
+"""What the gateway is given by the composition root to show tables: it knows no rules itself.
+
+services/tables has the one implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from services.gateway.models.catalog_models import BoardDrawing, ListedBoard, RulesetDescription
+from services.gateway.models.table_models import LegalCommands, ListedGame, Suggestions, TableState
+
+
+class TableFold(Protocol):
+    """One viewer's view of a game, folded as far as it was applied. Not safe on two threads at once."""
+
+    game: str
+    viewer: Seat | None
+
+    @property
+    def number(self) -> int:
+        """The number of the last entry that was applied; 0 before the first."""
+
+    @property
+    def head(self) -> bytes:
+        """The head of the chain after it; empty where it isn't known."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names of players that it shows, by commitment."""
+
+    @property
+    def last_named(self) -> int:
+        """The number of the last entry that has one of them; 0 for none."""
+
+    def apply(self, entries: Sequence[ViewEntry]) -> None:
+        """Apply the next entries."""
+
+    def copy(self) -> TableFold:
+        """A fold that shares nothing that changes with this one."""
+
+    def table(self, since: int) -> TableState:
+        """The table, with the moves after entry `since`."""
+
+    def legal(self) -> LegalCommands:
+        """What the viewer, who is a seat, may do now."""
+
+    def legal_commands(self, most: int) -> list[dict[str, object]]:
+        """What the viewer, who is a seat, is asked to choose from now, the first `most`; leaving isn't listed."""
+
+    def suggestions(self) -> Suggestions | None:
+        """What the viewer, who is a seat, might do now, and why. Blocks; None where it can't be found out in time."""
+
+    def listed(self) -> ListedGame:
+        """The game as a list shows it."""
+
+    def board(self) -> BoardDrawing:
+        """The board that it is played on."""
+
+
+class TableCatalog(Protocol):
+    """Boards, rulesets, and folds."""
+
+    def close(self) -> None:
+        """End what it has started."""
+
+    def new_fold(self, game: str, viewer: Seat | None) -> TableFold:
+        """The fold of a viewer's view (None: the public's) to which nothing was applied."""
+
+    def boards(self) -> list[ListedBoard]:
+        """The built-in boards."""
+
+    def board(self, name: str) -> BoardDrawing | None:
+        """A built-in board; None where there is none of that name, or it can't be read."""
+
+    def rulesets(self) -> list[RulesetDescription]:
+        """The rulesets, with their options."""

@@ -1,0 +1,181 @@
+"""Errors as RFC 9457 problem details: which rule, which field, what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
+from schemas.plain_errors import plain_field, plain_reason
+from schemas.refusals import ALL_RULES
+from services.ledger import MissingEntryError
+from services.ledger.engine.errors import EngineError
+from services.runtime.logging_setup import get_logger
+from services.runtime.write_refusals import write_refusal
+
+log = get_logger("gateway")
+STATUS_BY_RULE: Final = {
+    "RATE-1": 429,
+    "TOKEN-1": 403,
+    "GAME-1": 404,
+    "SHAPE-1": 422,
+    "SIZE-1": 413,
+    "GAME-6": 422,
+    "POISON-1": 500,
+}
+EXCESS_PAUSE_S: Final = 0.5
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+HTTP_DETAILS: Final = {
+    404: "there is nothing at this address; /openapi.json has those that there are",
+    405: "this address doesn't take this method; /openapi.json has those that it takes",
+}
+BUG_DETAIL: Final = (
+    "the server failed at this request, and logged why; a command may be sent again with the same id"
+)
+
+
+class HttpProblemError(LedgerlineError):
+    """A request that can't be granted: its HTTP status, the rule's id (schemas/refusals.py) and the reason.
+
+    `extensions` are further members of the problem; `retry_after`, in seconds, is also a header."""
+
+    def __init__(self, status: int, rule: str, detail: str, **extensions: object) -> None:
+        super().__init__(detail)
+        self.status, self.rule, self.detail, self.extensions = status, rule, detail, extensions
+
+    def body(self) -> dict[str, object]:
+        """The problem as a JSON object."""
+        return {
+            "type": f"/rules/{self.rule}",
+            "title": ALL_RULES[self.rule],
+            "status": self.status,
+            "detail": self.detail,
+            "rule": self.rule,
+            **self.extensions,
+        }
+
+    def response(self) -> JSONResponse:
+        """The HTTP answer, with its headers."""
+        headers = (
+            {"Retry-After": str(self.extensions["retry_after"])} if "retry_after" in self.extensions else None
+        )
+        if self.status == 401:
+            headers = {"WWW-Authenticate": "Bearer"}
+        return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
+
+
+class RateExceededError(HttpProblemError):
+    """A sender sends or reads too often. It is answered after EXCESS_PAUSE_S: connections are limited, and so
+    are these answers."""
+
+    def __init__(self, limit: str, retry_after_s: float) -> None:
+        super().__init__(
+            429, "RATE-1", f"more than {limit} a second", retry_after=max(1, round(retry_after_s))
+        )
+
+
+def refusal_problem(rule: str, detail: str, **extensions: object) -> HttpProblemError:
+    """A referee's refusal: 409 for a rule of the game, a status of its own for a rule about messages."""
+    if rule == "RATE-1":
+        extensions = {"retry_after": 1, **extensions}
+    return HttpProblemError(STATUS_BY_RULE.get(rule, 409), rule, detail, **extensions)
+
+
+def reused_id_problem(id_: str, **extensions: object) -> HttpProblemError:
+    """An id that was sent before, with another command; `extensions` have its verdict, where it is known."""
+    detail = "this id belongs to another command, sent before; a new command needs a new id"
+    return HttpProblemError(409, "ID-1", detail, id=id_, **extensions)
+
+
+def invalid_input_problem(error: InvalidInputError) -> HttpProblemError:
+    """The problem of a message that isn't of its contract's form (422), or is too large (413)."""
+    status = 413 if error.rule == "SIZE-1" else 422
+    wrong = [
+        (error.field, error.reason.partition(" (and ")[0] if error.others else error.reason),
+        *error.others,
+    ]
+    return HttpProblemError(
+        status,
+        error.rule,
+        f"{plain_field(error.field)}: {error.reason}" if error.field else error.reason,
+        field=error.field,
+        errors=[{"field": field, "detail": reason} for field, reason in wrong],
+    )
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Answer every error with problem details."""
+    _install_request_errors(app)
+    _install_server_errors(app)
+
+
+def _install_request_errors(app: FastAPI) -> None:
+    """Those of requests, which their senders can mend."""
+
+    @app.exception_handler(HttpProblemError)
+    async def _problem(request: Request, error: HttpProblemError) -> JSONResponse:
+        if isinstance(error, RateExceededError):
+            await asyncio.sleep(EXCESS_PAUSE_S)
+        return error.response()
+
+    @app.exception_handler(InvalidInputError)
+    async def _invalid_input(request: Request, error: InvalidInputError) -> JSONResponse:
+        return invalid_input_problem(error).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
+        (field, reason), *others = [
+            (".".join(str(part) for part in each["loc"][1:]), plain_reason(each)) for each in error.errors()
+        ]
+        return invalid_input_problem(InvalidInputError(field, reason, others=tuple(others))).response()
+
+    @app.exception_handler(HTTPException)
+    async def _http_exception(request: Request, error: HTTPException) -> JSONResponse:
+        body = {"type": "about:blank", "title": str(error.detail), "status": error.status_code}
+        if error.status_code in HTTP_DETAILS:
+            body["detail"] = HTTP_DETAILS[error.status_code]
+        return JSONResponse(body, error.status_code, error.headers, PROBLEM_MEDIA_TYPE)
+
+    @app.exception_handler(ClientDisconnect)
+    async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:
+        return Response(status_code=400)  # the client left while it sent its request: nobody reads this
+
+
+def _install_server_errors(app: FastAPI) -> None:
+    """Those of the server and its engine."""
+
+    @app.exception_handler(Exception)
+    async def _bug(request: Request, error: Exception) -> JSONResponse:  # starlette logs the error itself
+        body = {"type": "about:blank", "title": "Internal error", "status": 500, "detail": BUG_DETAIL}
+        return JSONResponse(body, 500, None, PROBLEM_MEDIA_TYPE)
+
+    @app.exception_handler(EngineError)
+    async def _engine_unreachable(request: Request, error: EngineError) -> JSONResponse:
+        refusal = write_refusal(error)
+        log.error("engine refuses writes" if refusal else "engine unavailable", error=refusal or str(error))
+        fault = "The engine takes no writes now." if refusal else "The engine doesn't answer."
+        title = f"{fault} Ask again; a command with the same id, if it had one."
+        body = {"type": "about:blank", "title": title, "status": 503, "retry_after": 1}
+        return JSONResponse(body, 503, {"Retry-After": "1"}, PROBLEM_MEDIA_TYPE)
+
+    @app.exception_handler(MissingEntryError)
+    async def _missing_entry(request: Request, error: MissingEntryError) -> JSONResponse:
+        log.error("view has a gap", error=str(error))
+        return _damaged_view_response(str(error))
+
+    @app.exception_handler(CorruptDataError)
+    async def _corrupt_data(request: Request, error: CorruptDataError) -> JSONResponse:
+        log.error("view is damaged", error=str(error))
+        # without the error's text: it quotes bytes that may be a seat's secret
+        return _damaged_view_response("an entry can't be read")
+
+
+def _damaged_view_response(detail: str) -> JSONResponse:
+    body = {"type": "about:blank", "title": "This view is damaged", "status": 500, "detail": detail}
+    return JSONResponse(body, 500, None, PROBLEM_MEDIA_TYPE)

@@ -1,0 +1,1 @@
+"""How durable an answer is, and how that is confirmed by the engine."""

@@ -1,0 +1,255 @@
+"""Confirms that entries are durable or replicated, many in one round trip.
+
+Each confirmation is one script on the game's partition (confirm_entry.lua). Behind the scripts, on the
+same connection, goes a command that returns when the engine has made sure of them: WAITAOF, WAIT, or,
+where there is no WAITAOF, a check that the engine syncs always to an AOF in force, so that its reply
+alone is enough. What an engine can do is probed on each new connection, and again every minute. That command covers every script before it, so a thousand commands wait for one fsync
+on one connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+from redis.exceptions import RedisError, ResponseError
+
+from schemas.codec import build_view_entry
+from schemas.entries import ViewEntry
+from services.ledger.acknowledgements.ack_levels import (
+    DURABLE,
+    AckLevel,
+    count_replicas,
+    send_command,
+)
+from services.ledger.acknowledgements.confirmation_connection import (
+    ConfirmationConnection,
+    EngineNode,
+    unless_replaced,
+)
+from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
+from services.ledger.engine.silent_nodes import NodeAwayError
+from services.ledger.operations.engine_probe import probe_engine
+from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial
+from services.ledger.ports.protocols import MissingEntryError
+from services.ledger.scripts.lua_scripts import Script
+from services.ledger.scripts.stored_entries import head_of_last
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("gateway")
+CONFIRM_ENTRY: Final = Script("confirm_entry")
+MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
+MAX_ROUND_SIZE: Final = 512
+PROBE_INTERVAL_S: Final = 60.0  # settings may be changed at any time
+
+
+class PendingConfirmation(NamedTuple):
+    """A confirmation that isn't made yet: the arguments of confirm_entry.lua, and its future."""
+
+    game: str
+    script_keys: Sequence[str]
+    command_id: str
+    future: asyncio.Future[ViewEntry | None]
+
+
+class ConfirmationBatcher:
+    """The confirmations of one level on one node. They are sent in rounds, some at once; while rounds
+    are under way the next one starts a little later, so that it covers more confirmations."""
+
+    def __init__(
+        self,
+        node: EngineNode,
+        level: AckLevel,
+        mark: str,
+        is_replaced: Callable[[], Awaitable[bool]] | None = None,
+    ) -> None:
+        """`mark` is a confirmation mark that the node holds. `is_replaced`, of a node of a cluster, returns whether
+        another one took over."""
+        self.node, self.level, self.mark, self.is_replaced = node, level, mark, is_replaced
+        self._probe_lock = asyncio.Lock()
+        self._trial: WaitaofTrial | None = None
+        self._pending: list[PendingConfirmation] = []
+        self._rounds: set[asyncio.Task[None]] = set()
+        self._idle_connections: list[ConfirmationConnection] = []
+        self._availability_check: asyncio.Task[str] | None = None
+        self._departure_lock = asyncio.Lock()
+        self._last_round_s = 0.0
+
+    async def unavailable_reason(self) -> str:
+        """Why this level can't be had here and now, and what to do about it; '' where it can.
+
+        Raises RedisError or OSError: the engine doesn't answer; NodeAwayError: another node took over. Concurrent
+        callers share one check."""
+        if self._availability_check is None or self._availability_check.done():
+            self._availability_check = asyncio.create_task(self._check_availability())
+            self._availability_check.add_done_callback(_consume_exception)
+        return await asyncio.shield(self._availability_check)
+
+    async def _check_availability(self) -> str:
+        while True:
+            had_idle = bool(self._idle_connections)
+            try:
+                return await unless_replaced(self._read_unavailable_reason(), self.is_replaced)
+            except (RedisError, OSError) as error:
+                if not had_idle or isinstance(error, NodeAwayError):
+                    raise  # a new connection shows how the engine is
+
+    async def _read_unavailable_reason(self) -> str:
+        async with self._checked_connection() as checked:
+            if self.level == DURABLE:
+                await send_command(checked.connection, "PING")  # an engine that came back may be another
+                return checked.capabilities.unavailable_reason
+            replicas = await count_replicas(checked.connection)
+        if replicas is None:
+            return "the engine doesn't show its replicas: allow INFO"
+        if replicas < self.level.replicas:
+            return (
+                f"replicas that follow the engine: {replicas}, and {self.level} needs {self.level.replicas}"
+            )
+        return ""
+
+    async def confirm(self, game: str, script_keys: Sequence[str], command_id: str) -> ViewEntry | None:
+        """The command's entry, once it has this level; None where that isn't known: there is no such
+        entry, the engine didn't manage in time, or didn't answer.
+
+        Raises MissingEntryError or CorruptDataError."""
+        pending = PendingConfirmation(
+            game, script_keys, command_id, asyncio.get_running_loop().create_future()
+        )
+        self._pending.append(pending)
+        if len(self._rounds) < MAX_CONNECTIONS:
+            task = asyncio.create_task(self._run_rounds())
+            self._rounds.add(task)
+            task.add_done_callback(self._rounds.discard)
+        return await pending.future
+
+    async def close(self) -> None:
+        """Stop, and resolve what is pending as unknown."""
+        tasks = [*self._rounds, *([self._availability_check] if self._availability_check else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for pending in self._pending:
+            _resolve(pending, None)
+        for idle in self._idle_connections:
+            await idle.connection.disconnect()
+
+    # -- rounds ------------------------------------------------------------------------
+
+    async def _run_rounds(self) -> None:
+        """Send rounds while confirmations are pending."""
+        while self._pending:
+            async with self._departure_lock:
+                await asyncio.sleep(self._last_round_s / MAX_CONNECTIONS if len(self._rounds) > 1 else 0)
+                batch, self._pending = self._pending[:MAX_ROUND_SIZE], self._pending[MAX_ROUND_SIZE:]
+            batch = [pending for pending in batch if not pending.future.done()]  # a caller may have given up
+            if batch:
+                await self._run_round(batch)
+
+    async def _run_round(self, batch: Sequence[PendingConfirmation]) -> None:
+        """Send one round, and resolve each confirmation of it, whatever happens."""
+        started_s = asyncio.get_running_loop().time()
+        replies: list[Reply] = []
+        try:
+            replies = await unless_replaced(self._read_batch(batch), self.is_replaced)
+        except (RedisError, OSError) as error:
+            log.error("engine away", level=str(self.level), error=str(error))
+        finally:
+            self._last_round_s = asyncio.get_running_loop().time() - started_s
+            for pending, reply in zip(batch, replies or [None] * len(batch), strict=True):
+                _resolve(pending, reply)
+
+    async def _read_batch(self, batch: Sequence[PendingConfirmation]) -> list[Reply]:
+        async with self._checked_connection() as checked:
+            return await self._send_batch(checked, batch)
+
+    async def _send_batch(
+        self, checked: ConfirmationConnection, batch: Sequence[PendingConfirmation]
+    ) -> list[Reply]:
+        """The scripts' replies if the level is proved for them; else none."""
+        if self.level == DURABLE and checked.capabilities.unavailable_reason:
+            return []  # it may be another engine than when the level was asked for
+        commands: list[tuple[Argument, ...]] = []
+        for pending in batch:  # the first carries the script, which an engine may forget at any time
+            script = ("EVALSHA", CONFIRM_ENTRY.sha) if commands else ("EVAL", CONFIRM_ENTRY.source)
+            commands.append((*script, len(pending.script_keys), *pending.script_keys, pending.command_id))
+        commands += checked.proof_commands(self.level)
+        await checked.connection.send_packed_command(checked.connection.pack_commands(commands))
+        all_replies = [await _read_reply(checked.connection) for _ in commands]
+        replies, proof_replies = all_replies[: len(batch)], all_replies[len(batch) :]
+        is_proved = checked.is_proved_by(self.level, proof_replies)
+        if not is_proved or any(isinstance(reply, ResponseError) for reply in replies):
+            # It may be another engine now, or have other settings: check it anew.
+            await checked.connection.disconnect()
+        return replies if is_proved else []
+
+    @asynccontextmanager
+    async def _checked_connection(self) -> AsyncIterator[ConfirmationConnection]:
+        """A connection whose engine was checked. After an error it isn't used again."""
+        checked = self._idle_connections.pop() if self._idle_connections else None
+        while checked is not None and not checked.connection.is_connected:
+            checked = self._idle_connections.pop() if self._idle_connections else None
+        connection = self.node.make_connection() if checked is None else checked.connection
+        now_s = asyncio.get_running_loop().time()
+        try:
+            if checked is None:
+                await connection.connect()
+            if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:
+                checked = ConfirmationConnection(connection, await self._probe(connection), now_s)
+            yield checked
+        except BaseException:
+            await connection.disconnect(nowait=True)
+            raise
+        if self.level == DURABLE and checked.capabilities.unavailable_reason:
+            await connection.disconnect()  # the settings may be corrected at any time
+        else:
+            self._idle_connections.append(checked)
+
+    async def _probe(self, connection: Client) -> EngineCapabilities:
+        """What the engine of this connection can do; nothing of it matters to replicas."""
+        if self.level != DURABLE:
+            return EngineCapabilities()
+
+        async def send(commands: Sequence[RedisCommand]) -> Sequence[Reply]:
+            packed = connection.pack_commands([each.arguments for each in commands])
+            await connection.send_packed_command(packed)
+            return [await _read_reply(connection) for _ in commands]
+
+        async with self._probe_lock:  # one trial is enough for those who come meanwhile
+            now_s = asyncio.get_running_loop().time
+            found = await run_rounds(send, probe_engine(self.mark, self._trial, now_s))
+            self._trial = found.trial
+        return found
+
+
+def _consume_exception(task: asyncio.Task[str]) -> None:
+    """Mark the error as seen: those who still wait get it, and they may all have given up."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def _read_reply(connection: Client) -> Reply:
+    """The next reply; an error reply of the engine is returned."""
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
+
+
+def _resolve(pending: PendingConfirmation, reply: Reply) -> None:
+    """Resolve a confirmation with the reply of confirm_entry.lua; None: nothing is known."""
+    if pending.future.done():
+        return
+    if not reply or isinstance(reply, ResponseError):
+        pending.future.set_result(None)
+        return
+    sequence, public, head, private_part, last = reply
+    try:
+        if not public:
+            raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
+        head = head or head_of_last(pending.game, sequence, last)
+        pending.future.set_result(build_view_entry(sequence, public, private_part or None, head))
+    except Exception as error:
+        pending.future.set_exception(error)

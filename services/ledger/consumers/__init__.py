@@ -1,0 +1,1 @@
+"""Consumer groups of workers: deliveries, stale ones, wake-ups."""

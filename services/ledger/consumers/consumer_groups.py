@@ -1,0 +1,280 @@
+"""Consumer groups over the streams of many partitions.
+
+A stream entry is delivered to one consumer, and stays pending until it is acknowledged. What a
+consumer leaves pending when it dies is claimed by another after a while. Deliveries are counted:
+an entry that was delivered more than once may be what kills its consumers, so it is claimed
+alone, and counted before it is read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from redis.exceptions import ResponseError
+
+from services.ledger.consumers.stale_deliveries import PendingEntry, StaleDelivery, StaleScan, monotonic_ms
+from services.ledger.consumers.wakeups import WakeupChannel
+from services.ledger.engine import keys
+from services.ledger.engine.cluster import Cluster
+from services.ledger.engine.cluster_pipeline import available_replies
+from services.ledger.engine.mistyped_keys import UsablePartitions, is_mistyped
+from services.ledger.engine.queries import Client, RedisCommand, Reply, require_reply, run, send_and_wait
+from services.ledger.engine.round_trips import pack
+from services.ledger.scripts.lua_scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
+
+MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
+MAX_CLAIMS_AT_ONCE: Final = 500  # of all streams: what is done before it counts as idle again
+NO_GROUP: Final = ("NOGROUP", "no such key")  # XINFO says the second where there is no stream
+REQUEUE_CONSUMER: Final = "nobody"  # the consumer that holds requeued entries
+
+
+class Delivery(NamedTuple):
+    """An entry that was delivered to a consumer."""
+
+    partition: int
+    id: str
+    fields: Mapping[bytes, bytes]
+    delivery_count: int
+
+
+class ConsumerGroup:
+    """One consumer group: the same name on one stream of each partition."""
+
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        stream_of: Callable[[int], str],
+        partitions: int,
+        clock: Callable[[], int] = monotonic_ms,
+        usable: UsablePartitions | None = None,
+    ) -> None:
+        self._client, self.name = client, name
+        self._usable = usable or UsablePartitions(client, clock)
+        self._streams = [stream_of(partition) for partition in range(partitions)]
+        self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
+        self._is_created = False
+        self._asked: tuple[str, tuple[int, ...], int, int] | None = None  # by the last read
+        self._read_command = RedisCommand(())
+        self._renewals = 0
+        self._renewed_by: dict[int, str] = {}  # by partition: the consumer name of the last renewal
+        self._stale_scan = StaleScan(self._iter_pending, clock)
+        self._wakeups = (
+            WakeupChannel(client, keys.WAKEUP_CHANNELS[name]) if isinstance(client, Cluster) else None
+        )
+
+    def close(self) -> None:
+        """End the subscription to wake-ups, if there is one."""
+        if self._wakeups is not None:
+            self._wakeups.close()
+
+    def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Delivery]:
+        """Entries that weren't delivered yet, at most `count` of each partition; waits up to `block_ms`."""
+        wanted = list(partitions)
+        if not wanted:
+            return []
+        if self._wakeups is None:
+            return self._read_from_engine(consumer, wanted, count, block_ms)
+        deliveries = self._read_from_cluster(consumer, wanted, count)
+        if not deliveries and block_ms > 0:
+            self._wakeups.wait(block_ms / 1000)
+            deliveries = self._read_from_cluster(consumer, wanted, count)
+        return deliveries
+
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
+        """Entries that were delivered once, to another consumer, and are pending for `idle_ms`."""
+        stale = self._stale_scan.find("reclaim", partitions, idle_ms)
+        delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]
+        return self._claim(consumer, delivered_once[:MAX_CLAIMS_AT_ONCE])
+
+    def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
+        """Those that were delivered more often, each claimed just before it is yielded. The least
+        often delivered come first: if one kills its consumer, the next consumer begins with the
+        others."""
+        stale = self._stale_scan.find("redelivered", partitions, idle_ms)
+        repeated = [each for each in stale if each.pending.delivery_count > 1]
+        for each in sorted(repeated, key=lambda each: each.pending.delivery_count):
+            yield from self._claim(consumer, [each])
+
+    def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
+        """Acknowledge these entries and delete them from their streams."""
+        calls = [([self._streams[p]], [self.name, *ids]) for p, ids in _ids_by_partition(entries).items()]
+        available_replies(run(self._client, call_script(ACKNOWLEDGE, calls)))
+
+    def requeue(self, entries: Iterable[tuple[int, str, int]]) -> None:
+        """Leave these entries (partition, id, delivery count) for later; this delivery isn't counted,
+        as they aren't the reason why they couldn't be processed."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition, id_, delivery_count in entries:
+            options = {"retrycount": delivery_count - 1, "justid": True}
+            pipe.xclaim(self._streams[partition], self.name, REQUEUE_CONSUMER, 0, [id_], **options)
+        pipe.execute(raise_on_error=False)  # an entry that wasn't requeued only counts one delivery more
+
+    def renew(self, consumer: str, entries: Sequence[tuple[int, str]]) -> None:
+        """Restart the idle time of entries that the consumer still works on; not counted as a delivery.
+
+        Each renewal moves them to a new name of the consumer, `name#1`, `name#2` and so on: others see
+        by that too, whatever the engine's clock does, that they are in use. Old names are removed."""
+        self._renewals += 1
+        in_use = {*self._usable.among(range(len(self._streams)))}
+        entries = [entry for entry in entries if entry[0] in in_use]
+        new_name = f"{consumer}#{self._renewals}"
+        ids_by_partition = _ids_by_partition(entries)
+        old_names, self._renewed_by = self._renewed_by, dict.fromkeys(ids_by_partition, new_name)
+        pipe = self._client.pipeline(transaction=False)
+        for partition, ids in ids_by_partition.items():
+            pipe.xclaim(self._streams[partition], self.name, new_name, 0, ids, justid=True)
+        if entries:
+            pipe.execute(raise_on_error=False)  # what wasn't renewed is reclaimed, and harmless
+        run_script(
+            self._client,
+            REMOVE_CONSUMER,
+            [
+                ([self._streams[partition]], [self.name, name])
+                for partition, name in old_names.items()
+                if partition in in_use
+            ],
+        )
+
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Remove consumers with nothing pending that were silent for so long; how many."""
+
+        def query(pipe: Client, stream: str) -> None:
+            pipe.xinfo_consumers(stream, self.name)
+
+        idle_consumers = [
+            ([self._streams[partition]], [self.name, consumer["name"]])
+            for partition, consumers in self._query_each(list(partitions), query)
+            for consumer in consumers
+            if consumer["pending"] == 0 and consumer["idle"] >= idle_ms
+        ]
+        return sum(run_script(self._client, REMOVE_CONSUMER, idle_consumers))
+
+    def _read_from_engine(
+        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
+    ) -> list[Delivery]:
+        """One command for all streams of one engine."""
+
+        def query(usable: Sequence[int]) -> Reply:
+            asked = (consumer, tuple(usable), count, block_ms)
+            if self._asked != asked:  # packing hundreds of names costs as much as deciding a command
+                self._asked, self._read_command = asked, self._pack_read(*asked)
+            [reply] = send_and_wait(self._client, [self._read_command])
+            return require_reply(reply)
+
+        usable, stream_replies = self._query_in_group(partitions, query)
+        if not usable:
+            time.sleep(max(0, block_ms) / 1000)
+        return self._parse_deliveries(stream_replies or ())
+
+    def _pack_read(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> RedisCommand:
+        blocking = ("BLOCK", block_ms) if block_ms > 0 else ()  # 0 would block for ever
+        streams = (self._streams[partition] for partition in partitions)
+        wanted = ("STREAMS", *streams, *(">" for _ in partitions))
+        arguments = ("XREADGROUP", "GROUP", self.name, consumer, "COUNT", count, *blocking, *wanted)
+        return RedisCommand(arguments, packed=pack(arguments))
+
+    def _read_from_cluster(self, consumer: str, partitions: Sequence[int], count: int) -> list[Delivery]:
+        """One command for each stream of a cluster, in one round trip."""
+
+        def query(pipe: Client, stream: str) -> None:
+            pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
+
+        return self._parse_deliveries(
+            stream_reply for _, reply in self._query_each(partitions, query) for stream_reply in reply or ()
+        )
+
+    def _parse_deliveries(self, stream_replies: Iterable[Reply]) -> list[Delivery]:
+        return [
+            Delivery(self._partition_of[stream.decode()], id_.decode(), fields, 1)
+            for stream, entries in stream_replies
+            for id_, fields in entries
+        ]
+
+    def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
+        """What is pending for at least so long by the engine's clock, and for how long."""
+
+        def query(pipe: Client, stream: str) -> None:
+            pipe.xpending_range(stream, self.name, "-", "+", MAX_CLAIMS_PER_STREAM, idle=idle_ms or None)
+
+        for partition, entries in self._query_each(partitions, query):
+            for entry in entries:
+                id_, consumer, idle, delivery_count = entry.values()
+                yield PendingEntry(partition, id_.decode(), consumer, delivery_count), idle
+
+    def _claim(self, consumer: str, stale: Sequence[StaleDelivery]) -> list[Delivery]:
+        ids_by_claim: dict[tuple[int, int], list[str]] = {}
+        delivery_counts = {}
+        for pending, idle_ms in stale:
+            ids_by_claim.setdefault((pending.partition, idle_ms), []).append(pending.id)
+            delivery_counts[pending.partition, pending.id] = pending.delivery_count + 1
+            self._stale_scan.forget(pending)
+        pipe = self._client.pipeline(transaction=False)
+        for (partition, idle_ms), ids in ids_by_claim.items():
+            pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
+        replies = available_replies(pipe.execute(raise_on_error=False))
+        return [
+            Delivery(partition, id_.decode(), fields, delivery_counts[partition, id_.decode()])
+            for (partition, _), claimed in zip(ids_by_claim, replies, strict=True)
+            for id_, fields in claimed
+            if fields  # an entry that was deleted while pending has none
+        ]
+
+    def _query_each(
+        self, partitions: Sequence[int], queue_command: Callable[[Client, str], None]
+    ) -> Iterable[tuple[int, Reply]]:
+        """The reply of each partition that can be used to the command that is queued for its stream."""
+
+        def query(usable: Sequence[int]) -> list[Reply]:
+            pipe = self._client.pipeline(transaction=False)
+            for partition in usable:
+                queue_command(pipe, self._streams[partition])
+            return self._usable.replies(usable, pipe.execute(raise_on_error=False))
+
+        return zip(*self._query_in_group(partitions, query), strict=True)
+
+    def _query_in_group(
+        self, partitions: Sequence[int], query: Callable[[Sequence[int]], Reply]
+    ) -> tuple[list[int], Reply]:
+        """The partitions that can be used, and a query's reply about them. The group is created first where the
+        engine has none: it is new, was flushed, or is a replica that took over too early."""
+        if not self._is_created:
+            self._create()
+        for is_last in (False, False, True):
+            if not (usable := self._usable.among(partitions)):
+                break
+            try:
+                return usable, query(usable)
+            except ResponseError as error:
+                if is_last:
+                    raise
+                if any(sign in str(error) for sign in NO_GROUP):
+                    self._create()
+                elif not (is_mistyped(error) and self._usable.probe(usable)):
+                    raise
+        return [], []
+
+    def _create(self) -> None:
+        """Create the group on every stream; on a node that is away, when it is back without the group."""
+        pipe = self._client.pipeline(transaction=False)
+        for stream in self._streams:
+            pipe.xgroup_create(stream, self.name, "0", mkstream=True)
+        replies = pipe.execute(raise_on_error=False)
+        self._usable.replies(
+            range(len(self._streams)),
+            [None if _is_group_exists_error(reply) else reply for reply in replies],
+        )
+        self._is_created = True
+
+
+def _ids_by_partition(entries: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    by_partition: dict[int, list[str]] = {}
+    for partition, id_ in entries:
+        by_partition.setdefault(partition, []).append(id_)
+    return by_partition
+
+
+def _is_group_exists_error(reply: Reply) -> bool:
+    return isinstance(reply, ResponseError) and "BUSYGROUP" in str(reply)

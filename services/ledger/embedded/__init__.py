@@ -1,0 +1,1 @@
+"""The embedded engine: its process, its folder, its users."""

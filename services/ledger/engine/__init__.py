@@ -1,0 +1,1 @@
+"""Clients of one engine or a cluster: connections, keys, queries, round trips."""

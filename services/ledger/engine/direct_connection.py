@@ -1,0 +1,193 @@
+"""A connection to an engine whose replies are taken in where they arrive, by a callback each.
+
+redis-py opens it: it knows addresses, TLS, users and time-outs. From then on a reply costs neither a future nor a task
+that wakes. For a gateway's commands and notifications, of which there is one each a move; everything else is asked by
+redis-py's client. An engine that is no server has no such connections, and a cluster has them for notifications only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
+
+import hiredis
+from redis.exceptions import ConnectionError, InvalidResponse, TimeoutError
+
+from services.ledger.engine.queries import Argument, Client, Reply
+from services.ledger.engine.round_trips import pack_command
+
+OnReply = Callable[[Reply], object]  # gets an error as a reply, too
+CALL_BYTES: Final = 2_048  # about what a call costs until its reply is there, beside its command
+MAX_WAITING_BYTES: Final = 32 << 20  # of calls: 14,000 plain commands, or 3,000 of the largest
+TURN_SIZE: Final = 32  # replies that are taken in before other sockets have their turn
+
+
+class DirectConnection(asyncio.Protocol):
+    """The engine's replies, or what it publishes: `on_reply` gets each. `ended` is done with the error that ended the
+    connection, whatever that was; with what `on_reply` raised, too."""
+
+    def __init__(self, opened: Client, on_reply: OnReply) -> None:
+        self._opened, self._on_reply = opened, on_reply
+        self._transport = cast(asyncio.Transport, opened._writer.transport)
+        self._streams: Any = self._transport.get_protocol()  # asyncio's own, by which redis-py closes
+        self._reader = hiredis.Reader(protocolError=InvalidResponse, replyError=opened._parser.parse_error)
+        self._loop = asyncio.get_running_loop()
+        self._is_behind = False  # replies wait for the next turn
+        self._lost = asyncio.Event()
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self._transport.set_protocol(self)
+
+    @staticmethod
+    async def open(opened: Client, on_reply: OnReply) -> DirectConnection:
+        """On a new connection of redis-py's. Raises one of ENGINE_ERRORS."""
+        await opened.connect()
+        return DirectConnection(opened, on_reply)
+
+    def send(self, commands: bytes) -> None:
+        """Send packed commands. Nothing is sent once the connection has ended."""
+        if not self._transport.is_closing():
+            self._transport.write(commands)
+
+    def end(self, error: Exception) -> None:
+        """End the connection, for this reason."""
+        if not self.ended.done():
+            self.ended.set_exception(error)
+            self.ended.exception()  # so that nobody needs to wait for it
+        self._transport.abort()
+
+    async def close(self) -> None:
+        """End the connection, and wait until it is closed."""
+        self.end(ConnectionError("closed"))
+        await self._lost.wait()
+
+    # -- what the transport calls ------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what arrived."""
+        self._reader.feed(data)
+        if not self._is_behind:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        try:
+            for _ in range(TURN_SIZE):
+                if (reply := self._reader.gets()) is False:
+                    if self._is_behind:
+                        self._is_behind = False
+                        self._transport.resume_reading()
+                    return
+                self._on_reply(reply)
+        except Exception as error:
+            self.end(error)
+            return
+        if not self._is_behind:
+            self._is_behind = True
+            self._transport.pause_reading()
+        self._loop.call_soon(self._take_turn)
+
+    def eof_received(self) -> None:
+        """The engine closed: so does this end."""
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The connection is closed, by whichever side."""
+        self.end(ConnectionError(str(error or "Connection closed by server.")))
+        self._streams.connection_lost(error)
+        self._opened._close()  # else redis-py warns that nobody closed it
+        self._lost.set()
+
+    def pause_writing(self) -> None:
+        """What isn't sent yet is kept: how much that may be is for callers to limit (`DirectCalls.is_full`)."""
+
+    def resume_writing(self) -> None:
+        """As `pause_writing`."""
+
+
+class DirectCalls:
+    """Commands whose replies go to a callback each, in their order. Those of one turn of the event loop are sent together.
+
+    Where the connection ends, all that wait get the error; an engine that says nothing for as long as redis-py would wait
+    ends it. What waits until then is limited: callers make no more calls while `is_full`."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s, self._loop = timeout_s, asyncio.get_running_loop()
+        self._connection: DirectConnection | None = None
+        self._unsent: list[bytes] = []
+        # each with the loop's time of the call, and its bytes
+        self._waiting: deque[tuple[OnReply, float, int]] = deque()
+        self._waiting_bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @staticmethod
+    async def open(client: Client) -> DirectCalls:
+        """On another connection to a client's engine. Raises one of ENGINE_ERRORS."""
+        calls = DirectCalls(client.connection_pool.connection_kwargs["socket_timeout"])
+        calls._connection = await DirectConnection.open(
+            client.connection_pool.make_connection(), calls._take_reply
+        )
+        calls._connection.ended.add_done_callback(calls._fail_waiting)
+        return calls
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can still be made."""
+        return self._connection is not None and not self._connection.ended.done()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits for replies that no more calls should be made."""
+        return self._waiting_bytes >= MAX_WAITING_BYTES
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for their reply."""
+        return len(self._waiting)
+
+    def call(self, command: Sequence[Argument], on_reply: OnReply) -> None:
+        """Send a command; `on_reply` is called later, in any case."""
+        if not self._unsent:
+            self._loop.call_soon(self._flush)
+        packed = pack_command(tuple(command))
+        self._unsent.append(packed)
+        size = len(packed) + CALL_BYTES
+        self._waiting.append((on_reply, self._loop.time(), size))
+        self._waiting_bytes += size
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._timeout_s, self._check_time)
+
+    async def close(self) -> None:
+        """Close the connection. Who waits for a reply gets an error."""
+        if self._connection is not None:
+            await self._connection.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _flush(self) -> None:
+        commands, self._unsent = self._unsent, []
+        if not self.is_open:
+            self._fail_waiting()
+        elif self._connection is not None:
+            self._connection.send(b"".join(commands))
+
+    def _take_reply(self, reply: Reply) -> None:
+        on_reply, _, size = self._waiting.popleft()
+        self._waiting_bytes -= size
+        on_reply(reply)
+
+    def _fail_waiting(self, _: object = None) -> None:
+        assert self._connection is not None, "it was open"
+        error = self._connection.ended.exception()
+        waiting, self._waiting, self._waiting_bytes = self._waiting, deque(), 0
+        for on_reply, _since, _size in waiting:
+            on_reply(error)
+
+    def _check_time(self) -> None:
+        self._timer = None
+        if not self._waiting or self._connection is None:
+            return
+        left_s = self._waiting[0][1] + self._timeout_s - self._loop.time()
+        if left_s <= 0:
+            self._connection.end(TimeoutError("Timeout reading from socket"))
+        else:
+            self._timer = self._loop.call_later(left_s, self._check_time)

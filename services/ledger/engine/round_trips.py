@@ -1,0 +1,170 @@
+"""Round trips to one engine, past redis-py's pipeline.
+
+redis-py keeps the connections: it knows addresses, TLS, users and time-outs, and puts a lost one aside. Left out is what its
+pipeline does for each command besides packing it and reading its reply, which cost as much as deciding it. A blocking
+client's commands may be made while those before them are on their way: then the engine works while the next are decided.
+
+A cluster, a client that sends again by itself, and one that is none of redis-py's own, keep their pipelines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import hiredis
+import redis
+from redis._parsers.hiredis import NOT_ENOUGH_DATA
+from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
+from redis.exceptions import ConnectionError, ResponseError
+
+if TYPE_CHECKING:
+    from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply
+
+OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
+# Of commands, packed: in a referee 30 MiB with their keys; 61 with the longest ids and parts for eight seats.
+MAX_KNOWN_STARTS: Final = 16_384
+SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
+pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
+
+
+def is_one_engine(client: Client) -> bool:
+    """Whether this is redis-py's own client of one engine, on a connection of its own kinds, which sends nothing twice."""
+    if type(client) is not redis.Redis or client.connection_pool.connection_class not in OWN_CONNECTIONS:
+        return False
+    retry = client.connection_pool.connection_kwargs.get("retry")
+    return retry is not None and retry.get_retries() == 0
+
+
+def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """Send the commands, as they are made, and return their replies, in order; an error of the engine is a reply too.
+
+    Raises the connection's own errors, and what making a command raises: then those before it may have been run."""
+    to_send = iter(commands)
+    if (first := next(to_send, None)) is None:
+        return []
+    pool = client.connection_pool
+    connection = pool.get_connection()
+    try:
+        sent = list(_send(connection, chain((first,), to_send)))
+        replies = [*_read_replies(connection, len(sent))]
+    except BaseException:
+        connection.disconnect()  # a reply that nobody reads now would answer another command
+        raise
+    finally:
+        pool.release(connection)
+    return _decode(client, sent, replies)
+
+
+async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+    """The same by an asyncio client, of commands that are there: they are sent at once."""
+    if not commands:
+        return []
+    pool = client.connection_pool
+    connection = await pool.get_connection()
+    try:
+        packed = b"".join(map(_as_sent, commands))
+        await connection.send_packed_command((packed,))
+        replies = await _await_replies(connection, len(commands))
+    except BaseException:
+        await connection.disconnect(nowait=True)  # as above
+        raise
+    finally:
+        await pool.release(connection)
+    return _decode(client, commands, replies)
+
+
+def pack(arguments: tuple[Argument, ...]) -> bytes:
+    """A command as it is sent; its name may have two words."""
+    name = arguments[0]
+    if isinstance(name, str) and " " in name:
+        arguments = (*name.split(), *arguments[1:])
+    packed: bytes = pack_command(arguments)
+    return packed
+
+
+def pack_repeated(arguments: tuple[Argument, ...], repeated: int) -> bytes:
+    """The same of a command whose first arguments others have too: those are packed once."""
+    _, _, rest = pack_command(arguments[repeated:]).partition(b"\r\n")  # without their count
+    return b"*%d\r\n%b%b" % (len(arguments), _pack_first(arguments[:repeated]), rest)
+
+
+@lru_cache(MAX_KNOWN_STARTS)
+def _pack_first(arguments: tuple[Argument, ...]) -> bytes:
+    """The beginning of a command, without the count of its arguments."""
+    _, _, packed = pack(arguments).partition(b"\r\n")
+    return packed
+
+
+def _as_sent(command: RedisCommand) -> bytes:
+    arguments, _, packed, repeated = command
+    return packed or (pack_repeated(arguments, repeated) if repeated else pack(arguments))
+
+
+def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:
+    """Send the commands, some at once; yields each."""
+    unsent: list[bytes] = []
+    size = 0
+    for command in commands:
+        unsent.append(packed := _as_sent(command))
+        size += len(packed)
+        if size >= SENT_AT_ONCE_BYTES:
+            connection.send_packed_command((b"".join(unsent),))
+            unsent, size = [], 0
+        yield command
+    if unsent:
+        connection.send_packed_command((b"".join(unsent),))
+
+
+def _read_replies(connection: Client, count: int) -> Iterator[Reply]:
+    """So many replies; what arrived with another one is taken without asking redis-py for it."""
+    take = _taker(connection)
+    for _ in range(count):
+        reply = take()
+        if reply is NOT_ENOUGH_DATA:
+            try:
+                reply = connection.read_response()
+            except ResponseError as error:
+                reply = error
+        elif isinstance(reply, ConnectionError):  # the engine is loading, say
+            raise reply
+        yield reply
+
+
+async def _await_replies(connection: Client, count: int) -> list[Reply]:
+    """The same of an asyncio client."""
+    take = _taker(connection)
+    replies: list[Reply] = []
+    while len(replies) < count:
+        reply = take()
+        if reply is NOT_ENOUGH_DATA:
+            try:
+                reply = await connection.read_response()
+            except ResponseError as error:
+                reply = error
+        elif isinstance(reply, ConnectionError):
+            raise reply
+        replies.append(reply)
+    return replies
+
+
+def _taker(connection: Client) -> Callable[[], Reply]:
+    """Takes the next reply that has arrived, or NOT_ENOUGH_DATA."""
+    reader = getattr(connection._parser, "_reader", None)
+    return getattr(reader, "gets", lambda: NOT_ENOUGH_DATA)
+
+
+def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Reply]) -> list[Reply]:
+    """The replies as redis-py gives them."""
+    names = {each.arguments[0] for each in commands}
+    decoders = {name: client.response_callbacks.get(name) for name in names}
+    if not any(decoders.values()):
+        return replies
+    return [
+        decode(reply, **each.options)
+        if (decode := decoders[each.arguments[0]]) and not isinstance(reply, Exception)
+        else reply
+        for each, reply in zip(commands, replies, strict=True)
+    ]

@@ -1,0 +1,163 @@
+"""Logs and views as streams: implements `ports.EventStore` and the readers of views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import tee
+from typing import Final
+
+from redis.exceptions import AskError, ResponseError, TryAgainError
+
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from schemas.player_names import SaltedNames
+from services.ledger.consumers.redis_roles import RedisRole
+from services.ledger.engine import keys
+from services.ledger.engine.cluster import Cluster
+from services.ledger.engine.cluster_pipeline import available_replies
+from services.ledger.engine.mistyped_keys import is_mistyped
+from services.ledger.engine.queries import Reply, run
+from services.ledger.engine.silent_nodes import NodeAwayError
+from services.ledger.log.ledger_queries import list_games
+from services.ledger.log.log_reader import read_entries, read_game_logs
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.view_queries import PAGE_SIZE, ViewPageOrError, read_heads, read_view, read_views
+from services.ledger.ports.records import (
+    AppendRequest,
+    AppendResult,
+    AppendStatus,
+    DuplicateCommand,
+    GameLog,
+)
+from services.ledger.scripts.lua_scripts import APPEND_ENTRY, run_each
+from services.ledger.scripts.player_names import read_names
+from services.ledger.scripts.script_calls import build_append_call
+
+MAX_CLUSTER_BLOCK_MS: Final = 200  # well below the time in which a node of a cluster has to answer
+UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
+DAMAGED_CODE: Final = -2
+NO_RIGHTS: Final = ("ACL failure", "The user executing")  # of Valkey and Redis, for a command in a script
+STATUS_BY_CODE: Final = {
+    1: AppendStatus.APPENDED,
+    0: AppendStatus.DUPLICATE,
+    -1: AppendStatus.CONFLICT,
+    DAMAGED_CODE: AppendStatus.DAMAGED,
+}
+
+
+class RedisEventStore(RedisRole):
+    """Writes entries with append_entry.lua, and reads logs and views."""
+
+    def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+        """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
+        next are decided. Raises what deciding them raises; then those before may have been written."""
+        channel, (to_append, appended) = self._wakeup_channels[keys.BOT_GROUP], tee(decided)
+        calls = (
+            build_append_call(request, channel, self.edition, self._publish_command) for request in to_append
+        )
+        replies, requests = run_each(self._client, APPEND_ENTRY, calls), [*appended]
+        self._set_partitions_aside(requests, replies)
+        failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]
+        to_requeue = [index for index in failed if not _is_script_damage(replies[index])]
+        deliveries = [requests[index].delivery for index in to_requeue]
+        self._command_group.requeue(
+            (delivery.partition, delivery.id, delivery.delivery_count)
+            for delivery in deliveries
+            if delivery.id
+        )
+        for index in failed:
+            if index not in to_requeue:
+                replies[index] = (DAMAGED_CODE, _expected_length(requests[index]))
+            elif isinstance(replies[index], TryAgainError | AskError):  # moving: other games don't wait
+                replies[index] = ()
+        return [
+            AppendResult(STATUS_BY_CODE[reply[0]], reply[1]) if reply else UNKNOWN_RESULT
+            for reply in available_replies(replies)
+        ]
+
+    def _set_partitions_aside(
+        self, requests: Sequence[AppendRequest | DuplicateCommand], replies: list[Reply]
+    ) -> None:
+        """Where a partition's own key holds another type, and not only a key of one game, its commands wait as if
+        its slot were moving: those too that conflict now, as one before them wasn't written."""
+        mistyped = {
+            request.delivery.partition
+            for request, reply in zip(requests, replies, strict=True)
+            if is_mistyped(reply)
+        }
+        if not mistyped or not self._usable.probe(sorted(mistyped)):
+            return
+        left_out = mistyped - {*self._usable.among(mistyped)}
+        for index, request in enumerate(requests):
+            is_written = not isinstance(replies[index], Exception) and replies[index][0] >= 0
+            if request.delivery.partition in left_out and not is_written:
+                replies[index] = TryAgainError("a key of the partition holds another type")
+
+    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
+        """The log's entries after this number. Raises MissingEntryError or CorruptDataError."""
+        return read_entries(self._client, self.partitions, game, after)
+
+    def read_log(self, game: str) -> GameLog:
+        """The log from its first entry on, and its head. Raises MissingEntryError or CorruptDataError."""
+        [game_log] = read_game_logs(self._client, self.partitions, [game])
+        if isinstance(game_log, Exception):
+            raise game_log
+        return game_log
+
+    def read_logs(self, games: Sequence[str]) -> dict[str, GameLog]:
+        """Many whole logs in one round trip. A log that `read_log` would raise for is left out."""
+        logs = zip(games, read_game_logs(self._client, self.partitions, games), strict=True)
+        return {game: game_log for game, game_log in logs if isinstance(game_log, GameLog)}
+
+    def head(self, game: str) -> tuple[int, bytes]:
+        """The number of the log's last entry (0 for none) and the head after it."""
+        [head] = run(self._client, read_heads(self.partitions, [game]))
+        if isinstance(head, Exception):
+            raise head
+        return head
+
+    def read_names(self, game: str) -> SaltedNames:
+        """The names of the game's players that weren't erased, by the commitments in its log."""
+        return run(self._client, read_names(self.partitions, game))
+
+    def games(self, limit: int = 1000) -> list[str]:
+        """The games that the engine holds, public or not, the latest first. Raises NodeAwayError: a list that lacks
+        games would do for nobody who looks for all of them."""
+        found = run(self._client, list_games(self.partitions, limit, self._usable.log, listed_only=False))
+        for error in found.unread.values():
+            if isinstance(error, NodeAwayError):
+                raise error
+        return found.games
+
+    def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
+        """A viewer's entries after this number. Raises MissingEntryError or CorruptDataError."""
+        query = read_view(self.partitions, ViewRequest(game, after, (viewer,)), limit)
+        return run(self._client, query).views[viewer]
+
+    def read_views(self, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE) -> list[ViewPageOrError]:
+        """A page for each request, in one round trip, of games that are played. The damage of one game, or the error of
+        a node that is away, is that game's result alone."""
+        return run(self._client, read_views(self.partitions, requests, limit, may_end=False))
+
+    def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
+        """The same, waiting up to `block_ms` for the first entry."""
+        stream = keys.public_view(self.partition_of(game), game)
+        if isinstance(self._client, Cluster):
+            block_ms = min(block_ms, MAX_CLUSTER_BLOCK_MS)
+        block = block_ms if block_ms > 0 else None  # 0 would block for ever
+        new_entries = self._client.xread({stream: f"{after}-0"}, count=1, block=block)
+        return self.read_view(game, viewer, after) if new_entries else []
+
+
+def _expected_length(request: AppendRequest | DuplicateCommand) -> int:
+    """The log's length when the command was decided; 0 where that isn't known."""
+    return 0 if isinstance(request, DuplicateCommand) else max(0, request.expected_length)
+
+
+def _is_script_damage(error: ResponseError) -> bool:
+    """Whether the script itself met a key that isn't as we write it. Any other error is the
+    engine's: it can't write now, or not here, and did nothing."""
+    message = str(error)
+    if type(error) is not ResponseError or message.startswith(("MISCONF", "NOREPLICAS", "BUSY", *NO_RIGHTS)):
+        return False
+    return "WRONGTYPE" in message or "script" in message

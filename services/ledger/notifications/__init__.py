@@ -1,0 +1,1 @@
+"""Notifications of new entries: the channel of a game, and who listens to it."""

@@ -1,0 +1,106 @@
+"""The channels of the games that somebody here follows or waits for: subscribed to for as long as anybody does.
+
+Where a subscription begins, or begins anew after a connection was lost, `on_subscribed` is called with the game: what was
+published before isn't heard, so who follows the game reads it then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from services.ledger.engine import keys
+from services.ledger.engine.async_cluster import AsyncCluster
+from services.ledger.engine.cancellable_send import has_cancellable_send
+from services.ledger.engine.direct_connection import DirectConnection
+from services.ledger.engine.queries import Client
+from services.ledger.engine.round_trips import pack_command
+from services.ledger.notifications.channel_listener import ChannelListener, OnNotification, OnSubscribed
+from services.ledger.notifications.cluster_listener import ClusterListener
+from services.ledger.notifications.pubsub_connection import listen_by_pubsub
+
+LINGER_S: Final = 1.0  # that a channel stays at least when nobody wants it: clients come back
+
+
+class GameChannels:
+    """Who wants which game, and the listener while `listen` runs."""
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client, self._partitions = client, partitions
+        self._wants: Counter[str] = Counter()  # how many want each game
+        self._unwanted: set[str] = set()  # since the last sweep
+        self._leaving: set[str] = set()  # since the one before
+        self._sweep_timer: asyncio.TimerHandle | None = None
+        self._listener: ChannelListener | ClusterListener | None = None
+
+    def want(self, game: str) -> bool:
+        """Hear of a game until `release`. Whether `on_subscribed` will be called for it soon: else it was subscribed to
+        before, or nobody listens now."""
+        self._wants[game] += 1
+        self._unwanted.discard(game)
+        self._leaving.discard(game)
+        if self._listener is None:
+            return False
+        channel = self._channel(game)
+        if channel not in self._listener.games:
+            self._listener.add(channel, game)
+        return self._listener.is_awaited(channel)
+
+    def release(self, game: str) -> None:
+        """One fewer wants to hear of this game."""
+        self._wants[game] -= 1
+        if not self._wants[game]:
+            del self._wants[game]
+            self._unwanted.add(game)
+            self._sweep_later()
+
+    async def listen(self, on_notification: OnNotification, on_subscribed: OnSubscribed) -> None:
+        """Call these until the connection ends: raises one of ENGINE_ERRORS, or what they raised. Nodes of a cluster that
+        are away are waited for."""
+        if isinstance(self._client, AsyncCluster):
+            at_nodes = ClusterListener(self._client, on_notification, on_subscribed)
+            await self._run(at_nodes, at_nodes.run())
+            return
+        listener = ChannelListener(on_notification, on_subscribed)
+        is_direct = has_cancellable_send(self._client)
+        hear = listen_directly if is_direct else listen_by_pubsub
+        await self._run(listener, hear(self._client, listener))
+
+    async def _run(
+        self, listener: ChannelListener | ClusterListener, running: Coroutine[Any, Any, None]
+    ) -> None:  # what it yields is asyncio's own
+        for game in self._wants:
+            listener.add(self._channel(game), game)
+        self._listener = listener
+        try:
+            await running
+        finally:
+            self._listener = None
+
+    def _sweep_later(self) -> None:
+        if self._sweep_timer is None:
+            self._sweep_timer = asyncio.get_running_loop().call_later(LINGER_S, self._sweep)
+
+    def _sweep(self) -> None:
+        """End the subscriptions that nobody has wanted since the last sweep."""
+        self._sweep_timer = None
+        if self._listener is not None:
+            self._listener.remove([self._channel(game) for game in self._leaving])
+        self._leaving, self._unwanted = self._unwanted, set()
+        if self._leaving:
+            self._sweep_later()
+
+    def _channel(self, game: str) -> bytes:
+        return keys.notification_channel(keys.partition_of(game, self._partitions), game).encode()
+
+
+async def listen_directly(client: Client, listener: ChannelListener) -> None:
+    """Let a listener hear by a direct connection, until that ends: raises that error."""
+    connection = await DirectConnection.open(client.connection_pool.make_connection(), listener.take)
+    try:
+        listener.start(lambda command: connection.send(pack_command(command)))
+        await connection.ended
+    finally:
+        await connection.close()

@@ -1,0 +1,1 @@
+"""What an operator asks of an engine: its settings, a probe, the status, the backlog."""

@@ -1,0 +1,173 @@
+"""Which promises an engine's settings break, and whether it can make an entry durable: judged from what it says of
+itself, and from how fast its WAITAOF answers. Pure: `engine_probe` asks the engine.
+
+Valkey (8.1 to 9.1, tried) and Redis 7.4.0 to 7.4.2 answer WAITAOF at their next tick where `appendfsync` is
+`everysec` and less than a second has passed since the last sync: nothing is on the disk then. An engine that waits for
+its disk can't confirm two writes in a row within much less than a second. So its word is tried: see WaitaofTrial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from services.ledger.engine.queries import Reply
+
+NOT_SHOWN: Final = "?"  # of a setting that the engine doesn't show
+KEEPS_ALL: Final = "noeviction"
+MIN_SYNC_GAP_S: Final = 0.5  # between two syncs of `everysec`, less what the first of them may take
+AOF_IN_FORCE: Final = {
+    "aof_enabled": "1",
+    "aof_rewrite_in_progress": "0",
+    "aof_rewrite_scheduled": "0",
+    "aof_last_write_status": "ok",
+}
+
+
+class EngineSettings(NamedTuple):
+    """The settings of an engine, or of a node, that promises stand on; NOT_SHOWN is what it doesn't show."""
+
+    run_id: str = NOT_SHOWN  # another one after each start
+    fsync_policy: str = NOT_SHOWN  # always, everysec or no; off without an AOF
+    is_synced_in_rewrites: bool = True
+    eviction: str = NOT_SHOWN  # maxmemory-policy
+    max_bytes: int = 0  # maxmemory; 0 is no limit
+    evicted_keys: int = 0  # since it started
+
+    @property
+    def may_drop_keys(self) -> bool:
+        """Whether it drops keys that nobody deleted when its memory is full."""
+        return self.max_bytes > 0 and self.eviction not in {KEEPS_ALL, NOT_SHOWN}
+
+    @property
+    def syncs_before_it_answers(self) -> bool:
+        """Whether what it answers is on its disk."""
+        return self.fsync_policy == "always" and self.is_synced_in_rewrites
+
+
+class WaitaofTrial(NamedTuple):
+    """How a run of an engine answered WAITAOF after some writes in a row."""
+
+    run_id: str
+    shortest_s: float  # from a write that followed an answer to its own answer
+    error: str = ""  # why the trial has no result
+
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether the engine's word can be believed."""
+        return not self.error and self.shortest_s >= MIN_SYNC_GAP_S
+
+
+class EngineCapabilities(NamedTuple):
+    """What an engine has for confirmations: found by trying, never by its version."""
+
+    settings: EngineSettings = EngineSettings()
+    waitaof_error: str = ""  # '' where it takes WAITAOF
+    trial: WaitaofTrial | None = None  # where WAITAOF has to be believed
+
+    @property
+    def unavailable_reason(self) -> str:
+        """Why `durable` can't be had, and what to set; '' where it can."""
+        settings = self.settings
+        if settings.fsync_policy in _NEVER_DURABLE:
+            return _NEVER_DURABLE[settings.fsync_policy]
+        if settings.may_drop_keys:
+            return _eviction_problem(settings)
+        if settings.eviction == NOT_SHOWN:
+            return "the engine doesn't show whether it may drop keys: allow INFO"
+        if settings.syncs_before_it_answers or (self.trial and self.trial.waits_for_disk):
+            return ""
+        return f"{_describe_sync(settings)}, and {self._waitaof_problem()}: {_REMEDY[settings.fsync_policy == NOT_SHOWN]}"
+
+    def _waitaof_problem(self) -> str:
+        if self.waitaof_error:
+            return f"the engine takes no WAITAOF ({self.waitaof_error})"
+        if self.trial is None:
+            return "its WAITAOF wasn't tried"
+        if self.trial.error:
+            return f"its WAITAOF can't be tried ({self.trial.error})"
+        return f"its WAITAOF doesn't wait for the disk (two in a row took {self.trial.shortest_s:.3f} s)"
+
+
+_NEVER_DURABLE: Final = {
+    "off": "the engine keeps no AOF: set appendonly yes and appendfsync always",
+    "no": "the engine never syncs its AOF itself: set appendfsync always",
+}
+_REMEDY: Final = {
+    False: "set appendfsync always and no-appendfsync-on-rewrite no",
+    True: "allow CONFIG GET, and set appendfsync always",
+}
+
+
+def broken_promises(settings: EngineSettings) -> list[str]:
+    """What of P1 and P7 these settings break, in sentences with what to set; empty where they break nothing."""
+    broken = []
+    if settings.fsync_policy in _NEVER_DURABLE:
+        loss = "a crash loses what was acknowledged (P1, P7)"
+        broken.append(f"{_NEVER_DURABLE[settings.fsync_policy]}; until then {loss}")
+    if settings.may_drop_keys:
+        broken.append(f"{_eviction_problem(settings)}; until then games vanish (P1, P7)")
+    return broken
+
+
+def unknown_settings(settings: EngineSettings) -> list[str]:
+    """What the engine doesn't show, so that nobody can tell whether it breaks a promise."""
+    missing = {"CONFIG GET": settings.fsync_policy, "INFO": settings.eviction}
+    return [
+        f"the engine doesn't allow {command}: its settings can't be judged"
+        for command, setting in missing.items()
+        if setting == NOT_SHOWN
+    ]
+
+
+def is_aof_in_force(info: Reply) -> bool:
+    """Whether the AOF has what is written now, from the reply to INFO.
+
+    An AOF that was just switched on isn't in force before its first rewrite is done: a crash loses
+    everything. That rewrite looks like any later one, so during a rewrite the result is False."""
+    fields = _info_fields(info)
+    return all(fields.get(field) == value for field, value in AOF_IN_FORCE.items())
+
+
+def parse_settings(config: Reply, info: Reply) -> EngineSettings:
+    """The settings from the replies to CONFIG GET *append* and INFO; an error is the reply of an engine that
+    doesn't allow it."""
+    fields = _info_fields(info)
+    settings = EngineSettings(
+        fields.get("run_id", NOT_SHOWN),
+        eviction=fields.get("maxmemory_policy", NOT_SHOWN),
+        max_bytes=int(fields.get("maxmemory", 0)),
+        evicted_keys=int(fields.get("evicted_keys", 0)),
+    )
+    if isinstance(config, Exception):
+        return settings._replace(fsync_policy="off" if fields.get("aof_enabled") == "0" else NOT_SHOWN)
+    values: Mapping[bytes, bytes] = dict(zip(config[::2], config[1::2], strict=True))
+    is_on = values.get(b"appendonly") == b"yes"
+    return settings._replace(
+        fsync_policy=values.get(b"appendfsync", NOT_SHOWN.encode()).decode() if is_on else "off",
+        is_synced_in_rewrites=values.get(b"no-appendfsync-on-rewrite") == b"no",
+    )
+
+
+def _info_fields(info: Reply) -> Mapping[str, str]:
+    """The fields of INFO, which redis-py parses in a pipeline and leaves as bytes on a connection."""
+    if isinstance(info, Exception):
+        return {}
+    if isinstance(info, dict):
+        return {name: str(value) for name, value in info.items()}
+    lines = info.decode(errors="replace").splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line)
+
+
+def _eviction_problem(settings: EngineSettings) -> str:
+    return f"the engine drops keys when its memory is full ({settings.eviction}): set maxmemory-policy noeviction"
+
+
+def _describe_sync(settings: EngineSettings) -> str:
+    if settings.fsync_policy == NOT_SHOWN:
+        return "the engine doesn't say when it syncs its AOF"
+    if settings.fsync_policy == "always":
+        return (
+            "the engine's AOF is synced always, but not while it is rewritten (no-appendfsync-on-rewrite yes)"
+        )
+    return f"the engine's AOF is synced {settings.fsync_policy}"

@@ -1,0 +1,171 @@
+"""The engine's nodes, the services that are connected to it, and what waits there: for an operator, who may ask
+the engine anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from redis.cluster import RedisCluster
+from redis.exceptions import ResponseError
+
+from services.ledger.engine import keys
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.engine.mistyped_keys import SHARED_PROBES, is_mistyped, partition_probes
+from services.ledger.engine.queries import Client, Reply, run
+from services.ledger.operations.backlog_queries import read_heartbeats
+from services.ledger.operations.engine_settings import NOT_SHOWN
+
+SERVICE_NAME: Final = re.compile(r"(gateway|bots|auditor)-[0-9a-f]{8}")
+AWAY: Final = "away"
+
+
+class EngineNode(NamedTuple):
+    """A node of the engine and what its promises stand on."""
+
+    address: str  # '' where there is only one
+    product: str  # valkey 9.1.2
+    role: str  # master or slave, as INFO says; away where it doesn't answer
+    replicas: int
+    aof: str  # appendfsync: always, everysec, no; off without an AOF
+    is_aof_well: bool  # the last write to it succeeded
+    eviction: str  # maxmemory-policy
+    evicted_keys: int
+    used_bytes: int
+    max_bytes: int  # 0: no limit
+    time_ms: int  # its clock
+
+
+class ServiceSign(NamedTuple):
+    """A process of a service, and how long ago it last did or said anything."""
+
+    name: str
+    last_sign_s: float
+
+
+class PartitionLoad(NamedTuple):
+    """What waits in a partition. Ages are in milliseconds, by the engine's clock; None where nothing waits."""
+
+    partition: int
+    commands: int
+    oldest_command_ms: int | None
+    bot_tasks: int
+    oldest_bot_task_ms: int | None
+    dead_letters: int
+
+
+class SystemStatus:
+    """What one client of the engine can see of the whole system."""
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client, self.partitions = client, partitions
+
+    def nodes(self) -> list[EngineNode]:
+        """The engine's nodes; of a cluster the primaries, of which some may be away. Raises one of
+        ENGINE_ERRORS where none answers."""
+        nodes: list[EngineNode] = []
+        last_error: Exception | None = None
+        for address, connection in self._connections():
+            try:
+                nodes.append(_read_node(address, connection))
+            except ENGINE_ERRORS as error:
+                nodes.append(EngineNode(address, NOT_SHOWN, AWAY, 0, NOT_SHOWN, True, NOT_SHOWN, 0, 0, 0, 0))
+                last_error = error
+        if last_error is not None and all(node.role == AWAY for node in nodes):
+            raise last_error
+        return nodes
+
+    def referees(self, time_ms: int) -> list[ServiceSign]:
+        """The members by name, with the age of their last heartbeats; none where their node is away."""
+        heartbeats: Mapping[str, float] | None = {}
+        with suppress(*ENGINE_ERRORS):
+            heartbeats = run(self._client, read_heartbeats())
+        return [
+            ServiceSign(name, max(0.0, (time_ms - heartbeat_ms) / 1000))
+            for name, heartbeat_ms in sorted((heartbeats or {}).items())
+        ]
+
+    def mistyped_keys(self) -> list[str]:
+        """The keys that referees share, and those of partitions, that hold another type than ours."""
+        probes = [
+            *SHARED_PROBES,
+            *(probe for partition in range(self.partitions) for probe in partition_probes(partition)),
+        ]
+        pipe = self._client.pipeline(transaction=False)
+        for _, probe in probes:
+            pipe.execute_command(*probe)
+        replies = pipe.execute(raise_on_error=False)
+        return [name for (name, _), reply in zip(probes, replies, strict=True) if is_mistyped(reply)]
+
+    def connected_services(self) -> list[ServiceSign]:
+        """The other services by the names of their connections; a service's last sign is on any of them."""
+        signs: dict[str, float] = {}
+        for _, connection in self._connections():
+            with suppress(*ENGINE_ERRORS):  # of a node that is away
+                for client in connection.client_list():
+                    name, idle_s = client.get("name", ""), float(client.get("idle", 0))
+                    if SERVICE_NAME.fullmatch(name):
+                        signs[name] = min(idle_s, signs.get(name, idle_s))
+        return [ServiceSign(name, idle_s) for name, idle_s in sorted(signs.items())]
+
+    def loads(self, time_ms: int) -> list[PartitionLoad]:
+        """Every partition's, without those of a node that is away."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition in range(self.partitions):
+            for stream in (keys.commands(partition), keys.bot_tasks(partition)):
+                pipe.xlen(stream)
+                pipe.xrange(stream, count=1)
+            pipe.xlen(keys.dead_letters(partition))
+        replies = iter(pipe.execute(raise_on_error=False))
+        return [
+            PartitionLoad(
+                partition, commands, _age_ms(first, time_ms), tasks, _age_ms(first_task, time_ms), dead
+            )
+            for partition, commands, first, tasks, first_task, dead in zip(
+                range(self.partitions), *[replies] * 5, strict=True
+            )
+            if not any(isinstance(reply, Exception) for reply in (commands, first, tasks, first_task, dead))
+        ]
+
+    def _connections(self) -> Iterator[tuple[str, Client]]:
+        cluster: Client = self._client
+        if not isinstance(self._client, RedisCluster):
+            yield "", cluster
+            return
+        for node in cluster.get_primaries():
+            yield node.name, cluster.get_redis_connection(node)
+
+
+def _age_ms(first_entries: Reply, time_ms: int) -> int | None:
+    """The age of a stream's oldest entry: its id begins with when it was added."""
+    return max(0, time_ms - int(first_entries[0][0].partition(b"-")[0])) if first_entries else None
+
+
+def _read_node(address: str, connection: Client) -> EngineNode:
+    info: Mapping[str, Reply] = connection.info()
+    seconds, microseconds = connection.time()
+    product = "valkey" if "valkey_version" in info else "redis"
+    is_aof_on = bool(info.get("aof_enabled", 0))
+    return EngineNode(
+        address=address,
+        product=f"{product} {info.get('valkey_version', info.get('redis_version', NOT_SHOWN))}",
+        role=str(info.get("role", NOT_SHOWN)),
+        replicas=int(info.get("connected_slaves", 0)),
+        aof=_read_setting(connection, "appendfsync") if is_aof_on else "off",
+        is_aof_well=info.get("aof_last_write_status", "ok") == "ok",
+        eviction=str(info.get("maxmemory_policy", NOT_SHOWN)),
+        evicted_keys=int(info.get("evicted_keys", 0)),
+        used_bytes=int(info.get("used_memory", 0)),
+        max_bytes=int(info.get("maxmemory", 0)),
+        time_ms=seconds * 1000 + microseconds // 1000,
+    )
+
+
+def _read_setting(connection: Client, name: str) -> str:
+    try:
+        value: str = connection.config_get(name).get(name, NOT_SHOWN)
+    except ResponseError:
+        return NOT_SHOWN
+    return value

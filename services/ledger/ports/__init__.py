@@ -1,0 +1,1 @@
+"""The protocols of the ledger by role, and the records that they hand over."""

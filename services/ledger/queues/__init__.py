@@ -1,0 +1,1 @@
+"""The command queue and the bot task queue, dead letters, and the membership of referees."""

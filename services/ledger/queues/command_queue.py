@@ -1,0 +1,127 @@
+"""Commands as streams with a consumer group: implements `ports.CommandQueue`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from schemas.commands import CommandEnvelope
+from schemas.field_types import Seat
+from schemas.rows import pack
+from services.ledger.consumers.consumer_groups import Delivery
+from services.ledger.consumers.redis_roles import RedisRole
+from services.ledger.engine import keys
+from services.ledger.engine.queries import Argument, run
+from services.ledger.log import ledger_queries
+from services.ledger.ports.records import CommandResult, DeliveredCommand
+from services.ledger.queues.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields
+from services.ledger.scripts.lua_scripts import REJECT_COMMAND, run_script
+
+REJECTION_TTL_S: Final = 60
+POISONED_REASON: Final = "it broke the referee and was put aside; the game goes on, and an operator sees it"
+NOT_KEPT_REASON: Final = (
+    "it broke the referee, as too many did before it: it isn't kept, so send it again later"
+)
+
+
+class RedisCommandQueue(RedisRole):
+    """Submits commands with submit_command.lua and delivers them to the referees."""
+
+    def submit(self, envelope: CommandEnvelope) -> None:
+        """Queue a command. Submitting it again under the same id is harmless.
+
+        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = ledger_queries.submit_command(
+            envelope, self.partitions, self.max_waiting, channel, ask_verdict=False
+        )
+        run(self._client, query)
+
+    def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
+        """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = ledger_queries.submit_commands(envelopes, self.partitions, self.max_waiting, channel)
+        return run(self._client, query)
+
+    def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
+        """The result of a command; None while it isn't known. Raises CorruptDataError."""
+        return run(self._client, ledger_queries.read_result(self.partitions, game, sender, command_id))
+
+    def take(
+        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
+    ) -> list[DeliveredCommand]:
+        """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
+        deliveries = self._command_group.read(consumer, partitions, count, block_ms)
+        return [_parse_delivery(delivery) for delivery in deliveries]
+
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[DeliveredCommand]:
+        """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
+        deliveries = self._command_group.reclaim(consumer, partitions, idle_ms)
+        return [_parse_delivery(delivery) for delivery in deliveries]
+
+    def redelivered(
+        self, consumer: str, partitions: Sequence[int], idle_ms: int
+    ) -> Iterator[DeliveredCommand]:
+        """Commands that were delivered more than once and are still pending: see `ports.CommandQueue`."""
+        return map(_parse_delivery, self._command_group.redelivered(consumer, partitions, idle_ms))
+
+    def renew(self, consumer: str, deliveries: Sequence[DeliveredCommand]) -> None:
+        """Restart the idle time of deliveries that this consumer still works on."""
+        self._command_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in deliveries])
+
+    def reject_without_entry(
+        self, delivery: DeliveredCommand, envelope: CommandEnvelope, rule: str, reason: str
+    ) -> None:
+        """Acknowledge a command without a log entry; its sender can read the reason for a minute."""
+        self._reject(delivery, envelope, rule, reason, ())
+
+    def move_to_dead_letters(
+        self, delivery: DeliveredCommand, envelope: CommandEnvelope | None, reason: str
+    ) -> None:
+        """Move a command that can't be decided to the dead letters. Its sender, where the envelope can
+        be read, finds a rejection for a minute."""
+        dead_fields = tuple(dead_letter_fields(reason, delivery.data, delivery.delivery_count))
+        self._reject(delivery, envelope, "POISON-1", POISONED_REASON, dead_fields)
+
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Remove consumers, of bot tasks too, with nothing pending that were silent for so long; how many."""
+        partition_list = list(partitions)
+        groups = self._command_group, self._task_group
+        return sum(group.prune_consumers(partition_list, idle_ms) for group in groups)
+
+    def _reject(
+        self,
+        delivery: DeliveredCommand,
+        envelope: CommandEnvelope | None,
+        rule: str,
+        reason: str,
+        dead_fields: Sequence[Argument],
+    ) -> None:
+        partition = delivery.partition
+        commands, dead_letters = keys.commands(partition), keys.dead_letters(partition)
+        if envelope is None:  # its sender isn't known
+            rejection_key, kept_reason, not_kept_reason, channel, game = commands, b"", b"", "", ""
+        else:
+            game = envelope.game
+            rejection_key = keys.rejection(partition, game, envelope.seat, envelope.id)
+            kept_reason, not_kept_reason = pack((rule, reason)), pack((rule, NOT_KEPT_REASON))
+            channel = keys.notification_channel(partition, game)
+        arguments = [
+            keys.REFEREE_GROUP,
+            delivery.id,
+            kept_reason,
+            REJECTION_TTL_S,
+            channel,
+            game,
+            MAX_DEAD_LETTERS,
+            not_kept_reason,
+            self._publish_command,
+            *dead_fields,
+        ]
+        run_script(self._client, REJECT_COMMAND, [([commands, rejection_key, dead_letters], arguments)])
+
+
+def _parse_delivery(delivery: Delivery) -> DeliveredCommand:
+    return DeliveredCommand(
+        delivery.partition, delivery.id, delivery.fields.get(b"c", b""), delivery.delivery_count
+    )

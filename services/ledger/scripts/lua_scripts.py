@@ -1,0 +1,92 @@
+"""Lua scripts, run by their SHA-1, many in one round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha1
+from importlib import resources
+from itertools import tee
+from typing import Final
+
+from redis.exceptions import NoScriptError
+
+from services.ledger.engine.queries import (
+    Argument,
+    Client,
+    Query,
+    RedisCommand,
+    Reply,
+    require_reply,
+    run,
+    send_and_wait,
+)
+
+ScriptCall = tuple[Sequence[str], Sequence[Argument]]  # a script's keys and arguments
+
+
+class Script:
+    """A Lua script and its SHA-1. The engine may forget it at any time (NOSCRIPT)."""
+
+    def __init__(self, name: str) -> None:
+        self.source = resources.files(__package__).joinpath("lua", f"{name}.lua").read_bytes()
+        self.sha = sha1(self.source, usedforsecurity=False).hexdigest()
+
+
+APPEND_ENTRY: Final = Script("append_entry")
+HEARTBEAT: Final = Script("heartbeat")
+REJECT_COMMAND: Final = Script("reject_command")
+RAISE_DISPUTE: Final = Script("raise_dispute")
+ACKNOWLEDGE: Final = Script("acknowledge")
+REMOVE_CONSUMER: Final = Script("remove_consumer")
+EVICT_GAME: Final = Script("evict_game")
+REMOVE_STREAMS: Final = Script("remove_streams")
+RETRY_DEAD_LETTER: Final = Script("retry_dead_letter")
+SETTLE_DISPUTE: Final = Script("settle_dispute")
+SET_WEBHOOK: Final = Script("set_webhook")
+MARK_WEBHOOK: Final = Script("mark_webhook")
+SUBMIT_COMMAND: Final = Script("submit_command")
+
+
+def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
+    """Run a script once for each call, in order, in one round trip: what each returned, where an error
+    is a reply too. Where an engine, or a node of a cluster, has forgotten the script, it ran nothing:
+    the script is sent along in a second round trip."""
+    if not calls:
+        return []
+    replies = list((yield [script_command("EVALSHA", script.sha, call) for call in calls]))
+    return (yield from _call_forgotten(script, calls, replies))
+
+
+def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> list[Reply]:
+    """The same by a blocking client: the first calls are on their way while the next are made, where that can be.
+
+    Raises what making a call raises; then those before it may have been run."""
+    to_send, made = tee(calls)
+    replies = send_and_wait(
+        client, (script_command("EVALSHA", script.sha, call, repeats_keys=True) for call in to_send)
+    )
+    return run(client, _call_forgotten(script, [*made], replies))
+
+
+def _call_forgotten(script: Script, calls: Sequence[ScriptCall], replies: list[Reply]) -> Query[list[Reply]]:
+    """These replies, with those to calls of a script that was forgotten, which is sent along now."""
+    if missing := [index for index, reply in enumerate(replies) if isinstance(reply, NoScriptError)]:
+        new_replies = yield [script_command("EVAL", script.source, calls[index]) for index in missing]
+        for index, reply in zip(missing, new_replies, strict=True):
+            replies[index] = reply
+    return replies
+
+
+def run_script(client: Client, script: Script, calls: Sequence[ScriptCall]) -> list[Reply]:
+    """What the script returned for each call. Raises the first error."""
+    return [require_reply(reply) for reply in run(client, call_script(script, calls))]
+
+
+def script_command(
+    name: str, script: str | bytes, call: ScriptCall, *, repeats_keys: bool = False
+) -> RedisCommand:
+    """A call of a script: by EVALSHA with its hash, or by EVAL with its source. With `repeats_keys`, further calls have
+    the same keys."""
+    script_keys, arguments = call
+    command = (name, script, len(script_keys), *script_keys, *arguments)
+    return RedisCommand(command, repeated=len(command) - len(arguments) if repeats_keys else 0)

@@ -1,0 +1,126 @@
+"""Entries as streams hold them, of both editions, and what follows from them. Pure.
+
+In the first edition a log entry is stored whole, a seat's private parts are in a stream of their own, and each public
+entry has the head after it. In the second, the public view has the private parts too, the log holds only what the view
+doesn't, and each 16th entry has its head; the last head is in the key of the chain head. Readers compute the heads
+between, and compare where one is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from schemas.entry_join import join_entry
+from schemas.errors import CorruptDataError
+from schemas.field_types import Seat
+from schemas.hash_chain import initial_head, next_head
+from services.ledger.engine.queries import Reply
+from services.ledger.ports.protocols import MissingEntryError
+from services.ledger.scripts.view_merge import PublicEntry, require_contiguous
+
+HEAD_INTERVAL: Final = 16  # append_entry.lua has it too
+
+
+class StoredEntry(NamedTuple):
+    """An entry of a game's public stream."""
+
+    number: int
+    public: bytes
+    head: bytes  # after it; empty where it isn't stored
+    private_parts: Mapping[Seat, bytes]  # in the order in which they were sealed; of the second edition only
+    is_lean: bool  # of the second edition
+
+
+def last_headed(number: int) -> int:
+    """The last entry up to this one that has its head in the second edition; 0 for none."""
+    return number // HEAD_INTERVAL * HEAD_INTERVAL
+
+
+def parse_stored(entries: Iterable[Reply]) -> list[StoredEntry]:
+    """The entries of a public stream. Raises CorruptDataError: a field is missing."""
+    stored = []
+    try:
+        for id_, fields in entries:
+            is_lean, number = b"e" not in fields, int(id_.partition(b"-")[0])
+            public, head = fields[b"p" if is_lean else b"e"], fields.get(b"h", b"")
+            parts = {int(name): part for name, part in fields.items() if name.isdigit()} if is_lean else {}
+            stored.append(StoredEntry(number, public, head, parts, is_lean))
+    except KeyError:
+        raise CorruptDataError("an entry has no field b'e'") from None
+    return stored
+
+
+def parse_head(reply: Reply) -> tuple[int, bytes] | None:
+    """The last entry's number and the head after it, from the key of the chain head; None where there is no such key.
+
+    Raises CorruptDataError."""
+    if reply is None:
+        return None
+    number, _, head = reply.partition(b" ")
+    if not number.isdigit():
+        raise CorruptDataError(f"no chain head is in {reply[:60]!r}")
+    return int(number), head
+
+
+def with_heads(game: str, entries: Sequence[StoredEntry], head_before: bytes = b"") -> list[PublicEntry]:
+    """The entries with their heads: as stored, or, in the second edition, computed and compared with those that are.
+
+    `head_before` is the head before the first; where it isn't given, these begin with the game's first entry or one
+    that has its head. Raises CorruptDataError: a stored head isn't the one that follows."""
+    head = head_before or (initial_head(game) if entries and entries[0].number == 1 else b"")
+    result: list[PublicEntry] = []
+    for number, public, stored_head, _, is_lean in entries:
+        if is_lean and head:
+            head = next_head(head, number, public)
+            if stored_head and stored_head != head:
+                raise CorruptDataError(
+                    f"entry {number} of {game} has another head than follows from the entries"
+                )
+        else:
+            head = stored_head
+        result.append((number, public, head))
+    return result
+
+
+def join_log(
+    game: str, log_entries: Iterable[Reply], stored: Sequence[StoredEntry], after: int = 0
+) -> list[bytes]:
+    """The entries of a log after a number, whole. `stored` are the public entries after that number, where the log
+    isn't whole. Raises MissingEntryError or CorruptDataError."""
+    by_number = {entry.number: entry for entry in stored}
+    entries: list[tuple[int, bytes]] = []
+    for id_, fields in log_entries:
+        number, whole = int(id_.partition(b"-")[0]), fields.get(b"e")
+        if whole is None:
+            if (secret := fields.get(b"s")) is None:
+                raise CorruptDataError("an entry has no field b'e'")
+            if (public := by_number.get(number)) is None:
+                raise MissingEntryError(f"public view of {game}: entry {number} is missing")
+            whole = join_entry(public.public, public.private_parts.items(), secret)
+        entries.append((number, whole))
+    require_contiguous(f"log of {game}", after, entries)
+    return [entry for _, entry in entries]
+
+
+def head_after(game: str, length: int, stored: Sequence[StoredEntry]) -> bytes:
+    """The head after entry `length`, from all public entries of the game; empty where that entry isn't there.
+
+    A game whose last entry was written before there was a hash chain has the one that follows from all of them."""
+    stored = [entry for entry in stored if entry.number <= length]
+    if not stored or stored[-1].number != length:
+        return b"" if length else initial_head(game)
+    start = next((at for at in range(len(stored) - 1, -1, -1) if stored[at].head), None)
+    head = initial_head(game) if start is None else stored[start].head
+    for entry in stored[0 if start is None else start + 1 :]:
+        head = next_head(head, entry.number, entry.public)
+    return head
+
+
+def head_of_last(game: str, number: int, last: Sequence[bytes]) -> bytes:
+    """The head after an entry, from what confirm_entry.lua returns of the entries before it: the public bytes and the
+    stored head of each, one after the other; empty where they don't show it. Raises CorruptDataError."""
+    first = max(1, last_headed(number))
+    pairs = zip(range(first, number + 1), last[::2], last[1::2], strict=False)
+    entries = with_heads(game, [StoredEntry(at, public, head, {}, True) for at, public, head in pairs])
+    return entries[-1][2] if entries and entries[-1][0] == number else b""

@@ -1,0 +1,1 @@
+"""What is stored beside a log: disputes, webhooks, generations of tokens."""

@@ -1,0 +1,182 @@
+"""Disputes as the engine keeps them, and what both dispute stores ask. See `queries`.
+
+They lie beside their game's own keys, in its partition, and outlive it: the archive has the game, this
+has what was doubted in it, until the eviction time that is set with the final answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from schemas.disputes import (
+    FINAL_STATES,
+    MAX_OPEN_PER_SEAT,
+    MAX_PER_SEAT,
+    MAX_WAITING_PER_PARTITION,
+    STATE_LABELS,
+    DisputeId,
+    DisputeMove,
+    pack_dispute,
+    parse_dispute_id,
+    unpack_answer,
+    unpack_dispute,
+)
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.field_types import Seat
+from services.ledger.engine import keys
+from services.ledger.engine.queries import Query, RedisCommand, Reply, command, require_reply
+from services.ledger.scripts.lua_scripts import RAISE_DISPUTE, ScriptCall, call_script
+
+
+class RaiseOutcome(StrEnum):
+    """What became of raising a dispute. All but DIFFERS are as raise_dispute.lua returns them."""
+
+    RAISED = "raised"
+    EXISTS = "there"  # the same dispute is there already
+    DIFFERS = "differs"  # another dispute has this id
+    TOO_MANY_OPEN = "open"  # of this sender, without an answer
+    TOO_MANY = "many"  # of this sender in the game
+    BUSY = "busy"  # too many of the partition wait for an answer
+
+
+class DisputeRecord(NamedTuple):
+    """A dispute, and what has become of it."""
+
+    name: DisputeId
+    dispute: DisputeMove
+    raised_at_ms: int  # milliseconds since 1970, by the engine's clock
+    state: str  # of schemas.disputes; empty while no auditor has looked
+    answer: bytes  # as the auditor wrote it; empty while there is none
+
+    @property
+    def is_final(self) -> bool:
+        return self.state in FINAL_STATES
+
+
+def dispute_json(record: DisputeRecord) -> dict[str, Any]:  # fields of the gateway's models
+    """A dispute as a JSON object. Raises CorruptDataError: its answer can't be read."""
+    name, dispute = record.name, record.dispute
+    return {
+        "dispute": name.id,
+        "game": name.game,
+        "seat": name.seat,
+        "number": dispute.number,
+        "reason": dispute.reason,
+        "since": datetime.fromtimestamp(record.raised_at_ms / 1000, UTC).isoformat(timespec="seconds"),
+        "state": STATE_LABELS.get(record.state, record.state),
+        "final": record.is_final,
+        "answer": unpack_answer(record.answer) if record.answer else None,
+    }
+
+
+# -- queries -----------------------------------------------------------------------------
+
+
+def raise_dispute(partitions: int, name: DisputeId, dispute: DisputeMove) -> Query[RaiseOutcome]:
+    """Store a dispute; nothing changes unless the outcome is RAISED."""
+    [reply] = yield from call_script(RAISE_DISPUTE, [_build_raise_call(partitions, name, dispute)])
+    status, *stored = require_reply(reply)
+    outcome = RaiseOutcome(status.decode())
+    if outcome is RaiseOutcome.EXISTS and unpack_dispute(stored[0]) != dispute:
+        return RaiseOutcome.DIFFERS
+    return outcome
+
+
+def find_dispute(partitions: int, name: DisputeId) -> Query[DisputeRecord | None]:
+    """One dispute, if there is one of this name. Raises CorruptDataError."""
+    [reply] = yield [_read_record(partitions, name)]
+    return _parse_record(name, require_reply(reply))
+
+
+def find_disputes(partitions: int, names: Sequence[DisputeId]) -> Query[list[DisputeRecord]]:
+    """Those of these disputes that are there and can be read."""
+    if not names:
+        return []
+    replies = yield [_read_record(partitions, name) for name in names]
+    records = [_parse_record_if_valid(name, reply) for name, reply in zip(names, replies, strict=True)]
+    return [record for record in records if record is not None]
+
+
+def list_raised_by(partitions: int, game: str, seat: Seat | None) -> Query[list[DisputeRecord]]:
+    """All disputes of one sender in a game, the latest first. What can't be read is left out."""
+    [reply] = yield [
+        command("HGETALL", keys.sender_disputes(keys.partition_of(game, partitions), game, seat))
+    ]
+    stored_fields: dict[bytes, bytes] = require_reply(reply)
+    digests = [field.decode() for field in stored_fields if b":" not in field]
+    records = [
+        _parse_record_if_valid(
+            DisputeId(game, seat, digest),
+            [stored_fields.get(field.encode()) for field in field_names(digest)],
+        )
+        for digest in digests
+    ]
+    found = [record for record in records if record is not None]
+    return sorted(found, key=lambda record: (-record.raised_at_ms, record.name.digest))
+
+
+# -- how they are stored -----------------------------------------------------------------
+
+
+def record_key(partitions: int, name: DisputeId) -> str:
+    """The key of the hash that holds all disputes of this dispute's sender."""
+    return keys.sender_disputes(keys.partition_of(name.game, partitions), name.game, name.seat)
+
+
+def field_names(digest: str) -> tuple[str, str, str, str]:
+    """The fields of one dispute in its sender's hash."""
+    return digest, f"{digest}:at", f"{digest}:state", f"{digest}:answer"
+
+
+def parse_name(id_: bytes | str) -> DisputeId | None:
+    """None for what can't be a dispute's id: something else wrote it."""
+    try:
+        return parse_dispute_id(id_.decode(errors="replace") if isinstance(id_, bytes) else id_)
+    except InvalidInputError:
+        return None
+
+
+def _read_record(partitions: int, name: DisputeId) -> RedisCommand:
+    return command("HMGET", record_key(partitions, name), *field_names(name.digest))
+
+
+def _build_raise_call(partitions: int, name: DisputeId, dispute: DisputeMove) -> ScriptCall:
+    partition = keys.partition_of(name.game, partitions)
+    script_keys = [
+        record_key(partitions, name),
+        keys.disputes(partition),
+        keys.unanswered_disputes(partition),
+    ]
+    return script_keys, [
+        name.digest,
+        name.id,
+        pack_dispute(dispute),
+        MAX_OPEN_PER_SEAT,
+        MAX_PER_SEAT,
+        MAX_WAITING_PER_PARTITION,
+    ]
+
+
+def _parse_record(name: DisputeId, values: Sequence[bytes | None]) -> DisputeRecord | None:
+    dispute, raised_at, state, answer = values
+    if dispute is None:
+        return None
+    if raised_at is None or not raised_at.isdigit():
+        raise CorruptDataError(f"nobody knows when dispute {name.id} was raised")
+    return DisputeRecord(
+        name=name,
+        dispute=unpack_dispute(dispute),
+        raised_at_ms=int(raised_at),
+        state=(state or b"").decode(),
+        answer=answer or b"",
+    )
+
+
+def _parse_record_if_valid(name: DisputeId, reply: Reply) -> DisputeRecord | None:
+    try:
+        return None if isinstance(reply, Exception) else _parse_record(name, reply)
+    except CorruptDataError:
+        return None

@@ -1,0 +1,89 @@
+"""How often the tokens of a seat were withdrawn, or the seat was freed: a token of an earlier generation opens nothing any
+more.
+
+The record lies beside its game's own keys, and outlives them: the archive has the game, and a token that was
+withdrawn must not open it there. It leaves when no token of an earlier generation can be valid any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from schemas.field_types import Seat
+from schemas.tokens import DAY_S, HOST
+from services.ledger.engine import keys
+from services.ledger.engine.queries import Query, RedisCommand, Reply, command, require_reply
+
+KEPT_S: Final = 400 * DAY_S  # longer than any token lives
+
+_FREED: Final = "freed:"  # before a seat: the field of how often it was freed
+
+
+class Generations(NamedTuple):
+    """How often tokens of a game's holders (None: the host) were withdrawn, and how often its seats were freed; 0 for those
+    that these lack."""
+
+    withdrawn: Mapping[Seat | None, int]
+    freed: Mapping[Seat, int]
+
+    def of(self, holder: Seat | None) -> int:
+        """The generation of a holder's tokens that is valid."""
+        return self.withdrawn.get(holder, 0) + (0 if holder is None else self.freed.get(holder, 0))
+
+
+UNKNOWN: Final = Generations({}, {})  # voids nothing
+
+
+def read_generations(partitions: int, game: str) -> Query[Generations]:
+    """The generations of a game's holders."""
+    [reply] = yield [_ask(partitions, game)]
+    return _parse(require_reply(reply))
+
+
+def read_many(partitions: int, games: Sequence[str]) -> Query[dict[str, Generations]]:
+    """The same of many games, without those that can't be read."""
+    replies = yield [_ask(partitions, game) for game in games]
+    return {
+        game: _parse(reply)
+        for game, reply in zip(games, replies, strict=True)
+        if not isinstance(reply, Exception)
+    }
+
+
+def _ask(partitions: int, game: str) -> RedisCommand:
+    return command("HGETALL", keys.token_generations(keys.partition_of(game, partitions), game))
+
+
+def withdraw(partitions: int, game: str, seat: Seat | None) -> Query[int]:
+    """Begin the next generation of a holder's tokens, and return it."""
+    key = keys.token_generations(keys.partition_of(game, partitions), game)
+    replies = yield [
+        command("HINCRBY", key, HOST if seat is None else seat, 1),
+        command("EXPIRE", key, KEPT_S),
+        command("HGETALL", key),
+    ]
+    *_, stored = map(require_reply, replies)
+    return _parse(stored).of(seat)
+
+
+def record_freed_seat(partitions: int, game: str, seat: Seat, times: int) -> Query[None]:
+    """Record how often a seat was freed. It may be recorded again."""
+    key = keys.token_generations(keys.partition_of(game, partitions), game)
+    replies = yield [command("HSET", key, f"{_FREED}{seat}", times), command("EXPIRE", key, KEPT_S)]
+    for reply in replies:
+        require_reply(reply)
+
+
+def _parse(reply: Reply) -> Generations:
+    if not reply:
+        return UNKNOWN
+    stored: Mapping[bytes, bytes] = reply
+    counts = {field.decode(): int(count) for field, count in stored.items()}
+    freed = {int(field.removeprefix(_FREED)): n for field, n in counts.items() if field.startswith(_FREED)}
+    withdrawn = {_read_holder(field): n for field, n in counts.items() if not field.startswith(_FREED)}
+    return Generations(withdrawn, freed)
+
+
+def _read_holder(field: str) -> Seat | None:
+    return None if field == HOST else int(field)
