@@ -30,8 +30,8 @@ from services.ledger.log.ledger_queries import GameIds
 from services.ledger.log.named_views import read_named_entry, read_named_views
 from services.ledger.log.view_pages import ViewRequest
 from services.ledger.log.view_queries import PAGE_SIZE, LogHead, ViewPageOrError
+from services.ledger.notifications.entry_notifications import EntryNotification
 from services.ledger.notifications.game_channels import GameChannels
-from services.ledger.notifications.messages import EntryNotification
 from services.ledger.operations import backlog_queries
 from services.ledger.operations.backlog_queries import BacklogOrError
 from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, FiledGame

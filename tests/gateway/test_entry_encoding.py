@@ -15,7 +15,7 @@ from schemas.rows import VisibilitySplit, event_to_row, pack, row_to_json, unpac
 from schemas.visibility import PUBLIC
 from services.gateway.following.entry_encoding import NotifiedEntry
 from services.gateway.web.websocket_frames import encode_text_frame, frame_payload
-from services.ledger.notifications.messages import EntryNotification
+from services.ledger.notifications.entry_notifications import EntryNotification
 from tests.schemas import examples
 
 HEAD = bytes(range(32))

@@ -19,7 +19,7 @@ from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.notifications.messages import parse_notification
+from services.ledger.notifications.entry_notifications import parse_notification
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import UNLIMITED, soon

@@ -13,7 +13,7 @@ from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.view_queries import PAGE_SIZE
-from services.ledger.notifications.messages import EntryNotification, parse_notification
+from services.ledger.notifications.entry_notifications import EntryNotification, parse_notification
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
 
 

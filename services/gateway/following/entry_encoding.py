@@ -19,7 +19,7 @@ from schemas.field_types import Seat
 from schemas.rows import Row, row_to_json
 from services.gateway.web.websocket_frames import encode_text_frame, frame_payload
 from services.ledger.log.named_views import holds_commitment
-from services.ledger.notifications.messages import EntryNotification
+from services.ledger.notifications.entry_notifications import EntryNotification
 
 
 class EncodedEntry(NamedTuple):

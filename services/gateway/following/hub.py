@@ -36,7 +36,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS, EngineError, NodeAwayError
 from services.ledger.log.view_pages import ViewRequest
 from services.ledger.log.view_queries import PAGE_SIZE, LogHead
-from services.ledger.notifications.messages import EntryNotification
+from services.ledger.notifications.entry_notifications import EntryNotification
 from services.ledger.scripts.view_merge import LogRewoundError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage

@@ -10,7 +10,7 @@ from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 from services.gateway.following.entry_encoding import EncodedEntry, NotifiedEntry, encode_entry
 from services.ledger.log.view_pages import ViewPage
-from services.ledger.notifications.messages import EntryNotification
+from services.ledger.notifications.entry_notifications import EntryNotification
 from services.ledger.scripts.view_merge import LogRewoundError
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped

@@ -15,7 +15,7 @@ from redis.exceptions import ConnectionError, MovedError
 
 from services.ledger.engine.cluster_pipeline import hash_slot
 from services.ledger.engine.queries import Reply
-from services.ledger.notifications.messages import EntryNotification, parse_notification
+from services.ledger.notifications.entry_notifications import EntryNotification, parse_notification
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
