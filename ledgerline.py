@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+import services.compiled_rules.at_start  # noqa: F401 - before any module that may be compiled
+
 if TYPE_CHECKING:
     from services.research.openspiel_game import TableGame
     from services.research.pettingzoo_env import TableEnv

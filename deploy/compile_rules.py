@@ -1,7 +1,7 @@
 """Compile the rules with mypyc: `make fast`, `make slow` and the image run it (docs/compiled.md).
 
 The modules are compiled from a copy of the sources, and put into the virtual environment as one folder, named by a key
-over these sources (schemas/compiled_rules.py). Nothing is written beside the sources, and an older build is removed
+over these sources (services/compiled_rules/__init__.py). Nothing is written beside the sources, and an older build is removed
 only when the new one is complete.
 """
 
@@ -22,7 +22,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from schemas.compiled_rules import (  # noqa: E402 - after the path to it
+from services.compiled_rules import (  # noqa: E402 - after the path to it
     BUILDS,
     GROUP,
     SOURCE_FOLDERS,

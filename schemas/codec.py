@@ -244,7 +244,7 @@ def read_shown_rows(public: bytes) -> tuple[int, tuple[Row | None, ...]]:
     know of. Raises CorruptDataError."""
     try:
         _, at, rows, *_ = _unpack_formatted(public)
-        if at.__class__ is not int:  # nor a truth value, which compiled code would make a number
+        if at.__class__ is not int:  # a truth value is none
             raise TypeError("its time isn't a whole number")
         if not isinstance(rows, tuple):
             raise TypeError("its events aren't a list")

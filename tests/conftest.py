@@ -16,7 +16,7 @@ import pytest
 import redis
 from hypothesis import settings
 
-from schemas.compiled_rules import rules_form
+from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import cluster as cluster_client

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from redis.exceptions import RedisError
 
 from schemas.commands import Command
-from schemas.compiled_rules import rules_form
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
@@ -25,6 +24,7 @@ from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
 from services.bots.worker import BotWorker
+from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger.consumers.stale_deliveries import monotonic_ms
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count

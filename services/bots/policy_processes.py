@@ -20,6 +20,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from schemas.commands import Command
 from schemas.field_types import Seat
 from services.bots.policies.random_source import SeatRandom
+from services.compiled_rules import AT_START
 from services.referee.rules import GameState
 
 T = TypeVar("T")
@@ -56,7 +57,7 @@ class _PolicyProcess:
         context = get_context(
             "forkserver"
         )  # threads of this process aren't copied, and a new one takes little time
-        context.set_forkserver_preload([__name__])
+        context.set_forkserver_preload([AT_START, __name__])
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_think, args=(theirs,), name="policy", daemon=True)
         self.process.start()

@@ -15,10 +15,11 @@ from typing import Annotated, Final
 
 import typer
 
-from schemas.compiled_rules import rules_form
+import services.compiled_rules.at_start  # noqa: F401 - before any module that may be compiled
 from schemas.errors import InvalidInputError
 from services.cli import ask
 from services.cli.exit import exit_with_error
+from services.compiled_rules import rules_form
 from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 
 VERSION: Final = "0.1.0"  # that of pyproject.toml

@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Final
 
+from services.compiled_rules import prefer_compiled_rules
 from services.tournament.core_game import CoreGame, GameSetting
 from services.tournament.game_results import GameResult, result_of
 from services.tournament.schedule import PlannedGame
@@ -23,7 +24,9 @@ def play_fast(setting: GameSetting, games: Sequence[PlannedGame], processes: int
         yield from (play_one(setting, planned) for planned in games)
         return
     # spawned, not forked: the caller may have threads
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        processes, mp_context=get_context("spawn"), initializer=prefer_compiled_rules
+    ) as pool:
         yield from pool.map(play_one, [setting] * len(games), games, chunksize=GAMES_A_TASK)
 
 

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from schemas.compiled_rules import rules_form
+from services.compiled_rules import rules_form
 from services.ledger.engine.connection import connect
 from tests.bench.games import fresh_engine
 

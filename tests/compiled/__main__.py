@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from schemas.compiled_rules import rules_form
+from services.compiled_rules import rules_form
 from tests.compiled.two_forms import ROOT, differences, play_in_process, read_games
 
 SUITES: Final = (

@@ -29,8 +29,8 @@ from schemas.codec import (
 )
 from schemas.command_digest import digest_command
 from schemas.commands import Command, CommandEnvelope
-from schemas.compiled_rules import VARIABLE, rules_form
 from schemas.errors import LedgerlineError
+from services.compiled_rules import VARIABLE, rules_form
 from services.referee.rules import RULESETS
 from services.referee.rules.proof.sealing import SealedEntry
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts

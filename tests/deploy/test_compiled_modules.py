@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.compiled_rules import source_files
+from services.compiled_rules import source_files
 from tests.cli.command_line import ROOT
 
 

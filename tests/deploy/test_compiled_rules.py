@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from schemas import compiled_rules
-from schemas.compiled_rules import (
+from services import compiled_rules
+from services.bootstrap.composition import log_rules_form
+from services.cli.main import VERSION
+from services.compiled_rules import (
     BUILDS,
     GROUP,
     LIBRARY,
@@ -25,8 +27,6 @@ from schemas.compiled_rules import (
     build_key,
     choose_build,
 )
-from services.bootstrap.composition import log_rules_form
-from services.cli.main import VERSION
 from tests.captured_logs import captured_logs
 from tests.cli.command_line import ROOT, run_in_process
 
@@ -169,9 +169,8 @@ def test_what_was_compiled_already_is_not_compiled_again_and_can_be_removed(
 LOADS = """
 import os
 from pathlib import Path
-import services
 os.environ[{variable!r}] = "on"
-from schemas.compiled_rules import prefer_compiled_rules
+from services.compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
 import services.referee.rules.seat_state as module
 print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
@@ -200,24 +199,66 @@ FIRST = """
 import sys
 sys.prefix = {prefix!r}
 import {module}
-from schemas.compiled_rules import rules_form
+from services.compiled_rules import rules_form
 print(rules_form())
 """
 
 
-@pytest.mark.parametrize("module", ["schemas.errors", "services.runtime.gc_tuning"])
-def test_P4_the_build_is_looked_for_before_anything_that_is_compiled_is_imported(
-    tmp_path: Path, module: str
-) -> None:
-    """Whichever package a program imports first."""
+@pytest.fixture
+def broken_build(tmp_path: Path) -> Path:
+    """A prefix in which a build of these sources is, one that can't be loaded."""
     builds = tmp_path / BUILDS.name
     builds.mkdir()
     build(builds, ROOT)
+    return tmp_path
+
+
+@pytest.mark.parametrize("module", ["services.cli.main", "ledgerline", "tests.bench"])
+def test_P4_a_program_looks_for_the_build_before_it_imports_anything_that_is_compiled(
+    broken_build: Path, module: str
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FIRST.format(prefix=str(tmp_path), module=module)],
+        [sys.executable, "-c", FIRST.format(prefix=str(broken_build), module=module)],
         cwd=ROOT, capture_output=True, text=True, check=True, env={},
     )  # fmt: skip
     assert "the compiled rules can't be loaded" in done.stdout
+
+
+def test_contracts_and_services_that_are_imported_look_for_no_build(broken_build: Path) -> None:
+    for module in ("schemas.commands", "services.referee.worker", "services.gateway.app"):
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST.format(prefix=str(broken_build), module=module)],
+            cwd=ROOT, capture_output=True, text=True, check=True, env={},
+        )  # fmt: skip
+        assert "nothing else was asked for" in done.stdout
+
+
+PROCESSES = """
+import sys
+sys.prefix = {prefix!r}
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context, set_forkserver_preload
+from services.compiled_rules import AT_START, prefer_compiled_rules, rules_form
+if __name__ == "__main__":
+    context = get_context({method!r})
+    if {method!r} == "forkserver":
+        context.set_forkserver_preload([AT_START])
+    with ProcessPoolExecutor(1, mp_context=context, initializer=prefer_compiled_rules) as pool:
+        print(pool.submit(rules_form).result())
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_P4_the_processes_of_a_pool_look_for_the_build_too(
+    broken_build: Path, tmp_path: Path, method: str
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROCESSES.format(prefix=str(broken_build), method=method))
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        cwd=ROOT, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert "nothing else was asked for" not in done.stdout
 
 
 def test_P4_a_build_is_not_mixed_with_modules_that_are_there_already(

@@ -11,7 +11,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from schemas.compiled_rules import BUILDS
+from services.compiled_rules import BUILDS
 from tests.deploy.compose import ROOT
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()

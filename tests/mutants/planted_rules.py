@@ -79,19 +79,19 @@ RULES_MUTANTS: Final = (
         "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
     ),
     Mutant(
-        "compiled rules decide though the sources changed", "P4", "schemas/compiled_rules.py",
+        "compiled rules decide though the sources changed", "P4", "services/compiled_rules/__init__.py",
         "folder = builds / build_key(root)", "folder = min(builds.iterdir())", COMPILED,
     ),
     Mutant(
-        "compiled rules are loaded beside what was imported", "P4", "schemas/compiled_rules.py",
+        "compiled rules are loaded beside what was imported", "P4", "services/compiled_rules/__init__.py",
         "if loaded := finder.names & sys.modules.keys():", "if loaded := finder.names & set():", COMPILED,
     ),
     Mutant(
-        "contracts are imported before compiled ones are looked for", "P4", "schemas/__init__.py",
-        "\nprefer_compiled_rules()", "\n", COMPILED,
+        "the command line looks for compiled rules too late", "P4", "services/cli/main.py",
+        "import services.compiled_rules.at_start  # noqa: F401 - before any module that may be compiled\n", "", COMPILED,
     ),
     Mutant(
-        "the key of a build leaves out sources that compiled code takes types from", "P4", "schemas/compiled_rules.py",
+        "the key of a build leaves out sources that compiled code takes types from", "P4", "services/compiled_rules/__init__.py",
         '    "services/ledger",\n', "", COMPILED,
     ),
 )  # fmt: skip

@@ -137,7 +137,7 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
         kind = type(command)
         for move in state.ruleset.moves[choice]:
             if move.command is kind:
-                decide_move = move.decide  # in two steps: compiled code would look for a method
+                decide_move = move.decide
                 return decide_move(state, seat, command)
     return decide_without_move(state, seat, command, choice)
 

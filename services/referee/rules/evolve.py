@@ -52,4 +52,4 @@ def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
         APPLIERS[type(event)](state, event)
 
 
-APPLIERS: Final = dict(APPLIER_TABLE.complete())  # a dict: compiled code looks faster into one
+APPLIERS: Final = dict(APPLIER_TABLE.complete())

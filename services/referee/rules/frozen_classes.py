@@ -1,6 +1,6 @@
-"""How objects of frozen classes reach another process, as a state does where a slow policy thinks about it.
+"""How objects of frozen classes reach another process, where a slow policy thinks about a state.
 
-Pickle makes an object and sets its fields then, which a frozen class refuses where it is compiled (docs/compiled.md).
+Each is pickled as a call of its class with all fields: pickle's own way sets fields of an object that exists already.
 """
 
 from __future__ import annotations

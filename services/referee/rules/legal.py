@@ -17,7 +17,7 @@ def legal(state: GameState, seat: Seat) -> list[Command]:
         return []
     commands: list[Command] = []
     for move in state.ruleset.moves[choice]:
-        list_offers = move.offers  # in two steps: compiled code would look for a method
+        list_offers = move.offers
         commands += list_offers(state, seat)
     if not commands and choice == ACTION:
         return [Pass()]  # TURN-4

@@ -40,7 +40,7 @@ SEAT_FIELDS: Final = (
     "stations",
     "tickets",
     "times_freed",
-)  # of a SeatState; compiled classes list none themselves
+)
 
 
 class SeatState:

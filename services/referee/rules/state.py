@@ -83,7 +83,7 @@ STATE_FIELDS: Final = (
     "tunnel",
     "turn",
     "turn_order",
-)  # of a GameState; compiled classes list none themselves
+)
 
 
 class GameState:
@@ -201,7 +201,7 @@ class GameState:
         return duplicate
 
     def _copy_values_to(self, duplicate: GameState) -> None:
-        """All that never changes in place. Field by field: compiled classes have no generic way."""
+        """Hand over each value that never changes in place."""
         duplicate.access = self.access
         duplicate.at_ms = self.at_ms
         duplicate.closes_parallels = self.closes_parallels

@@ -2,11 +2,10 @@
 
 A build lies in the virtual environment, in a folder named by a key over the sources that it was made from. A process
 computes the key of the sources that it has, and looks only there: no module that was compiled from other sources can
-ever be imported. Where none is found, or it can't be loaded, the sources themselves are the rules, as they always are
-where nothing was built.
+ever be imported. Without a build that fits and loads, the sources themselves are the rules.
 
-`schemas/__init__.py` calls this, and `services/__init__.py` by importing that: before any module that is compiled can have been
-imported. So this module imports only the standard library.
+A program imports `services.compiled_rules.at_start` before anything else of the product, as no module can be replaced
+once it is imported. So this package imports only the standard library.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NamedTuple
 
+AT_START: Final = f"{__name__}.at_start"  # for processes that are told by name what to import first
 VARIABLE: Final = "LEDGERLINE_COMPILED_RULES"
 OFF_WORDS: Final = frozenset({"0", "off", "f", "false", "n", "no"})  # as of any setting that is on or off
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 FORMAT: Final = 1  # of builds: rises where older ones of the same sources can't be used any more
 BUILDS: Final = Path(sys.prefix) / "ledgerline-compiled"
 # What the compiled modules are made from, and all that they take types and constants from.
@@ -51,7 +51,8 @@ class RulesForm(NamedTuple):
         return f"{'compiled' if self.compiled else 'pure Python'} ({self.reason})"
 
 
-_loaded = RulesForm(compiled=False, reason="nothing else was asked for")
+NOTHING_ASKED: Final = RulesForm(compiled=False, reason="nothing else was asked for")
+_loaded = NOTHING_ASKED
 
 
 def rules_form() -> RulesForm:
@@ -60,10 +61,13 @@ def rules_form() -> RulesForm:
 
 
 def prefer_compiled_rules(builds: Path = BUILDS, root: Path = ROOT) -> RulesForm:
-    """Have the rules imported in their compiled form, if there is one of these very sources and it isn't off."""
+    """Have the rules imported in their compiled form, if there is one of these very sources and it isn't off.
+
+    A second call changes nothing: a process has one form of the rules."""
     global _loaded  # noqa: PLW0603 - a process has one form of the rules, from its first import on
-    chosen = choose_build(builds, root, os.environ)
-    _loaded = chosen if isinstance(chosen, RulesForm) else load_build(chosen)
+    if _loaded is NOTHING_ASKED:
+        chosen = choose_build(builds, root, os.environ)
+        _loaded = chosen if isinstance(chosen, RulesForm) else load_build(chosen)
     return _loaded
 
 
