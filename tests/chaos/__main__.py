@@ -37,9 +37,7 @@ def main(
         Path | None, typer.Option(help="Another engine's binary, such as redis-server.")
     ] = None,
     seed: Annotated[str, typer.Option(help="Of what is chosen.")] = "",
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the table as in docs/faults.md.")
-    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the whole table in Markdown.")] = False,
     report: Annotated[Path, typer.Option(help="Where the rows go, as JSON.")] = Path("chaos.json"),
 ) -> None:
     """Break everything around games that are being played, and count what clients were promised and kept.
