@@ -14,6 +14,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
 from fastapi import APIRouter, HTTPException
@@ -23,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from services.runtime.html_templates import html_templates
 
-IMPORTED: Final = re.compile(r'^(?:import|export) .*"\./(.+)";$', re.MULTILINE)
+IMPORTED: Final = re.compile(r'^(?:import|export|\}) .*"(\.\.?/.+)";$', re.MULTILINE)
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -42,17 +43,17 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/", summary="The lobby")
 async def lobby() -> Response:
-    return _page("lobby", "lobby")
+    return _page("lobby/lobby", "lobby/lobby")
 
 
 @router.get("/table/{game}", summary="A table")
 async def table(game: str) -> Response:
-    return _page("table", "board", "table")
+    return _page("table/table", "board/board", "table/table")
 
 
 @router.get("/audit/{game}", summary="A game's audit")
 async def audit(game: str) -> Response:
-    return _page("audit", "audit")
+    return _page("audit/audit", "audit/audit")
 
 
 class Asset(NamedTuple):
@@ -116,12 +117,13 @@ def _render_page(name: str, sheets: tuple[str, ...]) -> str:
 
 
 def _imported_by(module: str) -> set[str]:
-    """All modules that a module imports, itself or by others."""
+    """All modules that a module imports, itself or by others: each by its path in the folder of the pages."""
     found: set[str] = set()
     new = {module}
     while new:
-        text = _PAGES.joinpath(new.pop()).read_text(encoding="utf-8")
-        imported = set(IMPORTED.findall(text)) - found
+        importer = new.pop()
+        text = _PAGES.joinpath(importer).read_text(encoding="utf-8")
+        imported = {normpath(join(dirname(importer), path)) for path in IMPORTED.findall(text)} - found
         found |= imported
         new |= imported
     return found

@@ -1,7 +1,7 @@
 // Who plays: cars, cards, tickets, points, clocks, and whose turn it is.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
-import { cards, seatBadge } from "./marks.js";
-import { CHOICES, plural, seatName, timeLeft } from "./words.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { cards, seatBadge } from "../board/marks.js";
+import { CHOICES, plural, seatName, timeLeft } from "../shared/words.js";
 
 const GONE = { left: "left the game", "out of time": "ran out of time", removed: "was removed" };
 

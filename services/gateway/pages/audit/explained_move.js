@@ -1,6 +1,6 @@
 // One entry explained in words: what was asked, what was answered, by which rule, who knew and was shown what.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
-import { cardName, plural, seatName, withNames } from "./words.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { cardName, plural, seatName, withNames } from "../shared/words.js";
 
 const REFEREE = "referee";
 const list = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);

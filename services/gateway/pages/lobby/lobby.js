@@ -1,8 +1,8 @@
 // The lobby: my games, open tables, games that are played and over, and the form that makes a table.
-import { html, nothing, render } from "./vendor/lit-html/lit-html.js";
-import { ask, dropSeat, forget, freeSeat, hold, myGames, newKey, Problem, randomHex } from "./api.js";
+import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
+import { ask, dropSeat, forget, freeSeat, hold, myGames, newKey, Problem, randomHex } from "../api/api.js";
 import { createForm } from "./create_form.js";
-import { ago, reason, seatName } from "./words.js";
+import { ago, reason, seatName } from "../shared/words.js";
 
 const root = document.getElementById("page");
 root.replaceChildren();
@@ -114,7 +114,7 @@ class Lobby {
     const mine = myGames();
     const games = this.games ?? [];
     const of = (status) => games.filter((game) => game.status === status && !(game.game in mine));
-    render(html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
+    render(html`<header class="top"><a class="home" href="/"><img src="/assets/shared/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
       <nav><a href="/rules">Rules</a> <a href="/docs">API</a></nav></header>
       ${this.away ? html`<p class="banner away">The server can't be reached. Trying again.</p>` : nothing}
       ${this.refusal ? html`<p class="banner refusal"><b>Refused.</b> ${this.refusal}</p>` : nothing}

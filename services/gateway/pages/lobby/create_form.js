@@ -1,6 +1,6 @@
 // The form that makes a table: rules, board, seats, clock, who may come, and every option with its meaning.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
-import { upperFirst } from "./words.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { upperFirst } from "../shared/words.js";
 
 const POLICIES = { greedy: "a bot that plays to win", random: "a bot that plays at random", "hold-10": "a bot that saves ten cards", "buy-now": "a bot that buys at once" };
 const DOORS = [["link", "Only with my invitations", "Not in the lobby; a link for each seat."], ["public", "Anybody", "Listed in the lobby; anybody may sit down or watch."]];

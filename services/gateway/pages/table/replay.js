@@ -1,5 +1,5 @@
 // A game looked back through: one entry after the other, at a speed, by turns, as any seat saw it once the game is over.
-import { readState } from "./connection.js";
+import { readState } from "../api/connection.js";
 
 const PAUSE_MS = 1500; // between entries, at speed 1
 const MOST_KEPT = 200; // tables that were read

@@ -1,7 +1,7 @@
 // What the seat may do now: every legal command is a button here. The page knows no rules; it groups what it was sent.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
-import { card, cards } from "./marks.js";
-import { plural, upperFirst } from "./words.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { card, cards } from "../board/marks.js";
+import { plural, upperFirst } from "../shared/words.js";
 
 const CHOOSERS = [
   ["claim_route", "Claim a route", "Which route, and paid with what?"],

@@ -1,5 +1,5 @@
 // What the signs on a board mean: only those that this board has.
-import { html, nothing, svg } from "./vendor/lit-html/lit-html.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { freeSpace, stack } from "./board_view.js";
 
 const SPACE = { x: 17, y: 9, angle: 0, length: 28 };

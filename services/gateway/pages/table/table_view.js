@@ -1,18 +1,18 @@
 // The page of a table, put together: head, banners, board, panels.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { actionsView, dialogView, marketView, ofType } from "./actions_view.js";
-import { boardKey } from "./board_key.js";
-import { boardView } from "./board_view.js";
+import { boardKey } from "../board/board_key.js";
+import { boardView } from "../board/board_view.js";
 import { confirmEnd } from "./host_actions.js";
 import { movesView, replayView } from "./moves_view.js";
 import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
 import { waitingView } from "./waiting_view.js";
-import { ago, plural, seatName, STATUS } from "./words.js";
+import { ago, plural, seatName, STATUS } from "../shared/words.js";
 
 /** The head of the page. */
 export function header(app) {
   const { state } = app;
-  return html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
+  return html`<header class="top"><a class="home" href="/"><img src="/assets/shared/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
     ${state ? html`<h1>${app.drawing?.title ?? state.board}<span class="rules">${state.ruleset} rules</span></h1><p class="turn">${headline(app)}</p>` : nothing}
     ${sealView(app)}
     ${state ? html`<button type="button" class="quiet" aria-pressed=${app.sounds.on ? "true" : "false"} @click=${() => app.toggleSounds()}>Sounds ${app.sounds.on ? "on" : "off"}</button>` : nothing}</header>`;

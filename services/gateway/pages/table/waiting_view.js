@@ -1,8 +1,8 @@
 // Before the start: free seats, invitations, and the start itself.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { confirmFree, seatBot } from "./host_actions.js";
-import { seatBadge } from "./marks.js";
-import { plural, seatName } from "./words.js";
+import { seatBadge } from "../board/marks.js";
+import { plural, seatName } from "../shared/words.js";
 
 /** Whether who looks may free a seat: the host, where somebody else sits. */
 const mayFree = (app, seat) => app.mine.host && seat.seated && app.now.viewer !== seat.seat;

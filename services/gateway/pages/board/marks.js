@@ -1,6 +1,6 @@
 // A mark for every colour, so that nobody has to tell colours apart; drawn in a square from -5 to 5.
-import { html, svg } from "./vendor/lit-html/lit-html.js";
-import { cardName } from "./words.js";
+import { html, svg } from "../vendor/lit-html/lit-html.js";
+import { cardName } from "../shared/words.js";
 
 const SHAPES = {
   purple: svg`<path d="M0-4 4 0 0 4-4 0Z"/>`,

@@ -1,7 +1,7 @@
 // The board: routes as car spaces, what lies on them, cities with their names.
-import { html, nothing, svg } from "./vendor/lit-html/lit-html.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { mark, seatLetter } from "./marks.js";
-import { seatName } from "./words.js";
+import { seatName } from "../shared/words.js";
 
 const HEIGHT = 10.5; // of a car space
 

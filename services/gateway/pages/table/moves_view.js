@@ -1,7 +1,7 @@
 // The moves in words, and the slider through them.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
-import { seatBadge } from "./marks.js";
-import { gameTime, seatName } from "./words.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { seatBadge } from "../board/marks.js";
+import { gameTime, seatName } from "../shared/words.js";
 
 /** The list of moves, the latest first. Each leads to the table as it was then. */
 export function movesView(app) {

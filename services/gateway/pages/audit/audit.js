@@ -1,9 +1,9 @@
 // The page of an audit: what was checked of a game, a move explained, doubts and their answers, and the file.
-import { html, render } from "./vendor/lit-html/lit-html.js";
-import { ask, held, newKey, Problem, takeInvitation } from "./api.js";
+import { html, render } from "../vendor/lit-html/lit-html.js";
+import { ask, held, newKey, Problem, takeInvitation } from "../api/api.js";
 import { auditPage, top } from "./audit_view.js";
-import { firstHead, nextHead, provenBytes, readState } from "./connection.js";
-import { reason } from "./words.js";
+import { firstHead, nextHead, provenBytes, readState } from "../api/connection.js";
+import { reason } from "../shared/words.js";
 
 const game = location.pathname.split("/")[2];
 const root = document.getElementById("page");

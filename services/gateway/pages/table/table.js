@@ -1,13 +1,13 @@
 // The page of a table: it asks for the folded view, shows it, and sends what the viewer chooses. It decides nothing.
-import { html, render } from "./vendor/lit-html/lit-html.js";
+import { html, render } from "../vendor/lit-html/lit-html.js";
 import { ofType } from "./actions_view.js";
-import { ask, dropSeat, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
+import { ask, dropSeat, hold, held, newKey, Problem, randomHex, takeInvitation } from "../api/api.js";
 import { animate } from "./animation.js";
-import { Connection, readState } from "./connection.js";
+import { Connection, readState } from "../api/connection.js";
 import { Replay } from "./replay.js";
 import { Sounds } from "./sounds.js";
 import { header, page } from "./table_view.js";
-import { reason } from "./words.js";
+import { reason } from "../shared/words.js";
 
 const game = location.pathname.split("/")[2];
 const root = document.getElementById("page");

@@ -1,6 +1,6 @@
 // What the host of a game does at its table. The server says whether it may.
-import { ask, freeSeat, held, newKey } from "./api.js";
-import { seatName } from "./words.js";
+import { ask, freeSeat, held, newKey } from "../api/api.js";
+import { seatName } from "../shared/words.js";
 
 /** Do something, with the table read again after it. */
 function act(app, action) {

@@ -1,7 +1,7 @@
 // An audit in words: the verdict, the checks one by one, what is wrong, the doubts of one's seat.
-import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { moveExplained } from "./explained_move.js";
-import { plural, seatName, STATUS } from "./words.js";
+import { plural, seatName, STATUS } from "../shared/words.js";
 
 const CHECKS = [
   ["chain", "The chain", "Nothing was changed, dropped, put in or moved since it was written."],
@@ -14,7 +14,7 @@ const CHECKS = [
 const SIGNS = { good: "✓", bad: "✗", open: "–" };
 
 /** The head of the page. */
-export const top = (table) => html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
+export const top = (table) => html`<header class="top"><a class="home" href="/"><img src="/assets/shared/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
   ${table ? html`<h1>Audit<span class="rules">${table.seats.map(seatName).join(", ")} · ${table.ruleset} rules</span></h1>
     <p class="turn"><a href="/table/${table.game}">To the table</a></p>` : nothing}</header>`;
 
