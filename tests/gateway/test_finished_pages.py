@@ -11,8 +11,8 @@ from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
-from services.gateway.web.problem_details import HttpProblemError
 from services.ledger.engine import keys
 from services.ledger.log.view_queries import LogHead
 from services.ledger.scripts.view_merge import LogRewoundError
@@ -32,7 +32,7 @@ class GameFile:
     async def read(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
         self.asked += 1
         if self.asked == 1:
-            raise HttpProblemError(503, "WAIT-1", "the archive doesn't answer")
+            raise NotYetError("the archive doesn't answer", 5)
         return [
             build_view_entry(number, public(number, self.branch), None, head(number, self.branch))
             for number in range(1, LENGTH + 1)

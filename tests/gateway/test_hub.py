@@ -10,6 +10,7 @@ from redis.exceptions import ConnectionError as Away
 
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.tokens import TokenKeys
+from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.following.subscriptions import (
@@ -20,7 +21,7 @@ from services.gateway.following.subscriptions import (
 )
 from services.gateway.games.command_tracking import CommandProgress
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.problem_details import problem_of
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
@@ -274,9 +275,9 @@ def test_P1_without_a_referee_system_commands_report_how_to_ask_again() -> None:
             harness.ledger, harness.hub, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.1
         )
         body = {"seats": [{"kind": "human"}, {"kind": "human"}]}
-        with pytest.raises(HttpProblemError) as raised:
+        with pytest.raises(NotYetError) as raised:
             await service.create(body, "0123456789abcdef", "here", service.parse_ack_request(None, None))
-        assert raised.value.status == 503
+        assert problem_of(raised.value).status == 503
         assert raised.value.extensions["id"] == "0123456789abcdef"
         assert (raised.value.extensions["verdict"], raised.value.extensions["level"]) == (
             "unknown",

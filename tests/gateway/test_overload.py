@@ -13,7 +13,8 @@ import pytest
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import RefusedError, TooManyError
+from services.gateway.web.problem_details import problem_of
 from services.ledger import RedisLedger
 from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
@@ -81,11 +82,11 @@ def test_BUSY_1_a_verdict_is_found_though_its_partition_is_full(url: str) -> Non
         reached = await track_durable(harness, 20_000)
         assert (reached.level, reached.sequence) == (DURABLE, 1)
         async with running_service(harness) as service:
-            with pytest.raises(HttpProblemError) as raised:
+            with pytest.raises(TooManyError) as raised:
                 await service.execute(
                     CommandEnvelope("c3", GAME, 0, DrawBlind()), service.parse_ack_request(None, None)
                 )
-        assert (raised.value.status, raised.value.rule) == (429, "BUSY-1")
+        assert (problem_of(raised.value).status, raised.value.rule) == (429, "BUSY-1")
 
     run_with_engine(url, scenario, Small)
 
@@ -100,9 +101,9 @@ def test_POISON_1_the_sender_learns_that_its_command_was_put_aside(url: str) -> 
             with closing(RedisLedger(connect(url), PARTITIONS)) as referee:
                 (delivered,) = referee.take("one", range(PARTITIONS), 10, 0)
                 referee.move_to_dead_letters(delivered, ENVELOPE, "it broke us")
-            with pytest.raises(HttpProblemError) as raised:
+            with pytest.raises(RefusedError) as raised:
                 await command
-        body = raised.value.body()
+        body = problem_of(raised.value).body()
         assert (body["status"], body["rule"], body["level"], body["id"]) == (500, "POISON-1", "told", "c1")
         assert "operator" in str(body["detail"])
         assert "retry_after" not in body, "it is final, unless an operator sends it again"

@@ -12,11 +12,12 @@ from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
+from services.gateway.errors import NotYetError
 from services.gateway.following.hub import Hub
 from services.gateway.games.service import GatewayService
 from services.gateway.models.response_models import PlayOffSeat
 from services.gateway.routes.play_offs import take_seat
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.problem_details import problem_of
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
@@ -163,9 +164,9 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
         finally:
             await shared.close()
 
-    with pytest.raises(HttpProblemError) as raised:
+    with pytest.raises(NotYetError) as raised:
         asyncio.run(ask())
-    assert (raised.value.status, raised.value.rule) == (503, "WAIT-1")
+    assert (problem_of(raised.value).status, raised.value.rule) == (503, "WAIT-1")
 
 
 def test_SHAPE_1_a_client_cannot_declare_its_game_a_play_off(http: httpx.Client) -> None:

@@ -14,8 +14,8 @@ import pytest
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import run_embedded_server
+from services.gateway.errors import NotYoursError
 from services.gateway.games.own_boards import OwnBoards, read_own_boards
-from services.gateway.web.problem_details import HttpProblemError
 from services.referee.rules.board import load_board
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
@@ -113,7 +113,7 @@ def test_everyone_may_unless_it_is_set() -> None:
 def test_nobody_is_the_operator_without_a_key() -> None:
     for bearer_token in (None, "", KEY):
         assert not OwnBoards("operator").is_operator(bearer_token)
-        with pytest.raises(HttpProblemError):
+        with pytest.raises(NotYoursError):
             OwnBoards("operator").require_creator(bearer_token)
 
 

@@ -20,9 +20,9 @@ from schemas.errors import InvalidInputError
 from schemas.tokens import Holder, Token, TokenKeys, parse_token_keys, token_end_s
 from services.bootstrap.composition import run_gateway
 from services.gateway.app import create_app
+from services.gateway.errors import TokenError
 from services.gateway.games import authorization, token_watch
 from services.gateway.games.authorization import GENERATIONS_KEPT_S, Authorization
-from services.gateway.web.problem_details import HttpProblemError
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
@@ -91,14 +91,13 @@ def with_two_gateways(
 
 async def refusal_of(gateway: Authorization, token: str) -> str:
     """Why a gateway doesn't take a token; empty where it does."""
-    with suppress(HttpProblemError):
+    with suppress(TokenError):
         await gateway.require_holder(GAME, token)
         return ""
     try:
         await gateway.require_holder(GAME, token)
-    except HttpProblemError as problem:
-        assert (problem.status, problem.rule) == (401, "TOKEN-1")
-        return problem.detail
+    except TokenError as error:
+        return error.detail
     raise AssertionError("refused once, and then taken")
 
 

@@ -10,12 +10,12 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from schemas.tokens import Holder, Token
+from services.gateway.errors import TokenError
 from services.gateway.games import token_watch
 from services.gateway.games.token_watch import Refusals, TokenWatch
-from services.gateway.web.problem_details import HttpProblemError
 
 TOKENS = [Token(Holder(f"game-{number}", 0)) for number in range(40)]
-WITHDRAWN = HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+WITHDRAWN = TokenError("this token was withdrawn")
 
 
 class Checks:
@@ -60,7 +60,7 @@ def test_TOKEN_1_sockets_share_their_checks_and_only_the_withdrawn_one_ends(
 ) -> None:
     async def scenario(checks: Checks, watches: list[asyncio.Task[None]]) -> None:
         checks.withdrawn = {TOKENS[7]}
-        with pytest.raises(HttpProblemError, match="withdrawn"):
+        with pytest.raises(TokenError, match="withdrawn"):
             await watches[7]
         rounds = len(checks.made)
         while sum(checks.made[rounds:]) < 3 * len(TOKENS):  # noqa: ASYNC110 - time has to pass

@@ -11,10 +11,10 @@ from pydantic_core import from_json
 from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
+from services.gateway.errors import RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import HttpProblemError
 from services.ledger.scripts.view_merge import LogRewoundError
 from tests.simulator.agenda import NEVER
 from tests.simulator.gateways import DAMAGE, Server
@@ -77,7 +77,7 @@ class Follower:
                 self.start_over()
             else:
                 await self._listen(gateway, after)
-        except (HttpProblemError, SlowConsumerError, RedisError, OSError):
+        except (RequestError, SlowConsumerError, RedisError, OSError):
             pass  # it reconnects
         except LogRewoundError:
             self.start_over()

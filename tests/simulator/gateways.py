@@ -12,9 +12,10 @@ from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.tokens import TokenKeys
+from services.gateway.errors import RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.problem_details import Problem, problem_of
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
@@ -41,16 +42,14 @@ class PendingRequest:
         self.losses = 0  # of the engine, when the answer left
         self.done = False
         self.reply: Any = None
-        self.problem: HttpProblemError | None = None  # None and no reply: unknown
+        self.problem: Problem | None = None  # None and no reply: unknown
         self.task: asyncio.Task[None] | None = None
 
     async def run(self, call: Awaitable[Any]) -> None:
         try:
             self.reply = await call
-        except HttpProblemError as problem:
-            self.problem = problem
-        except InvalidInputError as error:
-            self.problem = HttpProblemError(422, error.rule, str(error))
+        except (InvalidInputError, RequestError) as error:
+            self.problem = problem_of(error)
         except (RedisError, OSError):
             pass
         finally:

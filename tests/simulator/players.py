@@ -10,7 +10,7 @@ from schemas.commands import ClaimRoute, Command, Leave, write_command
 from schemas.entries import ViewEntry
 from services.gateway.games.service import GatewayService
 from services.gateway.routes.play_offs import take_seat
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.web.problem_details import Problem
 from services.referee.rules import GameState, fold_events, legal
 from tests.rules.random_commands import command_pool
 from tests.simulator.agenda import NEVER
@@ -271,14 +271,14 @@ def watch(me: Person, host: Host) -> Steps:
     me.world.follow(Follower(me.world, f"{me.name} eyes", host.game, None))
 
 
-def _is_answer(problem: HttpProblemError | None) -> bool:
+def _is_answer(problem: Problem | None) -> bool:
     """Whether this answers the command itself, and isn't just `try again later`."""
     return problem is not None and (problem.status not in (429, 503) or _refused(problem))
 
 
-def _refused(problem: HttpProblemError) -> bool:
+def _refused(problem: Problem) -> bool:
     return problem.status == 429 and "level" in problem.extensions
 
 
-def describe(problem: HttpProblemError | None) -> str:
+def describe(problem: Problem | None) -> str:
     return f"{problem.rule}: {problem.detail}" if problem else "no answer"

@@ -13,7 +13,7 @@ from typing import Final
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import NotYetError
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
@@ -69,14 +69,14 @@ class FinishedPages:
                 page = await self.read(request)
             except (LogRewoundError, CorruptDataError) as error:
                 page = error
-            except (HttpProblemError, *ENGINE_ERRORS):
+            except (NotYetError, *ENGINE_ERRORS):
                 page = None
             self._waiting.discard(request.game)
             yield request, page
 
     async def read(self, request: ViewRequest) -> ViewPage:
         """The rest of a game's views, all of it. Raises LogRewoundError: the game has no file, or another entry
-        `request.after`; CorruptDataError; or HttpProblemError: the archive can't be read now."""
+        `request.after`; CorruptDataError; or NotYetError: the archive can't be read now."""
         game, after, viewers, head, *_ = request
         views: dict[Seat | None, list[ViewEntry]] = {}
         for viewer in viewers:

@@ -15,8 +15,8 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.archive import ArchiveUnavailableError
-from services.gateway.games.command_tracking import CommandProgress, game_over_problem, reused_id_problem_of
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import GameOverError, NotYetError, RequestError
+from services.gateway.games.command_tracking import CommandProgress, reused_id_error_of
 from services.ledger import FiledGame
 from services.ledger.acknowledgements.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
@@ -67,7 +67,7 @@ class ArchiveViews:
     async def read_view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
         """The whole view of a viewer; None where neither the engine nor the archive has such a game's file.
 
-        Raises CorruptDataError, or HttpProblemError where the archive can't be read now."""
+        Raises CorruptDataError, or NotYetError where the archive can't be read now."""
         if (reader := self._reader) is None:
             return None
         filed = await self._ledger.read_filed_game(game)
@@ -80,7 +80,7 @@ class ArchiveViews:
         return None if found is None else found[0]
 
     async def find_progress_of_rejected(
-        self, envelope: CommandEnvelope, rejection: HttpProblemError
+        self, envelope: CommandEnvelope, rejection: RequestError
     ) -> CommandProgress:
         """The same, as `find_progress`. Raises the rejection where there is no verdict."""
         is_gone = await self._has_no_streams(envelope.game, rejection.rule)
@@ -103,14 +103,14 @@ class ArchiveViews:
         return (view[answer.sequence - 1], answer.command_digest) if answer and view else None
 
     async def find_progress(self, envelope: CommandEnvelope) -> CommandProgress | None:
-        """How far a command got while its game was played. Raises HttpProblemError: its id was sent with another
+        """How far a command got while its game was played. Raises ReusedIdError: its id was sent with another
         command; or as `read_view`."""
         found = await self.find_verdict(envelope.game, envelope.seat, envelope.id)
         if found is None:
             return None
         entry, digest = found
         if digest not in ("", digest_command(envelope.command)):
-            raise reused_id_problem_of(envelope, entry.number, entry)
+            raise reused_id_error_of(envelope, entry.number, entry)
         return CommandProgress(DECIDED, entry.number, entry)
 
     async def _call(self, game: str, read: Callable[[], T]) -> T:
@@ -120,15 +120,15 @@ class ArchiveViews:
         except ArchiveUnavailableError as error:
             log.error("archive unavailable", game=game, error=str(error))
             detail = f"game {game} may be in the archive, which doesn't answer; ask again"
-            raise HttpProblemError(503, "WAIT-1", detail, retry_after=5) from None
+            raise NotYetError(detail, 5) from None
 
     async def read_verdict(self, envelope: CommandEnvelope) -> CommandProgress:
         """The verdict on a command that was sent while its game was played.
 
-        Raises HttpProblemError: the command was refused, or the log has no such command; or as `find_progress`."""
+        Raises RefusedError: the command was refused, or the log has no such command; or as `find_progress`."""
         progress = await self.find_progress(envelope)
         if progress is None:
-            raise game_over_problem(envelope.id)
-        if (problem := progress.refusal(envelope.id)) is not None:
-            raise problem
+            raise GameOverError(envelope.id)
+        if (refusal := progress.refusal(envelope.id)) is not None:
+            raise refusal
         return progress

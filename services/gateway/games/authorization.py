@@ -15,10 +15,10 @@ from typing import Final
 from schemas.events import SeatFreed
 from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
+from services.gateway.errors import NotYoursError, RefusedError, TokenError
 from services.gateway.games.archive_views import ArchiveViews
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.token_watch import TokenWatch
-from services.gateway.web.problem_details import HttpProblemError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
@@ -52,24 +52,24 @@ class Authorization:
         return self._mint(game, seat, (await self._read_generations(game)).of(seat))
 
     async def issue_taken(self, game: str, seat: Seat, number: int) -> str:
-        """A token of a seat for who took it in entry `number`. Raises HttpProblemError if the host freed it since."""
+        """A token of a seat for who took it in entry `number`. Raises RefusedError if the host freed it since."""
         generations = await self._read_generations(game)
         if times_freed := generations.freed.get(seat, 0):
             entries = await self._ledger.read_view(game, None, 0, number)
             if sum(SeatFreed(seat) in entry.events for entry in entries) < times_freed:
-                raise HttpProblemError(
-                    409, "GAME-9", "the host has freed this seat since; to take it again, send another id"
+                raise RefusedError(
+                    "GAME-9", "the host has freed this seat since; to take it again, send another id"
                 )
         return self._mint(game, seat, generations.of(seat))
 
     async def withdraw(self, token: Token) -> str:
         """Make all tokens of this one's holder void that were issued until now, and return a new one. Raises
-        HttpProblemError if this one was void already."""
+        TokenError if this one was void already."""
         game, seat = token.holder
         generation = await self._ledger.withdraw_tokens(game, seat)
         self._kept_generations.pop(game, None)
         if generation > token.generation + 1:
-            raise HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+            raise TokenError("this token was withdrawn")
         return self._mint(game, seat, generation)
 
     async def freed_seats(self, game: str) -> Mapping[Seat, int]:
@@ -83,47 +83,47 @@ class Authorization:
     async def require_token(self, game: str, bearer: str | None) -> Token:
         """What this token states.
 
-        Raises HttpProblemError: there is no token, it isn't signed by this server, it is of another game, it has
-        ended, or it was withdrawn."""
+        Raises NotYoursError: it is of another game; or TokenError: there is none, it isn't signed by this server, it
+        has ended, or it was withdrawn."""
         if not bearer:
-            raise HttpProblemError(401, "TOKEN-1", "send the seat's token: Authorization: Bearer <token>")
+            raise TokenError("send the seat's token: Authorization: Bearer <token>")
         token = self._keys.verify(bearer)
         if token is None:
-            raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
+            raise TokenError("this isn't a token of ours")
         if token.holder.game != game:
-            raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
+            raise NotYoursError("this token is for another game")
         refusal = self._refusal(token, UNKNOWN) or self._refusal(token, await self._generations(game))
         if refusal is not None:
             raise refusal
         return token
 
     async def require_seat(self, game: str, bearer: str | None) -> Seat:
-        """The seat that the token names. Raises HttpProblemError: also for the host's, which names none."""
+        """The seat that the token names. Raises NotYoursError for the host's, which names none; else as `require_token`."""
         seat = (await self.require_holder(game, bearer)).seat
         if seat is None:
-            raise HttpProblemError(403, "TOKEN-1", "the host's token starts the game; it plays no seat")
+            raise NotYoursError("the host's token starts the game; it plays no seat")
         return seat
 
     async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
         """Whose view a request may read: the token's seat's, or None for the public view.
 
-        Without a token, with the host's and with the operator's key it is the public view. Raises HttpProblemError for
-        a bad token, or without one where the game is for its players alone."""
+        Without a token, with the host's and with the operator's key it is the public view. Raises TokenError
+        without a token where the game is for its players alone; else as `require_token`."""
         if bearer:
             return None if self.is_operator(bearer) else (await self.require_holder(game, bearer)).seat
         if (await self._creations.find(game)).access.visibility == "players":
-            raise HttpProblemError(401, "TOKEN-1", "only who holds a token of this game may watch it")
+            raise TokenError("only who holds a token of this game may watch it")
         return None
 
     async def watch(self, game: str, bearer: str | None) -> None:
-        """Raise HttpProblemError once the token of an open socket of this game has ended or is withdrawn. Without a
+        """Raise TokenError once the token of an open socket of this game has ended or is withdrawn. Without a
         token, return."""
         token = None if not bearer or self.is_operator(bearer) else self._keys.verify(bearer)
         if token is not None:
             assert token.holder.game == game, "else it opened nothing"
             await self._token_watch.watch(token)
 
-    async def _refusals(self, tokens: Sequence[Token]) -> list[HttpProblemError | None]:
+    async def _refusals(self, tokens: Sequence[Token]) -> list[TokenError | None]:
         """Why each of these opens nothing any more. An engine that is away withdraws none: nothing can be read or sent
         meanwhile either."""
         games = sorted({token.holder.game for token in tokens})
@@ -132,12 +132,12 @@ class Authorization:
             generations = await self._ledger.read_many_token_generations(games)
         return [self._refusal(token, generations.get(token.holder.game, UNKNOWN)) for token in tokens]
 
-    def _refusal(self, token: Token, generations: Generations) -> HttpProblemError | None:
+    def _refusal(self, token: Token, generations: Generations) -> TokenError | None:
         if token.has_ended(self._wall_clock_s()):
             detail = "this token has ended; the id that you joined with gives another"
-            return HttpProblemError(401, "TOKEN-1", detail)
+            return TokenError(detail)
         if token.generation < generations.of(token.holder.seat):
-            return HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+            return TokenError("this token was withdrawn")
         return None
 
     def _mint(self, game: str, seat: Seat | None, generation: int) -> str:

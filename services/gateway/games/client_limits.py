@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from services.gateway.errors import RateExceededError
 from services.gateway.games.own_boards import EVERYONE, OwnBoards
-from services.gateway.web.problem_details import RateExceededError
 from services.gateway.web.rate_limit import RateLimiter
 from services.runtime.webhook_urls import WebhookPolicy
 

@@ -17,8 +17,14 @@ from schemas.entries import ViewEntry, write_view_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
 from schemas.player_names import has_same_names
+from services.gateway.errors import (
+    UNLOGGED_LEVEL,
+    LevelUnavailableError,
+    RefusedError,
+    ReusedIdError,
+    TooManyError,
+)
 from services.gateway.following.hub import Hub
-from services.gateway.web.problem_details import HttpProblemError, refusal_problem, reused_id_problem
 from services.ledger import CommandResult, MissingEntryError
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
@@ -30,7 +36,6 @@ from services.runtime.logging_setup import get_logger
 log = get_logger("gateway")
 MAX_WAIT_MS: Final = 60_000
 RETRY_HINT: Final = "send it again with the same id: it gives the one verdict"
-UNLOGGED_LEVEL: Final = "told"  # the level of an answer without an entry: nothing of it is in the log
 
 
 class AckRequest(NamedTuple):
@@ -38,12 +43,6 @@ class AckRequest(NamedTuple):
 
     level: AckLevel
     wait_s: float
-
-
-def game_over_problem(id_: str | None) -> HttpProblemError:
-    """A request about a game that is over; `id_` is its command's, if it has one."""
-    of_command = {} if id_ is None else {"id": id_, "level": UNLOGGED_LEVEL}
-    return refusal_problem("GAME-3", "the game is over", **of_command)
 
 
 def parse_ack_request(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
@@ -83,11 +82,11 @@ class CommandProgress:
             fields["head"] = self.entry.shown.head.hex() or None
         return fields
 
-    def refusal(self, id_: str) -> HttpProblemError | None:
-        """The problem to answer with where the verdict is a refusal; else None."""
+    def refusal(self, id_: str) -> RefusedError | None:
+        """The error to answer with where the verdict is a refusal; else None."""
         for event in self.entry.events if self.entry else ():
             if isinstance(event, CommandRefused):
-                return refusal_problem(event.rule, event.why, id=id_, **self.json_fields())
+                return RefusedError(event.rule, event.why, id=id_, **self.json_fields())
         return None
 
 
@@ -98,13 +97,12 @@ class CommandTracker:
         self.ledger, self.hub, self.answers = ledger, hub, hub.answers
 
     async def require_level(self, game: str, level: AckLevel) -> None:
-        """Raise HttpProblemError (501) unless the engine can give this level now. Nothing is sent yet."""
+        """Raise LevelUnavailableError unless the engine can give this level now. Nothing is sent yet."""
         if unavailable_reason := await self.ledger.unavailable_reason(game, level):
-            raise HttpProblemError(501, "LEVEL-1", unavailable_reason, asked=str(level))
+            raise LevelUnavailableError(unavailable_reason, str(level))
 
     async def send(self, envelope: CommandEnvelope) -> None:
-        """Submit a command. Raises HttpProblemError: too many wait (429), unless its verdict is known; or its id
-        was sent before with another command (409)."""
+        """Submit a command. Raises TooManyError: too many wait, and its verdict isn't known; or ReusedIdError."""
         try:
             outcome: Outcome = await self.ledger.submit(envelope)
         except QueueFullError as error:
@@ -118,7 +116,7 @@ class CommandTracker:
             is_behind = isinstance(outcome, EngineBehindError)  # then nothing more is asked of it
             result = None if is_behind else await self._read_result(envelope)
             if result is None or not result.sequence:
-                raise HttpProblemError(429, "BUSY-1", str(outcome), retry_after=1, id=envelope.id)
+                raise TooManyError("BUSY-1", str(outcome), 1, id=envelope.id)
         if isinstance(result, Exception):
             raise result
         await self._require_same_command(envelope, result)
@@ -127,7 +125,7 @@ class CommandTracker:
     async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Submit a command and follow it to a level, or as far as it gets within the time.
 
-        Raises HttpProblemError if the engine can't give the level (then nothing was sent), or the command was
+        Raises RequestError if the engine can't give the level (then nothing was sent), or the command was
         rejected without an entry. An engine that didn't answer may have the command or not: then it has no
         level, and its verdict is awaited all the same."""
         await self.require_level(envelope.game, ack_request.level)
@@ -168,7 +166,7 @@ class CommandTracker:
     async def _update_progress(
         self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
     ) -> None:
-        """Read how far the command has got. Raises HttpProblemError for a rejection without an entry."""
+        """Read how far the command has got. Raises RefusedError for a rejection without an entry."""
         result = await self._read_result(envelope)
         if result is None:
             if progress.sequence:  # a fail-over lost the verdict, and maybe the command
@@ -179,13 +177,13 @@ class CommandTracker:
                 progress.level = ACCEPTED
             return
         if not result.sequence:
-            raise refusal_problem(result.rule, result.reason, id=envelope.id, level=UNLOGGED_LEVEL)
+            raise RefusedError(result.rule, result.reason, id=envelope.id, level=UNLOGGED_LEVEL)
         await self._require_same_command(envelope, result)
         progress.level, progress.sequence = DECIDED, result.sequence
         entry = await self._read_verdict(envelope, result.sequence, level)
         if entry is not None:
             if not has_same_names(envelope.command, entry):
-                raise reused_id_problem_of(envelope, result.sequence, entry)
+                raise reused_id_error_of(envelope, result.sequence, entry)
             progress.level, progress.sequence, progress.entry = level, entry.number, entry
             log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
 
@@ -193,11 +191,11 @@ class CommandTracker:
         return await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
 
     async def _require_same_command(self, envelope: CommandEnvelope, result: CommandResult | None) -> None:
-        """Raise HttpProblemError (409), with the verdict, where that is the answer to another command."""
+        """Raise ReusedIdError, with the verdict, where that is the answer to another command."""
         if result is None or result.command_digest in ("", digest_command(envelope.command)):
             return
         entry = await self._read_verdict(envelope, result.sequence, DECIDED)
-        raise reused_id_problem_of(envelope, result.sequence, entry)
+        raise reused_id_error_of(envelope, result.sequence, entry)
 
     async def _read_verdict(
         self, envelope: CommandEnvelope, sequence: int, level: AckLevel
@@ -215,12 +213,10 @@ def log_sent(envelope: CommandEnvelope) -> None:
     log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
 
-def reused_id_problem_of(
-    envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None
-) -> HttpProblemError:
-    """The problem of an id whose verdict is on another command; it has the verdict."""
+def reused_id_error_of(envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None) -> ReusedIdError:
+    """The error of an id whose verdict is on another command; it has the verdict."""
     first = CommandProgress(DECIDED, sequence, entry)
-    return reused_id_problem(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))
+    return ReusedIdError(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))
 
 
 def _log_fields(envelope: CommandEnvelope, sequence: int | None) -> dict[str, object]:

@@ -38,7 +38,7 @@ def client_address(connection: HTTPConnection) -> str:
 
 async def read_body(request: Request) -> JsonBody:
     """A request's body as a JSON object. Routes call it after their other checks. Raises InvalidInputError, or
-    HttpProblemError (415): it says that it is something else."""
+    WrongMediaTypeError: it says that it is something else."""
     require_json_type(request.headers.get("content-type"), request.headers.get("origin"))
     return parse_json_object(await request.body())
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
 from services.archive import ArchiveUnavailableError
+from services.gateway.errors import NotYetError, RefusedError
 from services.gateway.games.client_limits import enforce_limit
 from services.gateway.games.open_games import is_over
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import HttpProblemError, refusal_problem
 from services.ledger import FiledGame
 from services.runtime.logging_setup import get_logger
 
@@ -44,8 +44,8 @@ class FinishedGames:
     async def audit(
         self, game: str, bearer: str | None, client: str, number: int | None
     ) -> dict[str, object]:
-        """The audit of a game, as the model of the answer has it. Raises HttpProblemError: it isn't over, or has no
-        file yet."""
+        """The audit of a game, as the model of the answer has it. Raises RefusedError: it isn't over; or NotYetError: it
+        has no file yet."""
         return await self._read(game, bearer, client, lambda reader, filed: reader.audit(game, number, filed))
 
     async def read_file(self, game: str, bearer: str | None, client: str) -> bytes:
@@ -63,7 +63,7 @@ class FinishedGames:
         await self._service.authorization.resolve_viewer(game, bearer)
         enforce_limit(self._service.rate_limiter, ("archive", client), "commands", READ_COST)
         if not location.archived and not await is_over(self._service.ledger, game):
-            raise refusal_problem("GAME-7", "the game goes on; what it hides is shown when it is over")
+            raise RefusedError("GAME-7", "the game goes on; what it hides is shown when it is over")
         found = None
         if self._reader is not None:
             filed = await self._service.ledger.read_filed_game(game)
@@ -74,5 +74,5 @@ class FinishedGames:
                 log.error("archive unavailable", game=game, error=str(error))
         if found is None:
             detail = f"game {game} isn't in the archive yet; ask again"
-            raise HttpProblemError(503, "WAIT-1", detail, retry_after=RETRY_AFTER_S)
+            raise NotYetError(detail, RETRY_AFTER_S)
         return found

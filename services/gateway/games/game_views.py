@@ -13,12 +13,12 @@ from schemas.contract import Schema
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId, Seat
+from services.gateway.errors import NotFoundError, NotYoursError, UnknownGameError
 from services.gateway.games.archive_views import ArchiveViews
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import enforce_limit
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.open_games import is_over
-from services.gateway.web.problem_details import HttpProblemError
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import EngineError
@@ -49,21 +49,21 @@ class GameViews:
         self.authorization, self.rate_limiter = authorization, rate_limiter
 
     async def require_game(self, game: str) -> int:
-        """The number of the game's last entry. Raises HttpProblemError where the engine has no such game."""
+        """The number of the game's last entry. Raises UnknownGameError where the engine has no such game."""
         try:
             length = await self.ledger.read_length(_GAME_ID.read(game))
         except InvalidInputError:
             length = 0
         if not length:
-            raise HttpProblemError(404, "GAME-1", f"there is no game {game[:40]}")
+            raise UnknownGameError(game)
         return length
 
     async def locate(self, game: str, client: str) -> GameLocation:
-        """How long the game is, and where. Raises HttpProblemError: neither the engine nor the archive has it,
-        or this client reads the archive too often."""
+        """How long the game is, and where. Raises UnknownGameError: neither the engine nor the archive has it;
+        or RateExceededError: this client reads the archive too often."""
         try:
             return GameLocation(await self.require_game(game), archived=False)
-        except HttpProblemError as not_found:
+        except UnknownGameError as not_found:
             if not await self.archive_views.is_filed(game):
                 enforce_limit(self.rate_limiter, ("archive", client), "commands")
             entries = await self.archive_views.read_view(game, None)
@@ -86,7 +86,7 @@ class GameViews:
         """Whose view to show a request that asks for this one; None asks for its own. Once a game is over, everybody who
         may watch it may see what any seat saw.
 
-        Raises HttpProblemError: the game goes on, or has no such seat."""
+        Raises NotYoursError: the game goes on; or NotFoundError: it has no such seat."""
         location = await self.locate(game, client)
         viewer = await self.authorization.resolve_viewer(game, bearer)
         if shown is None or shown == viewer:
@@ -94,9 +94,9 @@ class GameViews:
         if shown == "public":
             return None
         if not location.archived and not await is_over(self.ledger, game):
-            raise HttpProblemError(403, "TOKEN-1", "what another seat saw is shown when the game is over")
+            raise NotYoursError("what another seat saw is shown when the game is over")
         if shown >= (await self.creations.find(game)).seats:
-            raise HttpProblemError(404, "SHAPE-1", f"there is no seat {shown}")
+            raise NotFoundError("SHAPE-1", f"there is no seat {shown}")
         return shown
 
     async def read_entries(

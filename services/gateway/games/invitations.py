@@ -16,10 +16,10 @@ from schemas.errors import InvalidInputError
 from schemas.events import Event, GameCreated, SeatTaken
 from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, Invitation, TokenKeys, token_end_s
+from services.gateway.errors import NotYoursError, TokenError
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.models.response_models import SeatInvitation
-from services.gateway.web.problem_details import HttpProblemError
 
 FIELD: Final = "invitation"  # of the body of a join
 
@@ -56,18 +56,16 @@ class Invitations:
     async def admit(self, game: str, invitation: object, command: TakeSeat) -> TakeSeat:
         """The command with the seat that its sender is invited to; as it is where anybody may take a seat.
 
-        Raises InvalidInputError, or HttpProblemError: an invitation is needed, or this one is none for this seat."""
+        Raises InvalidInputError; TokenError: an invitation is needed, or this one is void; or NotYoursError."""
         if invitation is None:
             if (await self._creations.find(game)).access.by_invitation:
-                raise HttpProblemError(
-                    401, "TOKEN-1", "this game's seats are taken by invitation: send yours"
-                )
+                raise TokenError("this game's seats are taken by invitation: send yours")
             return command
         if not isinstance(invitation, str):
             raise InvalidInputError(FIELD, "must be a string")
         seat = await self._invited_seat(game, invitation)
         if command.seat not in (None, seat):
-            raise HttpProblemError(403, "TOKEN-1", f"your invitation is to seat {seat}")
+            raise NotYoursError(f"your invitation is to seat {seat}")
         return replace(command, seat=seat)
 
     async def _invited_seat(self, game: str, text: str) -> Seat:
@@ -77,13 +75,13 @@ class Invitations:
             source = (await self._creations.find(game)).source
             if source is not None and self._keys.verify(text) is not None:
                 return await self._authorization.require_seat(source, text)
-            raise HttpProblemError(401, "TOKEN-1", "this isn't an invitation of ours")
+            raise TokenError("this isn't an invitation of ours")
         if invitation.game != game:
-            raise HttpProblemError(403, "TOKEN-1", "this invitation is to another game")
+            raise NotYoursError("this invitation is to another game")
         freed = await self._authorization.freed_seats(game)
         is_void = invitation.times_freed < freed.get(invitation.seat, 0)
         if is_void or invitation.ends_at_s <= self._wall_clock_s():
-            raise HttpProblemError(401, "TOKEN-1", "this invitation has ended; the host can have another")
+            raise TokenError("this invitation has ended; the host can have another")
         return invitation.seat
 
 

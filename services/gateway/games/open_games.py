@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from schemas.errors import InvalidInputError
 from schemas.events import GameEnded
 from schemas.tokens import Holder
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import NotYetError, RequestError, ReusedIdError, TooManyError
 from services.ledger.async_ledger import AsyncLedger
 
 MAX_CREATORS: Final = 100_000
@@ -61,20 +61,20 @@ class OpenGames:
     async def creating(self, creators: Collection[Creator], game: str) -> AsyncIterator[None]:
         """Count a game that these create within the block, unless the creation is refused there.
 
-        Raises HttpProblemError (429): one of them has too many that are open."""
+        Raises TooManyError: one of them has too many that are open."""
         counted = [self._first_creators.get(creator, creator) for creator in creators]
         newly_counted: list[Creator] = []
         try:
             for creator in counted:
                 if await self._count(creator, game):
                     newly_counted.append(creator)
-        except HttpProblemError:
+        except TooManyError:
             self._record_answer(newly_counted, game, is_refused=True)
             raise
         try:
             yield
-        except (InvalidInputError, HttpProblemError) as error:
-            may_exist = isinstance(error, HttpProblemError) and error.rule in ("WAIT-1", "ID-1")
+        except (InvalidInputError, RequestError) as error:
+            may_exist = isinstance(error, NotYetError | ReusedIdError)
             self._record_answer(counted, game, is_refused=not may_exist)
             raise
         self._record_answer(counted, game, is_refused=False)
@@ -87,7 +87,7 @@ class OpenGames:
                 self._first_creators.popitem(last=False)
 
     async def _count(self, creator: Creator, game: str) -> bool:
-        """Count the game; False where it was counted before. Raises HttpProblemError: there is no room."""
+        """Count the game; False where it was counted before. Raises TooManyError: there is no room."""
         games = self._games.setdefault(creator, {})
         self._games.move_to_end(creator)
         if len(self._games) > MAX_CREATORS:
@@ -100,7 +100,7 @@ class OpenGames:
                     games.pop(other, None)
         if len(games) >= self.most and game not in games:
             detail = f"{creator.name} {self.most} games that are not over; play or leave some first"
-            raise HttpProblemError(429, "RATE-1", detail, retry_after=RETRY_AFTER_S)
+            raise TooManyError("RATE-1", detail, RETRY_AFTER_S)
         games.setdefault(game, False)
         return True
 

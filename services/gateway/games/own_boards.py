@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from schemas.errors import InvalidInputError
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import NotYoursError
 from services.runtime.settings import Settings
 
 KEY_SETTING: Final = "LEDGERLINE_OPERATOR_KEY"
@@ -30,15 +30,14 @@ class OwnBoards(NamedTuple):
         )
 
     def require_creator(self, bearer: str | None) -> None:
-        """Raises HttpProblemError (403, OPERATOR-1): who sends this may not create such a game."""
+        """Raises NotYoursError (OPERATOR-1): who sends this may not create such a game."""
         if self.creators == "everyone" or (self.creators == "operator" and self.is_operator(bearer)):
             return
         who = "only who sends the operator's key" if self.creators == "operator" else "nobody"
-        raise HttpProblemError(
-            403,
-            "OPERATOR-1",
+        raise NotYoursError(
             f"{who} may create games on boards of their own or from positions here "
             f"(LEDGERLINE_OWN_BOARDS={self.creators})",
+            "OPERATOR-1",
         )
 
 

@@ -17,6 +17,7 @@ from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import Seat
 from schemas.player_names import commitment_field
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
+from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.archive_views import ArchiveViews
 from services.gateway.games.authorization import Authorization
@@ -32,7 +33,6 @@ from services.gateway.games.command_tracking import (
     AckRequest,
     CommandProgress,
     CommandTracker,
-    game_over_problem,
     parse_ack_request,
 )
 from services.gateway.games.game_creations import GameCreations
@@ -40,7 +40,6 @@ from services.gateway.games.game_views import GameLocation, GameViews
 from services.gateway.games.invitations import Invitations, take_invitation
 from services.gateway.games.open_games import OPERATOR, Creator, OpenGames, is_over
 from services.gateway.models import response_models as responses
-from services.gateway.web.problem_details import HttpProblemError
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
@@ -52,7 +51,7 @@ SystemCommandT = TypeVar("SystemCommandT", bound=Command)
 
 
 class GatewayService:
-    """The gateway without its web. Raises HttpProblemError or InvalidInputError."""
+    """The gateway without its web. Raises RequestError or InvalidInputError."""
 
     def __init__(
         self,
@@ -133,7 +132,7 @@ class GatewayService:
     ) -> responses.SeatJoined:
         """Take a seat. The same id again gives the same seat and token, until the game is over."""
         if (await self.locate_game(game, client)).archived:
-            raise game_over_problem(id_)
+            raise GameOverError(id_)
         invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
         self.enforce_rate_limit(("system commands", client))
@@ -194,9 +193,9 @@ class GatewayService:
         return await self.views.locate(game, client)
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
-        """Raise HttpProblemError where the game is over: then no verdict is answered with a token any more."""
+        """Raise GameOverError where the game is over: tokens are issued no more."""
         if await is_over(self.ledger, game):
-            raise game_over_problem(id_)
+            raise GameOverError(id_)
 
     # -- commands --------------------------------------------------------------------------
 
@@ -206,7 +205,7 @@ class GatewayService:
             body = dict(body)
             claimed_seat = body.pop("seat")
             if claimed_seat.__class__ is not int or claimed_seat != seat:
-                raise HttpProblemError(403, "TOKEN-1", f"your token is for seat {seat}")
+                raise NotYoursError(f"your token is for seat {seat}")
         command = read_command(body, players_only=True)
         return CommandEnvelope(read_command_id(id_), game, seat, command)
 
@@ -217,13 +216,13 @@ class GatewayService:
     async def execute(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Submit a command and follow it to a level, or as far as it gets within the time.
 
-        Raises HttpProblemError if it was refused, or the engine can't give the level."""
+        Raises RequestError if it was refused, or the engine can't give the level."""
         try:
             progress = await self.command_tracker.track(envelope, ack_request)
-        except HttpProblemError as rejection:
+        except RequestError as rejection:
             progress = await self.archive_views.find_progress_of_rejected(envelope, rejection)
-        if (problem := progress.refusal(envelope.id)) is not None:
-            raise problem
+        if (refusal := progress.refusal(envelope.id)) is not None:
+            raise refusal
         return progress
 
     async def _find_created_game(self, id_: str | None) -> str | None:
@@ -244,7 +243,7 @@ class GatewayService:
     async def execute_decided(
         self, game: str, id_: str, command: Command, ack_request: AckRequest
     ) -> tuple[ViewEntry, str]:
-        """The verdict on a system command, and its level. Raises HttpProblemError where there is none in time.
+        """The verdict on a system command, and its level. Raises RefusedError, or NotYetError where there is none in time.
 
         The log has it under an id that is derived from `id_`; answers name `id_` itself."""
         if ack_request.level == ACCEPTED:
@@ -254,25 +253,23 @@ class GatewayService:
         envelope = CommandEnvelope(await self.logged_ids.find(game, id_), game, None, command)
         try:
             progress = await self.execute(envelope, ack_request)
-        except HttpProblemError as problem:
-            if "id" in problem.extensions:
-                problem.extensions["id"] = id_
+        except RequestError as error:
+            if "id" in error.extensions:
+                error.extensions["id"] = id_
             raise
         if progress.entry is None:
             detail = f"no verdict at level {ack_request.level} within {ack_request.wait_s:g} s; Idempotency-Key: {id_}; {RETRY_HINT}"
-            raise HttpProblemError(
-                503, "WAIT-1", detail, retry_after=1, id=id_, verdict="unknown", **progress.json_fields()
-            )
+            raise NotYetError(detail, 1, id=id_, verdict="unknown", **progress.json_fields())
         return progress.entry, str(progress.level)
 
     # -- small checks ------------------------------------------------------------------------
 
     def enforce_rate_limit(self, sender: object) -> None:
-        """Count a request of this sender. Raises HttpProblemError: it sent too many."""
+        """Count a request of this sender. Raises RateExceededError: it sent too many."""
         enforce_limit(self.rate_limiter, sender, "commands")
 
     def enforce_read_limit(self, client: str) -> None:
-        """Count a read from this address, or a socket that it opens. Raises HttpProblemError: it reads too often."""
+        """Count a read from this address, or a socket that it opens. Raises RateExceededError: it reads too often."""
         if self.read_limiter is not None:
             enforce_limit(self.read_limiter, client, "reads")
 

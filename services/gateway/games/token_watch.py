@@ -11,14 +11,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from schemas.tokens import Token
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import TokenError
 
 TOKEN_CHECK_S: Final = 3.0  # how often the token of an open socket is checked again
 CHECKS_APART: Final = 20  # how often in that time those that are due are looked for
 MAX_AT_ONCE: Final = 256  # tokens
 
 Watched = tuple[Token, asyncio.Future[None]]  # done once nobody watches it any more
-Refusals = Sequence[HttpProblemError | None]  # why each token opens nothing any more
+Refusals = Sequence[TokenError | None]  # why each token opens nothing any more
 
 
 class TokenWatch:
@@ -31,7 +31,7 @@ class TokenWatch:
         self._checking: asyncio.Task[None] | None = None
 
     async def watch(self, token: Token) -> None:
-        """Raise HttpProblemError once the token has ended or is withdrawn."""
+        """Raise TokenError once the token has ended or is withdrawn."""
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watchers += 1
         self._schedule(token, refused)

@@ -23,6 +23,7 @@ from schemas.disputes import (
 )
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
+from services.gateway.errors import NotFoundError, RefusedError, TooManyError
 from services.gateway.games.dependencies import (
     BearerToken,
     ClientAddress,
@@ -34,7 +35,6 @@ from services.gateway.games.dependencies import (
 from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
 from services.gateway.models.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
-from services.gateway.web.problem_details import HttpProblemError
 from services.ledger.stores.dispute_queries import RaiseOutcome, dispute_json
 
 RETRY_AFTER_S: Final = 5
@@ -89,7 +89,7 @@ async def raise_dispute(
 ) -> DisputeRaised:
     """Store a dispute. The same id again gives the same dispute, whatever its state is.
 
-    Raises InvalidInputError, or HttpProblemError: the seat or the server has too many."""
+    Raises InvalidInputError, RefusedError or TooManyError: the seat or the server has too many."""
     seat = await service.authorization.require_seat(game, bearer)
     dispute = DISPUTE_SCHEMA.read(dict(body))
     name = derive_dispute_id(
@@ -108,14 +108,12 @@ async def raise_dispute(
             raise InvalidInputError("Idempotency-Key", "is the id of another dispute of this seat")
         case RaiseOutcome.TOO_MANY_OPEN:
             detail = f"{MAX_OPEN_PER_SEAT} disputes of this seat wait for their answer; raise more when they have it"
-            raise HttpProblemError(429, "DISPUTE-2", detail, retry_after=RETRY_AFTER_S)
+            raise TooManyError("DISPUTE-2", detail, RETRY_AFTER_S)
         case RaiseOutcome.TOO_MANY:
-            raise HttpProblemError(
-                409, "DISPUTE-2", f"this seat has disputed {MAX_PER_SEAT} moves of this game"
-            )
+            raise RefusedError("DISPUTE-2", f"this seat has disputed {MAX_PER_SEAT} moves of this game")
         case RaiseOutcome.BUSY:
             detail = "so many disputes wait for their answer that no more are taken in"
-            raise HttpProblemError(429, "BUSY-1", detail, retry_after=RETRY_AFTER_S)
+            raise TooManyError("BUSY-1", detail, RETRY_AFTER_S)
     return DisputeRaised(dispute=name.id, game=game, number=dispute.number, address=_dispute_path(name))
 
 
@@ -132,7 +130,7 @@ async def list_disputes(service: GatewayService, game: str, bearer: str | None) 
 
 
 async def read_dispute(service: GatewayService, game: str, id_: str, bearer: str | None) -> Dispute:
-    """A seat's own dispute with its answer. Raises HttpProblemError: another seat's is not found either."""
+    """A seat's own dispute with its answer. Raises NotFoundError: another seat's is not found either."""
     seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
     try:
@@ -141,7 +139,7 @@ async def read_dispute(service: GatewayService, game: str, id_: str, bearer: str
         name = DisputeId("", None, "")
     record = await service.ledger.disputes().find(name) if (name.game, name.seat) == (game, seat) else None
     if record is None:
-        raise HttpProblemError(404, "DISPUTE-1", "this seat has raised no such dispute")
+        raise NotFoundError("DISPUTE-1", "this seat has raised no such dispute")
     return Dispute(**dispute_json(record))
 
 

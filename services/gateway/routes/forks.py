@@ -91,6 +91,6 @@ async def fork_game(
 
 
 async def _require_creator(service: GatewayService, game: str, bearer: str | None) -> None:
-    """Raise HttpProblemError where the game has a board of its creator's, and who asks may not create one."""
+    """Raise NotYoursError where the game has a board of its creator's, and who asks may not create one."""
     if (await service.creations.find(game)).has_own_board:
         service.own_boards.require_creator(bearer)

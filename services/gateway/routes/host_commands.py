@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from schemas.commands import Command
 from schemas.entries import ViewEntry
+from services.gateway.errors import NotYoursError
 from services.gateway.games.command_ids import read_system_command_id
 from services.gateway.games.command_tracking import AckRequest
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import HttpProblemError
 
 
 async def send_as_host(
@@ -20,11 +20,11 @@ async def send_as_host(
     *,
     seat_refusal: str,
 ) -> tuple[ViewEntry, str]:
-    """The entry of the host's command, and its level. Raises HttpProblemError, with `seat_refusal` where a seat sends it."""
+    """The entry of the host's command, and its level. Raises RequestError, with `seat_refusal` where a seat sends it."""
     await service.require_game(game)
     holder = await service.authorization.require_holder(game, bearer)
     if holder.seat is not None:
-        raise HttpProblemError(403, "TOKEN-1", seat_refusal)
+        raise NotYoursError(seat_refusal)
     id_ = read_system_command_id(id_)
     service.enforce_rate_limit((game, None))
     return await service.execute_decided(game, id_, command, ack_request)

@@ -69,7 +69,7 @@ async def send_command(
     ack_request: AckRequest,
     id_: str | None,
 ) -> CommandAccepted | Response:
-    """The verdict on a seat's command, which stands in the request's body, or is given. Raises HttpProblemError."""
+    """The verdict on a seat's command, which stands in the request's body, or is given. Raises RequestError."""
     archived = (await service.locate_game(game, client)).archived
     seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))

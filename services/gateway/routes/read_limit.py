@@ -12,9 +12,10 @@ from typing import Final
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from services.gateway.errors import RateExceededError
 from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import EXCESS_PAUSE_S, RateExceededError
+from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
 
 COMMAND_METHOD: Final = "POST"
 SENSELESS_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 413, 422})
@@ -45,8 +46,8 @@ class ReadLimitMiddleware:
             return
         try:
             self.service.enforce_read_limit(client)
-        except RateExceededError as problem:
+        except RateExceededError as error:
             await asyncio.sleep(EXCESS_PAUSE_S)
-            await problem.response()(scope, receive, send)
+            await problem_of(error).response()(scope, receive, send)
             return
         await self.app(scope, receive, send)

@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from schemas.refusals import ALL_RULES, MESSAGE_RULES
+from services.gateway.errors import NotFoundError
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
-from services.gateway.web.problem_details import HttpProblemError
 from services.rulebook import extract_passages, read_pages
 from services.runtime.html_templates import html_templates
 
@@ -81,7 +81,7 @@ async def rule(
     rulebook: RulebookParam, wants_html: WantsHtml, response: Response, rule: str
 ) -> RulePassages | RulesetPage | Response:
     if rule not in rulebook.pages and rule not in ALL_RULES and rule not in rulebook.passages_by_rule:
-        raise HttpProblemError(404, "SHAPE-1", f"there is no rule {rule[:40]}")
+        raise NotFoundError("SHAPE-1", f"there is no rule {rule[:40]}")
     passages = rulebook.passages_by_rule.get(rule, {})
     markdown = rulebook.pages.get(rule)
     if wants_html:

@@ -6,11 +6,11 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 
+from services.gateway.errors import NotFoundError
 from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam
 from services.gateway.models import openapi
 from services.gateway.models.table_models import Suggestions
 from services.gateway.tables.suggestions import SuggestionQueue
-from services.gateway.web.problem_details import HttpProblemError
 
 MAX_SEAT: Final = 7
 router = APIRouter(tags=["tables"])
@@ -38,5 +38,5 @@ async def suggestions(
     game is played, a seat asks for itself alone, and only where the table allows it (SUGGEST-1)."""
     queue: SuggestionQueue | None = request.app.state.suggestions
     if queue is None:
-        raise HttpProblemError(404, "GAME-1", "this server shows no tables")
+        raise NotFoundError("GAME-1", "this server shows no tables")
     return await queue.suggest(game, bearer, client, at, seat)

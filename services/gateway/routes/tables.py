@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from services.gateway.errors import NotFoundError
 from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.models import openapi
 from services.gateway.models.catalog_models import BoardDrawing, BoardList, RulesetList
@@ -25,7 +26,6 @@ from services.gateway.tables.board_svg import board_svg
 from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableFold
-from services.gateway.web.problem_details import HttpProblemError
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
 
@@ -59,7 +59,7 @@ def parse_shown(as_: str | None) -> Seat | Literal["public"] | None:
 async def _table_folds(request: Request) -> TableFolds:
     folds: TableFolds | None = request.app.state.table_folds
     if folds is None:
-        raise HttpProblemError(404, "GAME-1", "this server shows no tables")
+        raise NotFoundError("GAME-1", "this server shows no tables")
     return folds
 
 
@@ -177,5 +177,5 @@ async def rulesets(folds: FoldsParam) -> RulesetList:
 def _require_board(folds: TableFolds, name: str) -> BoardDrawing:
     drawing = folds.catalog.board(name)
     if drawing is None:
-        raise HttpProblemError(404, "SHAPE-1", f"there is no board {name[:40]}")
+        raise NotFoundError("SHAPE-1", f"there is no board {name[:40]}")
     return drawing

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 
 from schemas.field_types import Seat
 from schemas.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
+from services.gateway.errors import NotYoursError, UnknownGameError
 from services.gateway.games.dependencies import (
     BearerToken,
     ClientAddress,
@@ -22,7 +23,6 @@ from services.gateway.games.dependencies import (
 from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
 from services.gateway.models.webhook_models import WebhookSet, WebhookState
-from services.gateway.web.problem_details import HttpProblemError
 from services.runtime.webhook_urls import read_webhook_url
 
 SECRET_BYTES: Final = 32
@@ -42,15 +42,13 @@ async def set_webhook(
     await service.require_game(game)
     seat = await _require_seat(service, game, bearer)
     if service.webhook_policy.mode == "off":
-        raise HttpProblemError(
-            403, "OPERATOR-1", "this server notifies no web addresses (LEDGERLINE_WEBHOOKS=off)"
-        )
+        raise NotYoursError("this server notifies no web addresses (LEDGERLINE_WEBHOOKS=off)", "OPERATOR-1")
     wanted = WEBHOOK_SCHEMA.read(await read_body(request))
     read_webhook_url(wanted.url, service.webhook_policy)
     await service.require_unfinished(game, None)
     webhook = Webhook(wanted.url, wanted.secret or new_secret(secrets.token_bytes(SECRET_BYTES)))
     if not await service.ledger.webhooks().put(game, seat, webhook):
-        raise HttpProblemError(404, "GAME-1", f"there is no game {game}")
+        raise UnknownGameError(game)
     return WebhookSet(game=game, seat=seat, url=webhook.url, secret=webhook.secret)
 
 
@@ -73,7 +71,7 @@ async def remove_webhook(
 
 
 async def _require_seat(service: GatewayService, game: str, bearer: str | None) -> Seat:
-    """The seat that asks, whose rate counts. Raises HttpProblemError."""
+    """The seat that asks, whose rate counts. Raises RequestError."""
     seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
     return seat

@@ -55,7 +55,7 @@ async def end(
 async def end_game(
     service: GatewayService, game: str, bearer: str | None, id_: str | None, ack_request: AckRequest
 ) -> GameClosed:
-    """End a game in which nobody has acted for long; its host alone may ask for it. Raises HttpProblemError: somebody
+    """End a game in which nobody has acted for long; its host alone may ask for it. Raises RequestError: somebody
     has (GAME-8), or who asks isn't the host."""
     refusal = "the game's host ends it; a seat leaves it"
     entry, level = await send_as_host(

@@ -82,7 +82,7 @@ class EntryLines:
             hub.unsubscribe(self.game, subscription)
 
     async def _watched(self, entries: AsyncIterator[EncodedEntry]) -> AsyncIterator[EncodedEntry | None]:
-        """The entries, and None where none came for a while. Raises HttpProblemError once the token is void."""
+        """The entries, and None where none came for a while. Raises RequestError once the token is void."""
         token = asyncio.ensure_future(self.service.authorization.watch(self.game, self.opening.bearer))
         following = None
         try:

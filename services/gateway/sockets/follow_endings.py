@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from schemas.errors import CorruptDataError
+from services.gateway.errors import RequestError
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
 from services.gateway.sockets.websocket_opening import BeyondEndError
-from services.gateway.web.problem_details import HttpProblemError
 from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import ENGINE_ERRORS
@@ -17,7 +17,7 @@ from services.runtime.logging_setup import get_logger
 log = get_logger("gateway")
 DAMAGED_ERRORS: Final = (ViewDamagedError, MissingEntryError, CorruptDataError)
 ENDING_ERRORS: Final = (
-    HttpProblemError,
+    RequestError,
     SlowConsumerError,
     LogRewoundError,
     *DAMAGED_ERRORS,
@@ -42,7 +42,7 @@ def describe_ending(error: BaseException, **fields: object) -> Ending:
     match error:
         case BeyondEndError():
             return Ending(CloseCode.BEGIN_ANEW, f"{error}: come back from 0")
-        case HttpProblemError():
+        case RequestError():
             return Ending(CloseCode.POLICY_VIOLATION, str(error))
         case SlowConsumerError():
             log.info("viewer dropped", **fields, why=str(error))

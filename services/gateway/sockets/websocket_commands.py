@@ -21,24 +21,25 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId, Seat
+from services.gateway.errors import (
+    UNLOGGED_LEVEL,
+    NotYoursError,
+    RateExceededError,
+    RefusedError,
+    RequestError,
+    ReusedIdError,
+    TooManyError,
+)
 from services.gateway.following.entry_encoding import encode_entry
 from services.gateway.games.command_tracking import (
     RETRY_HINT,
-    UNLOGGED_LEVEL,
     AckRequest,
     CommandProgress,
     log_sent,
 )
 from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import (
-    EXCESS_PAUSE_S,
-    HttpProblemError,
-    RateExceededError,
-    invalid_input_problem,
-    refusal_problem,
-    reused_id_problem,
-)
+from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
 from services.gateway.web.request_parsing import parse_message
 from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
@@ -121,20 +122,18 @@ class SocketCommands:
             if unknown_fields := message.keys() - MESSAGE_FIELDS:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
             if self.viewer is None:
-                raise HttpProblemError(403, "TOKEN-1", "only a seat's token may send commands")
+                raise NotYoursError("only a seat's token may send commands")
             if len(self.pending.keys() | self.tracked_ids) >= MAX_PENDING_COMMANDS:
                 detail = f"{MAX_PENDING_COMMANDS} commands wait for their verdict"
-                raise HttpProblemError(429, "RATE-1", detail, retry_after=1)
+                raise TooManyError("RATE-1", detail, 1)
             envelope = self.service.build_envelope(
                 self.game, self.viewer, message.get("command"), _parse_command_id(id_)
             )
             ack_request = self.service.parse_ack_request(message.get("level"), message.get("wait_ms"))
             await self._submit(envelope, ack_request, acknowledge=bool(message.keys() & {"level", "wait_ms"}))
-        except InvalidInputError as error:
-            await send_problem(self.websocket, invalid_input_problem(error), id_)
-        except HttpProblemError as problem:
-            await send_problem(self.websocket, problem, id_)
-            if isinstance(problem, RateExceededError):
+        except (InvalidInputError, RequestError) as error:
+            await send_problem(self.websocket, error, id_)
+            if isinstance(error, RateExceededError):
                 await asyncio.sleep(EXCESS_PAUSE_S)  # nothing is read meanwhile, so TCP slows the client
 
     def _sender(self) -> object:
@@ -144,11 +143,11 @@ class SocketCommands:
         return self.game, self.viewer
 
     async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
-        """Submit a command. Raises HttpProblemError: then it wasn't submitted."""
+        """Submit a command. Raises RequestError: then it wasn't submitted."""
         await self.service.command_tracker.require_level(self.game, ack_request.level)
         waiting = self.pending.get(envelope.id)
         if waiting and digest_command(waiting.command) != digest_command(envelope.command):
-            raise reused_id_problem(envelope.id)
+            raise ReusedIdError(envelope.id)
         self._expect_verdict(envelope, ack_request.wait_s)
         if not await self._finish_sending(envelope, self.service.command_tracker.send(envelope)):
             return
@@ -171,7 +170,7 @@ class SocketCommands:
             if id_ is not None and not isinstance(id_, str):
                 return False
             envelope = self.service.build_envelope(self.game, self.viewer, message["command"], id_)
-        except (InvalidInputError, HttpProblemError):
+        except (InvalidInputError, RequestError):
             return False
         waiting = len(self.pending) + len(self.tracked_ids)
         if envelope.id in self.pending or waiting >= MAX_PENDING_COMMANDS:
@@ -200,14 +199,14 @@ class SocketCommands:
     async def _settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
         try:
             await self._finish_sending(envelope, self.service.command_tracker.settle(envelope, outcome))
-        except HttpProblemError as problem:
-            await send_problem(self.websocket, problem, envelope.id)
+        except RequestError as error:
+            await send_problem(self.websocket, error, envelope.id)
 
     async def _finish_sending(self, envelope: CommandEnvelope, sending: Awaitable[None]) -> bool:
-        """Whether the engine has the command; else that is said. Raises HttpProblemError: it wasn't submitted."""
+        """Whether the engine has the command; else that is said. Raises RequestError: it wasn't submitted."""
         try:
             await sending
-        except HttpProblemError:
+        except RequestError:
             self.pending.pop(envelope.id, None)
             raise
         except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come
@@ -223,10 +222,11 @@ class SocketCommands:
         """Acknowledge a command when it has the level asked for, or report that its time is over."""
         try:
             progress = await self.service.command_tracker.resume(envelope, ack_request)
-        except HttpProblemError as problem:
-            if problem.rule == "ID-1":  # another connection sent the id at the same moment
-                await send_problem(self.websocket, problem, envelope.id)
-            return  # else rejected without an entry: `watch_verdicts` reports it
+        except ReusedIdError as error:  # another connection sent the id at the same moment
+            await send_problem(self.websocket, error, envelope.id)
+            return
+        except RequestError:
+            return  # rejected without an entry: `watch_verdicts` reports it
         finally:
             self.tracked_ids.discard(envelope.id)
         if progress.entry is not None:
@@ -258,9 +258,8 @@ class SocketCommands:
             if entry := await archive_views.find_rejected(self.game, self.viewer, id_, result.rule):
                 await self.websocket.send_text(encode_entry(entry, self.proofs).text)
                 return
-            await send_problem(
-                self.websocket, refusal_problem(result.rule, result.reason, level=UNLOGGED_LEVEL), id_
-            )
+            refusal = RefusedError(result.rule, result.reason, level=UNLOGGED_LEVEL)
+            await send_problem(self.websocket, refusal, id_)
         elif result.sequence <= self.last_sequence:  # an id sent again: its verdict is sent again
             del self.pending[id_]
             for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
@@ -280,9 +279,9 @@ class SocketCommands:
         await self.websocket.send_text(to_json({"type": type_, "id": id_, **fields}).decode())
 
 
-async def send_problem(websocket: WebSocket, problem: HttpProblemError, id_: object) -> None:
-    """Send a problem: of the command with this id, or of the opening (None)."""
-    body = {"type": "problem", "id": id_, "problem": problem.body()}
+async def send_problem(websocket: WebSocket, error: InvalidInputError | RequestError, id_: object) -> None:
+    """Send an error's problem: of the command with this id, or of the opening (None)."""
+    body = {"type": "problem", "id": id_, "problem": problem_of(error).body()}
     await websocket.send_text(to_json(body).decode())
 
 

@@ -11,8 +11,8 @@ from fastapi import WebSocket, WebSocketDisconnect
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from services.gateway.errors import RefusedError, TokenError
 from services.gateway.games.service import GatewayService
-from services.gateway.web.problem_details import HttpProblemError
 from services.gateway.web.request_parsing import parse_bearer_token, parse_message, parse_offered_token
 from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger.log.view_queries import LogHead
@@ -31,21 +31,19 @@ class KnownEntry(NamedTuple):
 
     @staticmethod
     def read(after: int, head: str) -> KnownEntry:
-        """As the address of the socket has it. Raises HttpProblemError."""
+        """Read it from the socket's address. Raises RefusedError."""
         if after < 0:
-            raise HttpProblemError(422, "SHAPE-1", f"after: {after} is below 0", field="after")
+            raise RefusedError("SHAPE-1", f"after: {after} is below 0", field="after")
         if head and not _HEAD.fullmatch(head):
-            raise HttpProblemError(422, "SHAPE-1", "head: must be 64 hex digits", field="head")
+            raise RefusedError("SHAPE-1", "head: must be 64 hex digits", field="head")
         return KnownEntry(after, bytes.fromhex(head) if after else b"")
 
 
-class BeyondEndError(HttpProblemError):
+class BeyondEndError(RefusedError):
     """The client has an entry that is beyond the end of the log: a fail-over lost it."""
 
     def __init__(self, sequence: int, last_sequence: int) -> None:
-        super().__init__(
-            422, "SHAPE-1", f"after: {sequence} isn't between 0 and {last_sequence}", field="after"
-        )
+        super().__init__("SHAPE-1", f"after: {sequence} isn't between 0 and {last_sequence}", field="after")
 
 
 class Opening(NamedTuple):
@@ -60,7 +58,7 @@ class Opening(NamedTuple):
 async def read_opening(service: GatewayService, game: str, bearer: str | None, client: str) -> Opening:
     """Check the token, and find the game.
 
-    Raises HttpProblemError, CorruptDataError, or what the engine's client does."""
+    Raises RequestError, CorruptDataError, or what the engine's client does."""
     archived = (await service.locate_game(game, client)).archived
     viewer = await service.authorization.resolve_viewer(game, bearer)
     log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)
@@ -74,7 +72,7 @@ async def read_opening(service: GatewayService, game: str, bearer: str | None, c
 
 async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:
     """The token of a socket: in its header, among its subprotocols, or (`is_sent`) in its first message. It never
-    stands in the address, which servers and browsers keep. Raises HttpProblemError, InvalidInputError or
+    stands in the address, which servers and browsers keep. Raises TokenError, InvalidInputError or
     WebSocketDisconnect."""
     for field in TOKEN_FIELDS & websocket.query_params.keys():
         detail = "a token never stands in an address: send it as a subprotocol, or in the first message"
@@ -87,7 +85,7 @@ async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:
             received = await websocket.receive()
     except TimeoutError:
         detail = f"no token came within {FIRST_MESSAGE_S:g} s"
-        raise HttpProblemError(401, "TOKEN-1", detail) from None
+        raise TokenError(detail) from None
     if received["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(received.get("code", CloseCode.GOING_AWAY))
     message = parse_message(received.get("text") or received.get("bytes") or "")

@@ -30,6 +30,7 @@ from pydantic_core import to_json
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.following.spectator_delay import delay_entries
 from services.gateway.games.dependencies import client_address
@@ -44,7 +45,7 @@ from services.gateway.sockets.websocket_opening import (
     require_known_entry,
 )
 from services.gateway.tables.legal_folds import LegalFolds, add_legal
-from services.gateway.web.problem_details import HttpProblemError, invalid_input_problem
+from services.gateway.web.problem_details import problem_of
 from services.gateway.web.websocket_protocol import find_direct_connection
 
 SUBPROTOCOL: Final = "ledgerline"
@@ -119,11 +120,10 @@ class WebSocketSession:
             await self.websocket.send_text(to_json(body).decode())
             await require_known_entry(self.service, self.game, opening, known)
         except InvalidInputError as error:
-            problem = invalid_input_problem(error)
-            await send_problem(self.websocket, problem, None)
-            raise problem from None
-        except HttpProblemError as problem:
-            await send_problem(self.websocket, problem, None)
+            await send_problem(self.websocket, error, None)
+            raise RefusedError(error.rule, problem_of(error).detail) from None
+        except RequestError as error:
+            await send_problem(self.websocket, error, None)
             raise
         return opening, known
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from services.gateway.errors import NotYetError, NotYoursError
 from services.gateway.games.client_limits import enforce_limit
 from services.gateway.games.open_games import is_over
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import Suggestions
 from services.gateway.tables.table_folds import TableFolds
-from services.gateway.web.problem_details import HttpProblemError
 
 SUGGESTION_COST: Final = 25  # of the rate, in commands
 MAX_WAIT_S: Final = 20.0  # for the requests before
@@ -28,7 +28,7 @@ class SuggestionQueue:
     async def suggest(
         self, game: str, bearer: str | None, client: str, number: int | None, seat: int | None
     ) -> Suggestions:
-        """What the seat (None: the token's) might do after this entry (None: now). Raises HttpProblemError."""
+        """What the seat (None: the token's) might do after this entry (None: now). Raises RequestError."""
         location = await self._service.locate_game(game, client)
         shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
         viewer = await self._folds.viewer(game, bearer, client, shown)
@@ -53,11 +53,11 @@ class SuggestionQueue:
         return suggestions
 
     async def _require_allowed(self, game: str) -> None:
-        """Raises HttpProblemError: the table was made without suggestions."""
+        """Raises NotYoursError: the table was made without suggestions."""
         if not (await self._service.creations.find(game)).access.suggestions:
             detail = "this table was made without suggestions; ask when the game is over"
-            raise HttpProblemError(403, "SUGGEST-1", detail)
+            raise NotYoursError(detail, "SUGGEST-1")
 
 
-def _busy() -> HttpProblemError:
-    return HttpProblemError(503, "WAIT-1", "no time to think of it now; ask again", retry_after=RETRY_AFTER_S)
+def _busy() -> NotYetError:
+    return NotYetError("no time to think of it now; ask again", RETRY_AFTER_S)

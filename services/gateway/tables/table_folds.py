@@ -15,10 +15,10 @@ from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.player_names import SaltedNames, names_in
+from services.gateway.errors import RequestError
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import ListedGame
 from services.gateway.tables.table_port import TableCatalog, TableFold
-from services.gateway.web.problem_details import HttpProblemError
 
 MAX_FOLDS: Final = 256  # at the end of their views, of all games and viewers
 MAX_REPLAYS: Final = 32  # whose folds on the way are kept
@@ -42,12 +42,12 @@ class TableFolds:
         self._locks: dict[FoldKey, asyncio.Lock] = {}
 
     async def viewer(self, game: str, bearer: str | None, client: str, shown: Shown = None) -> Seat | None:
-        """Whose table a request is shown. Raises HttpProblemError."""
+        """Whose table a request is shown. Raises RequestError."""
         return await self._views.resolve_shown(game, bearer, shown, client)
 
     async def read(self, game: str, viewer: Seat | None, client: str, answer: Callable[[TableFold], T]) -> T:
         """An answer from the fold of the viewer's whole view. It is found on a thread: on a board of somebody's own
-        it may take a quarter of a second, in which the event loop serves others. Raises HttpProblemError."""
+        it may take a quarter of a second, in which the event loop serves others. Raises RequestError."""
         key = game, viewer
         async with self._lock(key):
             fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
@@ -62,7 +62,7 @@ class TableFolds:
     async def at(
         self, game: str, viewer: Seat | None, client: str, number: int, field: str = "at"
     ) -> TableFold:
-        """The fold of the view up to entry `number`. Raises HttpProblemError, or InvalidInputError about the request's
+        """The fold of the view up to entry `number`. Raises RequestError, or InvalidInputError about the request's
         `field`: there is none."""
         key = game, viewer
         async with self._lock(key):
@@ -96,7 +96,7 @@ class TableFolds:
         names = await self.service.ledger.read_names(game)
         try:
             row = await self.read(game, None, client, lambda fold: fold.listed())
-        except HttpProblemError:
+        except RequestError:
             return None
         self._listed[game] = row, names
         self._listed.move_to_end(game)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -11,16 +12,36 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.plain_errors import plain_field, plain_reason
 from schemas.refusals import ALL_RULES
+from services.gateway.errors import (
+    LevelUnavailableError,
+    NotFoundError,
+    NotYetError,
+    NotYoursError,
+    RateExceededError,
+    RequestError,
+    TokenError,
+    TooManyError,
+)
+from services.gateway.web.request_parsing import WrongMediaTypeError
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import EngineError
 from services.runtime.logging_setup import get_logger
 from services.runtime.write_refusals import write_refusal
 
 log = get_logger("gateway")
-STATUS_BY_RULE: Final = {
+STATUS_BY_ERROR: Final[Mapping[type[RequestError], int]] = {
+    TokenError: 401,
+    NotYoursError: 403,
+    NotFoundError: 404,
+    WrongMediaTypeError: 415,
+    TooManyError: 429,
+    LevelUnavailableError: 501,
+    NotYetError: 503,
+}
+STATUS_BY_RULE: Final = {  # of refusals: 409 for any other rule
     "RATE-1": 429,
     "TOKEN-1": 403,
     "GAME-1": 404,
@@ -29,7 +50,7 @@ STATUS_BY_RULE: Final = {
     "GAME-6": 422,
     "POISON-1": 500,
 }
-EXCESS_PAUSE_S: Final = 0.5
+EXCESS_PAUSE_S: Final = 0.5  # before a sender that sends too often is answered: connections are limited
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 HTTP_DETAILS: Final = {
     404: "there is nothing at this address; /openapi.json has those that there are",
@@ -40,14 +61,13 @@ BUG_DETAIL: Final = (
 )
 
 
-class HttpProblemError(LedgerlineError):
-    """A request that can't be granted: its HTTP status, the rule's id (schemas/refusals.py) and the reason.
+class Problem(NamedTuple):
+    """A problem as it is answered: the HTTP status, the rule's id, the reason, and further members."""
 
-    `extensions` are further members of the problem; `retry_after`, in seconds, is also a header."""
-
-    def __init__(self, status: int, rule: str, detail: str, **extensions: object) -> None:
-        super().__init__(detail)
-        self.status, self.rule, self.detail, self.extensions = status, rule, detail, extensions
+    status: int
+    rule: str
+    detail: str
+    extensions: Mapping[str, object]
 
     def body(self) -> dict[str, object]:
         """The problem as a JSON object."""
@@ -70,43 +90,26 @@ class HttpProblemError(LedgerlineError):
         return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
 
 
-class RateExceededError(HttpProblemError):
-    """A sender sends or reads too often. It is answered after EXCESS_PAUSE_S: connections are limited, and so
-    are these answers."""
-
-    def __init__(self, limit: str, retry_after_s: float) -> None:
-        super().__init__(
-            429, "RATE-1", f"more than {limit} a second", retry_after=max(1, round(retry_after_s))
-        )
-
-
-def refusal_problem(rule: str, detail: str, **extensions: object) -> HttpProblemError:
-    """A referee's refusal: 409 for a rule of the game, a status of its own for a rule about messages."""
-    if rule == "RATE-1":
-        extensions = {"retry_after": 1, **extensions}
-    return HttpProblemError(STATUS_BY_RULE.get(rule, 409), rule, detail, **extensions)
+def problem_of(error: RequestError | InvalidInputError) -> Problem:
+    """The problem that answers a request which isn't granted, or isn't of its contract's form."""
+    if isinstance(error, InvalidInputError):
+        return _invalid_input_problem(error)
+    statuses = (status for kind, status in STATUS_BY_ERROR.items() if isinstance(error, kind))
+    status = next(statuses, STATUS_BY_RULE.get(error.rule, 409))
+    return Problem(status, error.rule, error.detail, error.extensions)
 
 
-def reused_id_problem(id_: str, **extensions: object) -> HttpProblemError:
-    """An id that was sent before, with another command; `extensions` have its verdict, where it is known."""
-    detail = "this id belongs to another command, sent before; a new command needs a new id"
-    return HttpProblemError(409, "ID-1", detail, id=id_, **extensions)
-
-
-def invalid_input_problem(error: InvalidInputError) -> HttpProblemError:
-    """The problem of a message that isn't of its contract's form (422), or is too large (413)."""
-    status = 413 if error.rule == "SIZE-1" else 422
+def _invalid_input_problem(error: InvalidInputError) -> Problem:
     wrong = [
         (error.field, error.reason.partition(" (and ")[0] if error.others else error.reason),
         *error.others,
     ]
-    return HttpProblemError(
-        status,
-        error.rule,
-        f"{plain_field(error.field)}: {error.reason}" if error.field else error.reason,
-        field=error.field,
-        errors=[{"field": field, "detail": reason} for field, reason in wrong],
-    )
+    extensions = {
+        "field": error.field,
+        "errors": [{"field": field, "detail": reason} for field, reason in wrong],
+    }
+    detail = f"{plain_field(error.field)}: {error.reason}" if error.field else error.reason
+    return Problem(413 if error.rule == "SIZE-1" else 422, error.rule, detail, extensions)
 
 
 def install_error_handlers(app: FastAPI) -> None:
@@ -118,22 +121,19 @@ def install_error_handlers(app: FastAPI) -> None:
 def _install_request_errors(app: FastAPI) -> None:
     """Those of requests, which their senders can mend."""
 
-    @app.exception_handler(HttpProblemError)
-    async def _problem(request: Request, error: HttpProblemError) -> JSONResponse:
+    @app.exception_handler(InvalidInputError)
+    @app.exception_handler(RequestError)
+    async def _problem(request: Request, error: InvalidInputError | RequestError) -> JSONResponse:
         if isinstance(error, RateExceededError):
             await asyncio.sleep(EXCESS_PAUSE_S)
-        return error.response()
-
-    @app.exception_handler(InvalidInputError)
-    async def _invalid_input(request: Request, error: InvalidInputError) -> JSONResponse:
-        return invalid_input_problem(error).response()
+        return problem_of(error).response()
 
     @app.exception_handler(RequestValidationError)
     async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
         (field, reason), *others = [
             (".".join(str(part) for part in each["loc"][1:]), plain_reason(each)) for each in error.errors()
         ]
-        return invalid_input_problem(InvalidInputError(field, reason, others=tuple(others))).response()
+        return problem_of(InvalidInputError(field, reason, others=tuple(others))).response()
 
     @app.exception_handler(HTTPException)
     async def _http_exception(request: Request, error: HTTPException) -> JSONResponse:

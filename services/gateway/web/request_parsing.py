@@ -11,7 +11,7 @@ from typing import Final
 from pydantic_core import to_json
 
 from schemas.errors import InvalidInputError
-from services.gateway.web.problem_details import HttpProblemError
+from services.gateway.errors import RequestError, TokenError
 
 MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a WebSocket message
 MAX_CREATION_BYTES: Final = 131_072  # of a request that creates a game: its board may be written in place
@@ -22,6 +22,10 @@ UNWRITABLE: Final = "holds what JSON can't be written of: half of a surrogate pa
 TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret, but how a subprotocol begins that is one
 
 JsonBody = dict[str, object]
+
+
+class WrongMediaTypeError(RequestError):
+    """A request's body isn't said to be JSON."""
 
 
 def parse_message(text: bytes | str) -> JsonBody:
@@ -55,21 +59,21 @@ def parse_json_object(text: bytes | str) -> JsonBody:
 
 
 def parse_bearer_token(authorization: str | None) -> str | None:
-    """The token of an Authorization header; None without the header. Raises HttpProblemError for another scheme."""
+    """The token of an Authorization header; None without the header. Raises TokenError for another scheme."""
     if authorization is None:
         return None
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise HttpProblemError(401, "TOKEN-1", "the Authorization header is: Bearer <token>")
+        raise TokenError("the Authorization header is: Bearer <token>")
     return token.strip()
 
 
 def require_json_type(content_type: str | None, origin: str | None) -> None:
-    """Raise HttpProblemError unless a body says that it is JSON: a page of another site can send any other type
+    """Raise WrongMediaTypeError unless a body says that it is JSON: a page of another site can send any other type
     without asking first. A program, which sends no Origin, may leave the type out."""
     media_type = (content_type or "").partition(";")[0].strip().lower()
     if media_type != JSON_MEDIA_TYPE and (media_type or origin is not None):
-        raise HttpProblemError(415, "SHAPE-1", f"the body's Content-Type must be {JSON_MEDIA_TYPE}")
+        raise WrongMediaTypeError("SHAPE-1", f"the body's Content-Type must be {JSON_MEDIA_TYPE}")
 
 
 def parse_offered_token(subprotocols: Sequence[str]) -> str | None:
