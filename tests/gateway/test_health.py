@@ -12,7 +12,7 @@ import redis
 from redis.exceptions import OutOfMemoryError
 
 from schemas.commands import CommandEnvelope, StartGame
-from services.gateway.health.answer_watch import QUIET_S, AnswerWatch
+from services.gateway.following.answer_watch import QUIET_S, AnswerWatch
 from services.gateway.health.health_watch import HealthWatch
 from services.gateway.health.referee_watch import SILENT_S
 from services.gateway.models.health_models import Readiness

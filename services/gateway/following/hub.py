@@ -19,6 +19,7 @@ from typing import Final
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from services.gateway.following.answer_watch import AnswerWatch
 from services.gateway.following.delivery_queue import DeliveryQueue
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.following.finished_pages import FinishedPages, FinishedView, GamePage
@@ -30,7 +31,6 @@ from services.gateway.following.subscriptions import (
     ViewDamagedError,
 )
 from services.gateway.following.verdict_waiters import VerdictWaiters
-from services.gateway.health.answer_watch import AnswerWatch
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS, EngineError, NodeAwayError

@@ -1,1 +1,1 @@
-"""Watches of what the gateway needs: answers, partitions, referees, the engine's settings."""
+"""Watches of what the gateway needs: partitions, referees, the engine and its settings."""

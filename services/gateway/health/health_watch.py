@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from services.gateway.health.answer_watch import AnswerWatch
+from services.gateway.following.answer_watch import AnswerWatch
 from services.gateway.health.partition_watch import PartitionWatch
 from services.gateway.health.referee_watch import RefereeWatch
 from services.gateway.models.health_models import EngineHealth, Readiness, RefereeHealth, WaitingCommands
