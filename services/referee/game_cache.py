@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Final
+import pickle
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from functools import lru_cache
+from operator import attrgetter
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError
-from schemas.field_types import Seat
+from schemas.field_types import COLORS, LOCOMOTIVE, Seat
+from schemas.rule_options import RuleOptions
 from services.ledger import EventReader, GameLog
 from services.referee.answered_ids import AnsweredIds
-from services.referee.hot_games import HotGames, folded_bytes
+from services.referee.decision_log import FailureLog
 from services.referee.rules import GameState, fold_events
+from services.referee.rules.board import Board, is_built_in
 from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.shared_setup import SharedSetup
-from services.referee.snapshots import Snapshot, SnapshotCache
+from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
+from services.referee.rules.state import STATE_FIELDS
+from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
+log = get_logger("referee")
 MAX_BYTES: Final = 2_048 * 1024 * 1024
-MIN_HOT_SHARE: Final = 8  # packed games leave an eighth to hot ones
-MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the CPU's cache when they are packed
+MIN_UNPACKED_SHARE: Final = 8  # packed games leave an eighth of the room to unpacked ones
 MAX_LOGS_PER_READ: Final = 256
+PACKING_ERRORS: Final = (*PROGRAMMING_ERRORS, pickle.PickleError)
+
+# Bytes, measured on the golden games at three moments of each: within a third of what restored ones take.
+GAME_BYTES: Final = 4 * 1_024
+NEW_GAME_BYTES: Final = 16 * 1_024  # of a game that is still to be created
+SEAT_BYTES: Final = 2 * 1_024
+FARE_BYTES: Final = 64  # of the board
+PART_BYTES: Final = 20  # of a seat's route, or of a card of a pile
+ENTRY_BYTES: Final = 12  # the id of its command
+BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
+PACKED_OVERHEAD_BYTES: Final = 350  # of a packed game besides its bytes: its key, its tuple
+MEASURED_AGAIN: Final = 2  # as soon as a game has so many times the entries
+
+SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
+PACKED_FIELDS: Final = tuple(name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, "seats"})
+_shared_fields_of = attrgetter(*SHARED_FIELDS)
+_packed_fields_of = attrgetter(*PACKED_FIELDS)
+_seat_fields_of = attrgetter(*SEAT_FIELDS)
 
 
 class CachedGame:
@@ -34,8 +59,8 @@ class CachedGame:
         "is_filed",
         "last_private_sequences",
         "length",
+        "measured_length",
         "pile_tracker",
-        "shared_setup",
         "state",
     )
 
@@ -43,29 +68,11 @@ class CachedGame:
         self.state = GameState()
         self.is_filed = False  # it is over, and has no streams any more: the state is that of no game
         self.length = 0
+        self.measured_length = 1  # when its size was measured last
         self.head = b""  # after the last entry
         self.pile_tracker = PileTracker()
         self.answered_ids = AnsweredIds()
         self.last_private_sequences: dict[Seat, int] = {}  # the last entry with a private part for each seat
-        self.shared_setup: SharedSetup | None = None  # what it shares with others, if it was restored
-
-    @classmethod
-    def from_snapshot(cls, snapshot: Snapshot) -> CachedGame:
-        """The game that was packed."""
-        cached_game = cls.__new__(cls)
-        cached_game.is_filed = False
-        cached_game.shared_setup = snapshot.shared_setup
-        cached_game.state, extra = snapshot.restore()
-        (
-            cached_game.length,
-            cached_game.head,
-            packed_ids,
-            cached_game.last_private_sequences,
-            pile_state,
-        ) = extra
-        cached_game.answered_ids = AnsweredIds(packed_ids)
-        cached_game.pile_tracker = PileTracker.from_state(pile_state)
-        return cached_game
 
     @classmethod
     def from_log(cls, game_log: GameLog) -> CachedGame:
@@ -92,39 +99,190 @@ class CachedGame:
         for seat in owners:
             self.last_private_sequences[seat] = self.length
 
-    def plain_values(self) -> tuple[object, ...]:
-        """All of it but the state, in plain values, for a snapshot."""
+    def has_answered(self, sender: Seat | None, command_id: str) -> bool:
+        """Whether the log has an entry for this command."""
+        return self.answered_ids.has(sender, command_id)
+
+    @property
+    def board(self) -> Board | None:
+        """The board; None before the game is created."""
+        return self.state.board if self.state.game else None
+
+    def size_bytes(self) -> int:
+        """About how much memory it takes, without its board."""
+        state = self.state
+        if not state.game:
+            return NEW_GAME_BYTES
+        piles: list[Sized] = [state.deck, *state.ticket_decks.values()]
+        for seat_state in state.seats:
+            piles += (seat_state.tickets, seat_state.routes)
         return (
+            GAME_BYTES
+            + SEAT_BYTES * len(state.seats)
+            + FARE_BYTES * len(state.board.fares)
+            + PART_BYTES * sum(map(len, piles))
+            + ENTRY_BYTES * self.length
+        )
+
+    def pack(self) -> PackedGame:
+        """The game as bytes, and what it shares with others. Raises one of PACKING_ERRORS: a bug left a value in
+        it that can't be packed."""
+        state = self.state
+        extra = (
             self.length,
             self.head,
             self.answered_ids.packed(),
             self.last_private_sequences,
             self.pile_tracker.to_state(),
         )
+        seats = [_seat_fields_of(seat_state) for seat_state in state.seats]
+        return PackedGame(
+            *_shared_fields_of(state), pickle.dumps((_packed_fields_of(state), seats, extra), 5)
+        )
 
-    def has_answered(self, sender: Seat | None, command_id: str) -> bool:
-        """Whether the log has an entry for this command."""
-        return self.answered_ids.has(sender, command_id)
+
+class PackedGame(NamedTuple):
+    """A game as bytes, a third of the size, which never leave the process; and the values that many games share."""
+
+    ruleset: Ruleset
+    board: Board
+    rule_options: RuleOptions
+    data: bytes
+
+    def size_bytes(self) -> int:
+        """About how much memory it takes, without its board."""
+        return len(self.data) + PACKED_OVERHEAD_BYTES
+
+    def unpack(self) -> CachedGame:
+        """The game, with the names of its board in place of equal strings: so it takes half of the memory."""
+        fields, seats, extra = pickle.loads(self.data)  # noqa: S301 - our own
+        state, name_of = GameState(), _names_of(self.board).get
+        state.ruleset, state.board, state.rule_options = self.ruleset, self.board, self.rule_options
+        for name, value in zip(PACKED_FIELDS, fields, strict=True):
+            setattr(state, name, value)
+        state.deck = [*map(name_of, state.deck, state.deck)]
+        state.ticket_decks = {name: [*map(name_of, deck, deck)] for name, deck in state.ticket_decks.items()}
+        state.route_owners = {name_of(route, route): seat for route, seat in state.route_owners.items()}
+        state.open_routes = {
+            fare: whole if routes == whole else (*map(name_of, routes, routes),)
+            for (fare, whole), routes in zip(
+                self.board.fares.items(), state.open_routes.values(), strict=False
+            )
+        }
+        for values in seats:
+            seat_state = SeatState.__new__(SeatState)
+            for name, value in zip(SEAT_FIELDS, values, strict=True):
+                setattr(seat_state, name, value)
+            seat_state.hand = {name_of(card, card): count for card, count in seat_state.hand.items()}
+            seat_state.tickets = [*map(name_of, seat_state.tickets, seat_state.tickets)]
+            seat_state.routes = [*map(name_of, seat_state.routes, seat_state.routes)]
+            seat_state.blocked_parallels = {
+                *map(name_of, seat_state.blocked_parallels, seat_state.blocked_parallels)
+            }
+            state.seats.append(seat_state)
+        game = CachedGame()
+        game.state = state
+        game.length, game.head, packed_ids, game.last_private_sequences, pile_state = extra
+        game.answered_ids, game.pile_tracker = AnsweredIds(packed_ids), PileTracker.from_state(pile_state)
+        return game
+
+
+@lru_cache(maxsize=64)
+def _names_of(board: Board) -> dict[str | None, str]:
+    """The board's names and the cards', each by itself."""
+    return {name: name for name in (*board.routes, *board.tickets, *board.cities, *COLORS, LOCOMOTIVE)}
+
+
+@lru_cache(maxsize=256)
+def _rule_options_of(packed: bytes) -> RuleOptions:
+    """Rule options: one value for all games that have equal ones."""
+    options: RuleOptions = pickle.loads(packed)  # noqa: S301 - our own
+    return options
+
+
+def _board_bytes(board: Board) -> int:
+    """About how much memory a board takes that isn't loaded anyway."""
+    parts = len(board.cities) + len(board.routes) + len(board.tickets)
+    return 0 if is_built_in(board) else BOARD_PART_BYTES * parts
+
+
+class SizedGame(Protocol):
+    """A game, and how much memory it takes."""
+
+    @property
+    def board(self) -> Board | None: ...
+    def size_bytes(self) -> int:
+        """About how much memory it takes, without its board."""
+        ...
+
+
+T = TypeVar("T", bound=SizedGame)
+
+
+class SizedGames(Generic[T]):
+    """Games by id, the least recently used first, and how much memory they take; a board counts once for all of them."""
+
+    def __init__(self) -> None:
+        self.total_bytes = 0
+        self._games: OrderedDict[str, T] = OrderedDict()
+        self._sizes: dict[str, tuple[int, Board | None]] = {}
+        self._board_uses: Counter[int] = Counter()
+
+    def __contains__(self, game: str) -> bool:
+        return game in self._games
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+    def get(self, game: str) -> T | None:
+        """The game, which is the most recently used one from now on."""
+        found = self._games.get(game)
+        if found is not None:
+            self._games.move_to_end(game)
+        return found
+
+    def put(self, game: str, value: T) -> None:
+        """Keep a game, measured now, as the most recently used one."""
+        self.pop(game)
+        self._games[game] = value
+        size, board = self._sizes[game] = value.size_bytes(), value.board
+        self.total_bytes += size
+        if board is not None:
+            self._board_uses[id(board)] += 1
+            if self._board_uses[id(board)] == 1:
+                self.total_bytes += _board_bytes(board)
+
+    def pop(self, game: str) -> T | None:
+        """Take a game out; None if it isn't here."""
+        found = self._games.pop(game, None)
+        if found is not None:
+            size, board = self._sizes.pop(game)
+            self.total_bytes -= size
+            if board is not None:
+                self._board_uses[id(board)] -= 1
+                if not self._board_uses[id(board)]:
+                    del self._board_uses[id(board)]
+                    self.total_bytes -= _board_bytes(board)
+        return found
+
+    def pop_oldest(self) -> tuple[str, T]:
+        """Take out the least recently used game. Raises StopIteration: there is none."""
+        game = next(iter(self._games))
+        found = self.pop(game)
+        assert found is not None
+        return game, found
 
 
 class GameCache:
-    """The folded games of a referee: a two-queue cache, of which any game may be dropped at any time.
+    """The folded games of a referee, of which any may be dropped at any time.
 
-    As many games are hot as `max_bytes` has room for. A game that comes when it is full is on probation: it is
-    soon packed again, unless it is asked for once more. So a scan over more games than there is room for
-    leaves the hot ones where they are. Packed games, of which eight take the room of one hot game, take it from
-    the hot ones that were asked for the longest ago, until those have but their share. The few games on probation
-    come on top."""
+    Recently used games stay unpacked. When memory runs out, the least recently used are packed to a third of the
+    size, then dropped."""
 
-    def __init__(
-        self,
-        ledger: EventReader,
-        max_bytes: int = MAX_BYTES,
-        max_probation_games: int = MAX_PROBATION_GAMES,
-    ) -> None:
-        self.ledger, self.max_bytes, self.max_probation_games = ledger, max_bytes, max_probation_games
-        self._hot, self._packed = HotGames(), SnapshotCache()
-        self._probation: OrderedDict[str, CachedGame] = OrderedDict()
+    def __init__(self, ledger: EventReader, max_bytes: int = MAX_BYTES) -> None:
+        self.ledger, self.max_bytes = ledger, max_bytes
+        self._unpacked, self._packed = SizedGames[CachedGame](), SizedGames[PackedGame]()
+        self._failures = FailureLog()
 
     def get(self, game: str) -> CachedGame:
         """The game, cached or folded now; the cached one may be older than the log.
@@ -132,23 +290,22 @@ class GameCache:
         Raises MissingEntryError or CorruptDataError: the log can't be read."""
         cached_game = self._find(game)
         if cached_game is None:
-            cached_game = self._fold(self.ledger.read_log(game))
+            cached_game = self._fold(game, self.ledger.read_log(game))
             self._insert(game, cached_game)
         return cached_game
 
     def prefetch(self, games: Sequence[str]) -> None:
         """Read and fold the logs of those games that aren't cached, many in one round trip. A log
         that can't be read or folded is left out: `get` raises the error."""
-        hot, probation, packed = self._hot, self._probation, self._packed
-        missing = [game for game in games if not (game in hot or game in probation or game in packed)]
+        missing = [game for game in games if game not in self._unpacked and game not in self._packed]
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
             for game, game_log in self.ledger.read_logs(missing[start : start + MAX_LOGS_PER_READ]).items():
                 try:
-                    self._insert(game, self._fold(game_log))
+                    self._insert(game, self._fold(game, game_log))
                 except CorruptDataError:
                     continue  # `get` raises it again
-                except PROGRAMMING_ERRORS:
-                    continue  # so it does a bug's error, where a command can be named with it
+                except PROGRAMMING_ERRORS as error:  # so it does this
+                    self._log_bug("game can't be folded", game, error)
 
     @contextmanager
     def rollback_on_error(self, game: str) -> Iterator[None]:
@@ -164,9 +321,8 @@ class GameCache:
 
     def invalidate(self, game: str) -> None:
         """Drop a game that may differ from its log."""
-        self._hot.pop(game)
-        self._probation.pop(game, None)
-        self._packed.discard(game)
+        self._unpacked.pop(game)
+        self._packed.pop(game)
 
     def is_current(self, game: str) -> bool:
         """Whether the cached game is at the head of its log; dropped if it isn't."""
@@ -180,52 +336,57 @@ class GameCache:
         return False
 
     def _find(self, game: str) -> CachedGame | None:
-        cached_game = self._hot.get(game)
-        if cached_game is not None:
-            self._make_room()  # it may have grown
-        elif cached_game := self._probation.pop(game, None):
-            self._hot.add(game, cached_game)
-            self._make_room()
-        elif snapshot := self._packed.pop(game):
-            cached_game = CachedGame.from_snapshot(snapshot)
+        cached_game = self._unpacked.get(game)
+        if cached_game is None:
+            if packed := self._packed.pop(game):
+                cached_game = packed.unpack()
+                self._insert(game, cached_game)
+        elif cached_game.length >= MEASURED_AGAIN * cached_game.measured_length:
             self._insert(game, cached_game)
         return cached_game
 
-    def _fold(self, game_log: GameLog) -> CachedGame:
-        """The game folded from its log, packed and restored once: so it shares with other games what is equal in
-        them, its parts lie beside each other, and it takes half of the memory."""
+    def _fold(self, game: str, game_log: GameLog) -> CachedGame:
         cached_game = CachedGame.from_log(game_log)
-        with suppress(*PROGRAMMING_ERRORS):  # see `_pack`
-            return CachedGame.from_snapshot(self._snapshot(cached_game))
-        return cached_game
+        if not cached_game.state.game:
+            return cached_game
+        try:
+            return self._shared(cached_game)
+        except PACKING_ERRORS as error:
+            self._log_bug("game can't be packed", game, error)
+            return cached_game
 
-    def _snapshot(self, cached_game: CachedGame) -> Snapshot:
-        return self._packed.pack(cached_game.state, cached_game.plain_values())
+    def _shared(self, folded: CachedGame) -> CachedGame:
+        """The game, packed and unpacked: it shares with other games what is equal in them, and takes less memory."""
+        options = _rule_options_of(pickle.dumps(folded.state.rule_options, 5))
+        return folded.pack()._replace(rule_options=options).unpack()
 
     def _insert(self, game: str, cached_game: CachedGame) -> None:
-        size = folded_bytes(cached_game.state, cached_game.length)
-        if self._hot.total_bytes + self._packed.total_bytes + size <= self.max_bytes:
-            self._hot.add(game, cached_game)
-            self._make_room()  # for its board
-            return
-        self._probation[game] = cached_game
-        if len(self._probation) > self.max_probation_games:
-            self._pack(*self._probation.popitem(last=False))
-            self._make_room()
-
-    def _make_room(self) -> None:
-        """Pack hot games, and drop packed ones, until all fit."""
+        """Keep a game unpacked; pack others, and drop packed ones, until all fit."""
+        cached_game.measured_length = max(1, cached_game.length)
+        self._unpacked.put(game, cached_game)
+        unpacked, packed = self._unpacked, self._packed
         while (
-            self._is_full() and len(self._hot) > 1 and self._hot.total_bytes * MIN_HOT_SHARE > self.max_bytes
+            self._is_full()
+            and len(unpacked) > 1
+            and unpacked.total_bytes * MIN_UNPACKED_SHARE > self.max_bytes
         ):
-            self._pack(*self._hot.pop_oldest())
-        while self._is_full() and len(self._packed):
-            self._packed.drop_one()
+            self._pack(*unpacked.pop_oldest())
+        while self._is_full() and len(packed):
+            packed.pop_oldest()
 
     def _is_full(self) -> bool:
-        return self._hot.total_bytes + self._packed.total_bytes > self.max_bytes
+        return self._unpacked.total_bytes + self._packed.total_bytes > self.max_bytes
 
     def _pack(self, game: str, cached_game: CachedGame) -> None:
-        # A game that was never created can't be packed; nor one that a bug left odd, which is folded anew.
-        with suppress(*PROGRAMMING_ERRORS):
-            self._packed.put(game, self._snapshot(cached_game))
+        """Keep a game packed; one that doesn't exist, has no streams any more or can't be packed is only dropped."""
+        if not cached_game.state.game:
+            return
+        try:
+            self._packed.put(game, cached_game.pack())
+        except PACKING_ERRORS as error:
+            self._log_bug("game can't be packed", game, error)
+
+    def _log_bug(self, what: str, game: str, error: Exception) -> None:
+        """Log a bug of ours once, with the game that showed it, which goes on the slow way: folded anew each time."""
+        if self._failures.is_new(error):
+            log.error(what, game=game, exc_info=error)

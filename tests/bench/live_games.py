@@ -19,7 +19,7 @@ from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
-from services.referee.game_cache import CachedGame, GameCache
+from services.referee.game_cache import GameCache
 from services.referee.worker import Referee
 from services.runtime.gc_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
@@ -228,12 +228,12 @@ class Copies(NamedTuple):
 
 
 def cache_copies(cache: GameCache, copies: Copies) -> tuple[int, int]:
-    """Cache these games as if their logs were folded, which would take minutes: each is restored from the snapshot of a
-    game with the same log, and is an object, or bytes, of its own."""
-    snapshots = [cache._snapshot(cache.get(game)) for game in copies.originals]
+    """Cache these games as if their logs were folded, which would take minutes: each is unpacked from the bytes
+    of a game with the same log, and is an object, or bytes, of its own."""
+    packed = [cache.get(game).pack() for game in copies.originals]
     for number, game in enumerate(copies.games):
-        cache._insert(game, CachedGame.from_snapshot(snapshots[number % len(snapshots)]))
-    return len(cache._hot), len(cache._packed)
+        cache._insert(game, packed[number % len(packed)].unpack())
+    return len(cache._unpacked), len(cache._packed)
 
 
 def process_commands(referee: Referee, envelopes: int) -> None:

@@ -18,6 +18,7 @@ from services.referee.game_cache import CachedGame, GameCache
 from services.referee.rules import fold
 from services.referee.rules.proof.view_verifier import ViewVerifier
 from services.referee.worker import Referee
+from tests.captured_logs import captured_logs
 from tests.referee.running_referee import (
     GAME,
     NEIGHBOUR_GAME,
@@ -35,17 +36,17 @@ from tests.referee.running_referee import (
 from tests.rules.given import full_state
 
 PLENTY = 1 << 30
-ONE_HOT_BYTES = 22 * 1_024
+TWO_GAMES_BYTES = 37 * 1_024
 THIRD = "game-three"
 
 
 # -- a referee with little room ----------------------------------------------------------------
 
 
-def small_cache_referee(ledger: RedisLedger, max_bytes: int = ONE_HOT_BYTES) -> Referee:
-    """A referee with room for one hot game and one on probation: of three, one is packed."""
+def small_cache_referee(ledger: RedisLedger, max_bytes: int = TWO_GAMES_BYTES) -> Referee:
+    """A referee with room for two unpacked games: of three, one is packed."""
     referee = referee_at(ledger, clock=Clock())
-    referee.processor.game_cache = GameCache(ledger, max_bytes, 1)
+    referee.processor.game_cache = GameCache(ledger, max_bytes)
     return referee
 
 
@@ -69,7 +70,7 @@ def play_games(ledger: RedisLedger, client: Any, referee: Referee, names: list[s
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
 def test_P7_the_size_of_the_cache_changes_nothing(ledger: RedisLedger, client: Any) -> None:
     names, logs = [f"table-{number}" for number in range(5)], []
-    for max_bytes in (PLENTY, ONE_HOT_BYTES, 2 * ONE_HOT_BYTES, 0):
+    for max_bytes in (PLENTY, TWO_GAMES_BYTES, 2 * TWO_GAMES_BYTES, 0):
         client.flushdb()
         fresh = RedisLedger(client, ledger.partitions)
         logs.append(play_games(fresh, client, small_cache_referee(fresh, max_bytes), names))
@@ -179,21 +180,27 @@ def test_P8_a_state_that_can_not_be_packed_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     broken: Any = crowded.processor.game_cache.get(THIRD).state
-    broken.route_owners = {"route": object()}
+    broken.route_owners = {"route": lambda: None}
     for game in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, GAME, GAME):
         crowded.processor.game_cache.get(game)
-    known = (
-        crowded.processor.game_cache._hot,
-        crowded.processor.game_cache._probation,
-        packed_games(crowded),
-    )
-    assert not any(THIRD in held for held in known)
+    assert THIRD not in crowded.processor.game_cache._unpacked
+    assert THIRD not in packed_games(crowded)
     submit(ledger, [CommandEnvelope("leave", THIRD, 1, Leave())])
     crowded.step(0)
     assert full_state(crowded.processor.game_cache.get(THIRD).state) == full_state(
         fold(ledger.read_entries(THIRD))
     )
     assert dead_letter_reasons(client) == []
+
+
+def test_P8_a_bug_in_packing_is_logged_once_with_its_game(crowded: Referee) -> None:
+    with captured_logs() as lines:
+        for _ in range(2):
+            broken: Any = crowded.processor.game_cache.get(THIRD).state
+            broken.route_owners = {"route": lambda: None}
+            for game in (NEIGHBOUR_GAME, GAME):
+                crowded.processor.game_cache.get(game)
+    assert [(line["event"], line["game"]) for line in lines] == [("game can't be packed", THIRD)]
 
 
 def test_P7_a_game_that_is_packed_and_restored_for_each_command_is_the_game_folded_anew(
@@ -204,12 +211,18 @@ def test_P7_a_game_that_is_packed_and_restored_for_each_command_is_the_game_fold
     for number in range(4):
         submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1)))])
         crowded.step(0)
-        for other in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, THIRD, THIRD):  # those asked for twice become hot
+        for other in (NEIGHBOUR_GAME, THIRD):
             cache.get(other)
         assert GAME in packed_games(crowded)
         fresh, cached_game = CachedGame.from_log(ledger.read_log(GAME)), cache.get(GAME)
         assert full_state(cached_game.state) == full_state(fresh.state)
-        assert cached_game.plain_values() == fresh.plain_values()
+        assert beside_state(cached_game) == beside_state(fresh)
+
+
+def beside_state(cached_game: CachedGame) -> tuple[object, ...]:
+    """What a cached game knows besides its state."""
+    ids, piles = cached_game.answered_ids.packed(), cached_game.pile_tracker.to_state()
+    return cached_game.length, cached_game.head, ids, cached_game.last_private_sequences, piles
 
 
 def test_P9_a_game_folded_from_its_log_shares_what_is_equal_with_the_others(
@@ -239,31 +252,30 @@ def test_P8_a_state_that_an_error_left_broken_is_rolled_back(opened: Referee) ->
     assert cache.get(GAME).state.deck == []
 
 
-def test_P9_a_game_that_is_asked_for_again_on_probation_becomes_hot(crowded: Referee) -> None:
-    for game in (GAME, GAME, NEIGHBOUR_GAME, THIRD):
+def test_P9_the_least_recently_used_game_is_packed(crowded: Referee) -> None:
+    for game, packed in ((GAME, THIRD), (GAME, THIRD), (THIRD, NEIGHBOUR_GAME), (NEIGHBOUR_GAME, GAME)):
         crowded.processor.game_cache.get(game)
-    assert packed_games(crowded) == [NEIGHBOUR_GAME]
-    assert GAME in crowded.processor.game_cache._hot
+        assert packed_games(crowded) == [packed]
 
 
 # -- games that aren't cached ----------------------------------------------------------------
 
 
 def test_P9_a_game_that_does_not_exist_is_not_packed(ledger: RedisLedger) -> None:
-    cache = GameCache(ledger, 0, 1)
+    cache = GameCache(ledger, 0)
     for number in range(5):
         assert cache.get(f"no-game-{number}").length == CachedGame().length
     assert len(cache._packed) == 0
 
 
-def test_P9_games_are_packed_only_when_there_is_no_room_for_hot_ones(
+def test_P9_games_are_packed_only_when_there_is_no_room_for_unpacked_ones(
     ledger: RedisLedger, crowded: Referee
 ) -> None:
     roomy = small_cache_referee(ledger, PLENTY)
     for game in (GAME, NEIGHBOUR_GAME, THIRD):
         roomy.processor.game_cache.get(game)
     assert packed_games(roomy) == []
-    assert len(roomy.processor.game_cache._hot) == 3
+    assert len(roomy.processor.game_cache._unpacked) == 3
 
 
 def test_P9_the_ids_of_answered_commands_are_kept_in_order_so_that_one_is_found_in_few_steps() -> None:

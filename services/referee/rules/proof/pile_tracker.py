@@ -49,7 +49,7 @@ class PileChange(NamedTuple):
 
 
 class PileTracker:
-    """Every hidden pile of one game. It packs into plain values, for snapshots."""
+    """Every hidden pile of one game. It packs into plain values."""
 
     __slots__ = ("laid_count", "returned_count", "runs", "shuffle_count")
 
@@ -70,7 +70,7 @@ class PileTracker:
         return pile_tracker
 
     def to_state(self) -> PileState:
-        """All of it in plain values, for a snapshot; `from_state` restores it."""
+        """All of it in plain values, which `from_state` restores."""
         return self.shuffle_count, self.laid_count, self.returned_count, self.runs
 
     def apply(self, event: Event) -> PileChange | None:

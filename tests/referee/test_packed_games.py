@@ -1,0 +1,228 @@
+"""A packed game is the game that was packed, and games have a budget of memory, on the nastiest board too."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+from random import Random
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.referee.game_cache import (
+    MIN_UNPACKED_SHARE,
+    SHARED_FIELDS,
+    CachedGame,
+    GameCache,
+    SizedGames,
+)
+from services.referee.rules import RULESETS, GameState, fold
+from services.referee.rules.board import load_board
+from services.referee.rules.seat_state import SEAT_FIELDS
+from services.referee.rules.state import STATE_FIELDS
+from tests.golden.test_golden import FILES, read
+from tests.long_runs import long_after
+from tests.rules.given import full_state
+from tests.rules.hostile_games import hostile_game
+from tests.rules.random_games import RANDOM_GAMES, RandomGame
+
+ENTRIES = 60
+REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+shared = attrgetter(*SHARED_FIELDS)
+
+
+class NoLogs:
+    """A ledger without a game."""
+
+
+def contents(state: GameState) -> dict[str, Any]:
+    """All of a state, with the order of its dictionaries, which a rule might iterate over."""
+    contents = full_state(state)
+    return contents | {"order of": [[*held] for held in contents.values() if isinstance(held, dict)]}
+
+
+def cached(state: GameState, entries: int = ENTRIES) -> CachedGame:
+    cached_game = CachedGame()
+    cached_game.state, cached_game.length = state, entries
+    return cached_game
+
+
+def unpacked(state: GameState) -> GameState:
+    """The state, packed and unpacked."""
+    return cached(state).pack().unpack().state
+
+
+def played(board: str, seats: int, moves: int = ENTRIES, seed: int = 1) -> RandomGame:
+    game = RandomGame(Random(seed), board, seats)
+    for number in game.steps():
+        if number == moves:
+            break
+    return game
+
+
+# -- one packed game ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("examples", long_after(1, (3, 12)))
+@pytest.mark.parametrize("rules", RULESETS)
+def test_P7_an_unpacked_state_is_the_state_folded_anew(rules: str, examples: int) -> None:
+    """Whole games go on with the unpacked state, at any moment of a game of any ruleset."""
+
+    @settings(REPEATABLE, max_examples=examples)
+    @given(play=RANDOM_GAMES[rules], often=st.sampled_from([1, 7]))
+    def check(play: RandomGame, often: int) -> None:
+        for number in play.steps():
+            if number % often == 0:
+                before = play.state
+                play.state = unpacked(before)
+                assert play.state is not before
+                assert all(
+                    one is other for one, other in zip(shared(play.state), shared(before), strict=True)
+                )
+            if number % 25 == 0:
+                assert contents(play.state) == contents(fold(play.log))
+        assert contents(play.state) == contents(fold(play.log))
+
+    check()
+
+
+def test_P7_what_happens_to_an_unpacked_state_leaves_the_packed_game_alone() -> None:
+    play = played("usa", 4)
+    packed, before = cached(play.state).pack(), contents(play.state)
+    for _ in range(2):
+        play.state = packed.unpack().state
+        assert contents(play.state) == before
+        next(iter(play.steps()))
+
+
+def test_P7_every_field_of_a_state_is_packed() -> None:
+    """Each field that can be is given a value of its own here; one that is left out would have its first one."""
+    state = played("usa", 4).state
+    marked(state, STATE_FIELDS)
+    for seat_state in state.seats:
+        marked(seat_state, SEAT_FIELDS)
+    found = unpacked(state)
+    for name in set(STATE_FIELDS) - {"seats"}:
+        assert getattr(found, name) == getattr(state, name), name
+    for found_seat, seat_state in zip(found.seats, state.seats, strict=True):
+        for name in SEAT_FIELDS:
+            assert getattr(found_seat, name) == getattr(seat_state, name), name
+    assert len(found.seats) == 4
+
+
+def marked(target: object, names: tuple[str, ...]) -> None:
+    """Give each field that holds a number or a string another one, which no other field has."""
+    for index, name in enumerate(names):
+        value = getattr(target, name)
+        if isinstance(value, str):
+            setattr(target, name, f"mark of {name}")
+        elif isinstance(value, int) and not isinstance(value, bool):
+            setattr(target, name, 1_000 + index)
+
+
+def test_P7_routes_that_were_opened_again_stand_where_they_stood() -> None:
+    state = played("usa", 4).state
+    again = next(name for name in state.route_owners if len(state.open_routes[state.board.routes[name].fare]))
+    state.open_routes[state.board.routes[again].fare] += (again,)
+    assert unpacked(state).open_routes == state.open_routes
+
+
+def test_P9_equal_rule_options_are_one_value_for_all_games() -> None:
+    cache, logs = GameCache(NoLogs()), [played("usa", 4, 5, seed).log for seed in (1, 2)]  # type: ignore[arg-type]  # never read
+    assert fold(logs[0]).rule_options is not fold(logs[1]).rule_options
+    one, two = (cache._shared(cached(fold(log))).state.rule_options for log in logs)
+    assert one is two
+    assert one == fold(logs[0]).rule_options
+
+
+# -- what games take ---------------------------------------------------------------------
+
+
+def reachable(parts: list[Any], known: dict[int, Any]) -> dict[int, Any]:
+    """All objects that these refer to, besides those that are known, by id."""
+    found: dict[int, Any] = {}
+    while parts:
+        part = parts.pop()
+        if id(part) in found or id(part) in known or isinstance(part, type | ModuleType | FunctionType):
+            continue
+        found[id(part)] = part
+        parts += gc.get_referents(part)
+    return found
+
+
+def taken_bytes(game: CachedGame | GameState) -> int:
+    """What the game takes, without what it shares."""
+    state = game.state if isinstance(game, CachedGame) else game
+    known = reachable([*shared(state)], {})
+    return sum(sys.getsizeof(part) for part in reachable([game], known).values())
+
+
+@pytest.mark.parametrize("path", FILES[::24], ids=lambda path: path.stem)
+def test_P9_an_unpacked_game_is_counted_with_about_what_it_takes(path: Path) -> None:
+    log = read(path).log
+    for entries in (4, len(log) // 2, len(log)):
+        folded = CachedGame()
+        folded.apply_entries(log[:entries])
+        packed = folded.pack()
+        taken = taken_bytes(game := packed.unpack())
+        assert 0.6 < game.size_bytes() / taken < 2
+        assert taken < taken_bytes(folded)
+        assert packed.size_bytes() < 0.6 * taken
+
+
+def test_P9_a_game_on_a_hostile_board_is_counted_with_at_least_half_of_what_it_takes() -> None:
+    states = [state for seed in range(6) if (state := hostile_game(Random(seed)))]
+    assert len(states) > 3
+    for state in states:
+        games = SizedGames[CachedGame]()
+        games.put("game", cached(state, 2))
+        assert games.total_bytes > taken_bytes(state) / 2
+
+
+def test_P9_the_board_of_a_stranger_counts_once_for_all_games_on_it() -> None:
+    games, game = SizedGames[CachedGame](), cached(played("usa", 2).state)
+    game.state.board = replace(load_board("usa"))  # equal, and not the one that is loaded anyway
+    for name in ("one", "two"):
+        games.put(name, game)
+    assert games.total_bytes - 2 * game.size_bytes() > 100_000
+    for name in ("one", "two", "never there"):
+        games.pop(name)
+    assert (games.total_bytes, len(games)) == (0, 0)
+
+
+def test_P9_a_game_that_has_grown_is_measured_again() -> None:
+    cache, growing = GameCache(NoLogs()), CachedGame()  # type: ignore[arg-type]  # never read
+    cache._insert("game", growing)
+    new = cache._unpacked.total_bytes
+    growing.state, growing.length = played("iberia", 8).state, ENTRIES
+    assert cache._find("game") is growing
+    assert cache._unpacked.total_bytes >= growing.size_bytes() > new
+
+
+@pytest.fixture(params=[0, 100_000, 1_000_000, 4_000_000])
+def bounded_cache(request: pytest.FixtureRequest) -> Iterator[GameCache]:
+    yield GameCache(NoLogs(), request.param)  # type: ignore[arg-type]  # never read
+
+
+def test_P9_games_never_take_more_than_their_bytes(bounded_cache: GameCache) -> None:
+    """The latest game is there, whatever it takes, and an eighth of the room is for unpacked ones."""
+    cache, most = bounded_cache, bounded_cache.max_bytes
+    states, rng = [played("usa", 4).state, played("iberia", 8).state], Random(2)
+    for number in range(300):
+        cache._insert(f"game-{number}", cached(states[number % 2].copy()))
+        cache._find(f"game-{max(0, number - rng.randrange(40))}")
+        assert cache._unpacked.total_bytes + cache._packed.total_bytes <= max(
+            most, cache._unpacked.total_bytes
+        )
+        assert len(cache._unpacked) <= 1 or cache._unpacked.total_bytes <= most
+    assert "game-299" in cache._unpacked or "game-299" in cache._packed
+    if most == 4_000_000:
+        assert len(cache._packed) > 100
+        assert cache._unpacked.total_bytes > most / MIN_UNPACKED_SHARE / 2
