@@ -19,18 +19,12 @@ from services.ledger.engine.errors import EngineError
 
 
 def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
-    """Run the app with these commands added to its own; that alone which is named where its start is waited for. An error
-    is one clear line."""
-    if arguments[:1] == ["play"]:
-        from services.cli import play  # noqa: PLC0415 - the others take a third as long to import
-
-        app.add_typer(play.app)
-    elif SERVICES.isdisjoint(arguments[:1]):
-        from services.cli.all_commands import add_commands  # noqa: PLC0415 - a service needs no other command
-
-        add_commands(app)
-    else:
+    """Add the commands to the app, and run the one that is named. An error is one clear line."""
+    name = arguments[0] if arguments else ""
+    if name in SERVICES:
         app.add_typer(services.app)
+    else:
+        _add_other_commands(app, only_play=name == "play")
     try:
         app(arguments)
     except GameNotFoundError as error:
@@ -45,3 +39,39 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         exit_with_error(str(error), 1)
     except EngineError as error:
         exit_with_error(f"the engine can't be reached any more: {error}", 1)
+
+
+def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
+    from services.cli.playing import play  # noqa: PLC0415 - a service needs none of these
+
+    app.add_typer(play.app)
+    if only_play:
+        return
+    from services.cli import board  # noqa: PLC0415 - `play` needs none of these, which take as long to import
+    from services.cli.games import audit, export_verify, fork, replay, suggest  # noqa: PLC0415
+    from services.cli.operating import (  # noqa: PLC0415
+        dead_letters,
+        disputes,
+        jobs,
+        keys,
+        person,
+        status,
+    )
+    from services.cli.playing import tournament, trains  # noqa: PLC0415
+
+    for module in (
+        replay,
+        fork,
+        audit,
+        board,
+        export_verify,
+        trains,
+        services,
+        status,
+        suggest,
+        tournament,
+        keys,
+    ):
+        app.add_typer(module.app)
+    for group, name in ((dead_letters, "dead"), (jobs, "jobs"), (disputes, "disputes"), (person, "person")):
+        app.add_typer(group.app, name=name)

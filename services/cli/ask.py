@@ -7,7 +7,7 @@ No time passes while a query is answered.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, NotRequired, TypedDict
 
@@ -23,7 +23,7 @@ from schemas.commands import (
     write_command,
 )
 from schemas.errors import InvalidInputError
-from schemas.events import CommandRefused, Event, SeedRevealed, write_event
+from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
 from schemas.field_types import Seat
 from schemas.position_queries import (
     POSITION_QUERY_SCHEMA,
@@ -31,11 +31,12 @@ from schemas.position_queries import (
     InvalidCommand,
     PositionQuery,
     SeatCommand,
+    SeatCounted,
+    StationCounted,
+    TicketCounted,
 )
 from schemas.positions import Position
-from services.cli.position_question import position_json
-from services.cli.question_board import ids_meant, question_ids, read_question_board
-from services.cli.score_breakdown import score_breakdown
+from services.cli.position_question import ids_meant, position_json, question_ids, read_question_board
 from services.documents.reader import read_document, read_text
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal, score
 from services.referee.rules.position_game import QUESTION_GAME_ID, start_from_position
@@ -184,3 +185,31 @@ def _normalize_query(document: dict[str, object], folder: Path) -> object:
     if isinstance(position := query.get("position"), dict):
         query["position"] = {field: value for field, value in position.items() if value is not None}
     return replace_names(query, question_ids(query, folder))
+
+
+def score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
+    """One seat's score, its tickets and stations named by their cities."""
+    seat_state = state.seats[seat_score.seat]
+    lent = zip(seat_state.stations.items(), seat_score.lent, strict=True)
+    return SeatCounted(
+        seat=seat_score.seat,
+        routes=seat_score.routes,
+        tickets=tuple(_count_tickets(state, seat_score)),
+        ticket_points=seat_score.tickets,
+        longest=seat_score.longest,
+        longest_bonus=seat_score.bonus,
+        stations=tuple(StationCounted(city, neighbour, route) for (city, neighbour), route in lent),
+        station_points=seat_score.stations,
+        merchandise=seat_score.merchandise,
+        most_tickets_bonus=seat_score.most,
+        total=seat_score.total,
+        place=seat_score.place,
+    )
+
+
+def _count_tickets(state: GameState, seat_score: SeatScore) -> Iterator[TicketCounted]:
+    """In the order in which the seat got them."""
+    for ticket_id in state.seats[seat_score.seat].tickets:
+        if ticket_id is not None:
+            ticket = state.board.tickets[ticket_id]
+            yield TicketCounted((ticket.a, ticket.b), ticket.points, ticket_id in seat_score.made)

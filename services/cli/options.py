@@ -1,4 +1,4 @@
-"""What the commands of `ledgerline` share: options, settings, and the engine to read from."""
+"""What the commands of `ledgerline` share: options, the games that they read, and what their arguments name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from pydantic import SecretStr
 
+from schemas.contract import Schema
 from schemas.errors import InvalidInputError
+from schemas.field_types import GameId, Seat
 from services.archive import PUBLIC_KEY_HEX, TrustedKey, TrustedKeys
 from services.auditor.job_queue import Jobs
 from services.bootstrap.composition import open_archive_reader
@@ -21,7 +23,8 @@ from services.bootstrap.embedded import (
     open_jobs_for_reading,
     open_ledger_for_reading,
 )
-from services.ledger import RedisLedger
+from services.cli.exit import GameNotFoundError
+from services.ledger import GameReader, RedisLedger
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import Settings, read_settings
 from services.verification.game_repository import GameRepository
@@ -30,12 +33,17 @@ DataOption = Annotated[
     Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+GameArgument = Annotated[str, typer.Argument(help="The game's id, as play and games print it.")]
 DEFAULT_DATA = Path(".ledgerline")
+GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-def load_settings(**overrides: object) -> Settings:
-    """The settings of the environment, with these fields set otherwise. Raises InvalidInputError."""
-    return read_settings(**overrides)
+class OpenedGames(NamedTuple):
+    """All games to read: those of the ledger, and those that have left it for the archive."""
+
+    settings: Settings  # with the data folder's own archive and signing key where they name none
+    ledger: RedisLedger
+    repository: GameRepository
 
 
 def set_up_logging(settings: Settings, *, quiet: bool = False) -> None:
@@ -46,29 +54,57 @@ def set_up_logging(settings: Settings, *, quiet: bool = False) -> None:
 
 @contextmanager
 def open_read_ledger(data: Path) -> Iterator[RedisLedger]:
-    """The ledger to read from: the settings' engine if they name one, else the data folder's.
+    """Open the ledger of the settings' engine if they name one, else of the data folder's.
 
     Raises InvalidInputError where there is no engine, and EngineUnavailableError."""
-    with open_ledger_for_reading(data, _load_read_settings(data)) as ledger:
+    with open_ledger_for_reading(data, _read_settings(data)) as ledger:
         yield ledger
 
 
 @contextmanager
-def open_repository(data: Path) -> Iterator[GameRepository]:
-    """All games to read: those of that ledger, and those that have left it for the archive."""
+def open_games(data: Path) -> Iterator[OpenedGames]:
+    """Open that ledger, and the archive of the settings or else of the data folder. Raises what `open_read_ledger` does."""
     with open_read_ledger(data) as ledger:
-        yield GameRepository(ledger, open_archive_reader(with_own_archive(load_settings(), data)))
-
-
-def with_own_archive(settings: Settings, data: Path) -> Settings:
-    """The settings, with the data folder's own archive and signing key where they name none. Raises
-    InvalidInputError."""
-    return settings.model_copy(
-        update={
+        settings = read_settings()
+        own = {
             "archive_url": settings.archive_url or default_archive_url(data),
             "signing_key": SecretStr(data_folder_signing_key(data, settings, make=False)),
         }
-    )
+        settings = settings.model_copy(update=own)
+        yield OpenedGames(settings, ledger, GameRepository(ledger, open_archive_reader(settings)))
+
+
+@contextmanager
+def open_jobs(data: Path) -> Iterator[Jobs]:
+    """Open the jobs of the settings' engine if they name one, else of the data folder's."""
+    with open_jobs_for_reading(data, _read_settings(data)) as jobs:
+        yield jobs
+
+
+def _read_settings(data: Path) -> Settings:
+    """The settings of a command that reads an existing engine. Raises InvalidInputError where there is none."""
+    settings = read_settings()
+    set_up_logging(settings, quiet=True)
+    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
+        raise InvalidInputError("--data", f"there are no games in {data}; `ledgerline play` plays one")
+    return settings
+
+
+def read_game_log(games: GameReader, game: str) -> list[bytes]:
+    """The packed entries of the game that an argument names. Raises InvalidInputError or GameNotFoundError."""
+    log = games.read_entries(GAME_ID.read(game))
+    if not log:
+        raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
+    return log
+
+
+def parse_viewer(text: str, seats: int) -> Seat | None:
+    """The viewer that `--as` names: a seat, or None for the public. Raises InvalidInputError."""
+    if text == "public":
+        return None
+    if not text.isdecimal() or int(text) >= seats:
+        raise InvalidInputError("--as", f"{text!r} is neither public nor a seat from 0 to {seats - 1}")
+    return int(text)
 
 
 def parse_public_key(text: str | None) -> TrustedKeys | None:
@@ -78,24 +114,3 @@ def parse_public_key(text: str | None) -> TrustedKeys | None:
     if not re.fullmatch(PUBLIC_KEY_HEX, text):
         raise InvalidInputError("--key", "must be the server's public key, 64 hex digits")
     return TrustedKeys([TrustedKey(bytes.fromhex(text))])
-
-
-@contextmanager
-def open_jobs(data: Path) -> Iterator[Jobs]:
-    """The jobs of the settings' engine if they name one, else of the data folder's."""
-    with open_jobs_for_reading(data, _load_read_settings(data)) as jobs:
-        yield jobs
-
-
-def _load_read_settings(data: Path) -> Settings:
-    """Settings for a command that reads an existing engine. Raises InvalidInputError."""
-    settings = load_settings()
-    set_up_logging(settings, quiet=True)
-    require_engine(data, settings)
-    return settings
-
-
-def require_engine(data: Path, settings: Settings) -> None:
-    """Raises InvalidInputError where neither the data folder nor the settings name an engine."""
-    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
-        raise InvalidInputError("--data", f"there are no games in {data}; `ledgerline play` plays one")

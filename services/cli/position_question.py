@@ -1,13 +1,28 @@
-"""A game's position as JSON: as `ask` prints it, and as a whole question that `ask` takes."""
+"""The question that `ask` takes about a position: made from a game, and the board that it names."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from schemas.boards.board_ids import BoardIds
+from schemas.boards.form import BoardForm
+from schemas.commands import BuildStation, ClaimRoute, Command, MovePassenger
+from schemas.errors import InvalidInputError
+from schemas.field_types import is_json_value
 from schemas.positions import POSITION_SCHEMA
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from services.documents.board_files import read_board_file, read_board_text
 from services.referee.rules import RULESETS, GameState
+from services.referee.rules.board import Board, board_names, load_board
 from services.referee.rules.moves.play_off import board_reference
 from services.referee.rules.position_form import state_as_position
 from services.referee.rules.setup.create_game import resolve_rule_options
+
+DEFAULT_RULESET: Final = "usa"  # of a question that names neither rules nor board
 
 
 def position_json(state: GameState) -> dict[str, object]:
@@ -33,3 +48,64 @@ def position_question(state: GameState) -> dict[str, object]:
         "commands": [],
         "legal": True,
     }
+
+
+def read_question_board(board: str | Mapping[str, object] | None, folder: Path) -> BoardForm | str | None:
+    """A board of the question or of a file; or a name or None, which the rules look up.
+
+    Raises InvalidInputError."""
+    text = board if isinstance(board, str | None) else json.dumps(board)
+    if text is None or text in board_names():
+        return text
+    if text.lstrip().startswith(("<", "{")):
+        try:
+            return read_board_text(text, "board")
+        except InvalidInputError as error:
+            raise InvalidInputError("board", str(error), error.rule) from None
+    return read_board_file(folder / text) if "/" in text or "." in text else text
+
+
+def question_ids(question: Mapping[str, object], folder: Path) -> BoardIds | None:
+    """The ids of the board of a question that isn't checked yet; None where the board can't be read, which is refused
+    later, with the reason."""
+    board, ruleset = question.get("board"), question.get("ruleset", DEFAULT_RULESET)
+    if board is None and isinstance(ruleset, str) and ruleset in RULESETS:
+        board = RULESETS[ruleset].default_board
+    if not isinstance(board, str | dict) or not is_json_value(board):
+        return None
+    try:
+        form = read_question_board(board, folder)
+        return BoardIds(form) if isinstance(form, BoardForm) else _ids_of(load_board(str(form)))
+    except InvalidInputError:
+        return None
+
+
+@lru_cache(maxsize=16)
+def _ids_of(board: Board) -> BoardIds:
+    return BoardIds(board.form)
+
+
+def ids_meant(command: Command, board: Board) -> list[str]:
+    """Ids of the board to suggest for the first one in a command that the board doesn't have."""
+    ids = _ids_of(board)
+    routes, cities = _named_places(command)
+    for route in routes:
+        if route not in ids.routes:
+            return ids.routes_meant(route)
+    for city in cities:
+        if city not in ids.cities:
+            return ids.cities_meant(city)
+    return []
+
+
+def _named_places(command: Command) -> tuple[list[str], list[str]]:
+    """The routes and the cities that a command names."""
+    match command:
+        case ClaimRoute(route, _, passenger):
+            return [route], [passenger] if passenger else []
+        case BuildStation(city, _, neighbour):
+            return [], [city, neighbour] if neighbour else [city]
+        case MovePassenger(city, path):
+            return [*path], [city]
+        case _:
+            return [], []

@@ -13,8 +13,9 @@ import typer
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.cli.exit import CommandLineError
-from services.cli.options import DEFAULT_DATA, DataOption, load_settings, set_up_logging
+from services.cli.options import DEFAULT_DATA, DataOption, set_up_logging
 from services.runtime.gc_tuning import tune_garbage_collector
+from services.runtime.settings import read_settings
 
 app = typer.Typer()
 StrictEngineOption = Annotated[
@@ -37,7 +38,7 @@ def serve(
 ) -> None:
     """Run everything on this machine, at the address it prints. Stop it with Ctrl-C."""
     overrides: dict[str, object] = {"host": host, "port": port, "strict_engine": strict_engine}
-    settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
+    settings = read_settings(**{name: value for name, value in overrides.items() if value is not None})
     set_up_logging(settings)
     stop = _stop_on_signal()
     with run_embedded_server(data, settings, processes=True) as running:
@@ -73,7 +74,7 @@ def gateway(strict_engine: StrictEngineOption = None) -> None:
 
 
 def _run_service(service: composition.ServiceRunner, **overrides: object) -> None:
-    settings = load_settings(**overrides)
+    settings = read_settings(**overrides)
     set_up_logging(settings)
     tune_garbage_collector()
     service(settings, _stop_on_signal())

@@ -11,9 +11,9 @@ from schemas.commands import CommandEnvelope, CreateGame
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event
-from services.cli import bot_games
-from services.cli.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.cli.exit import CommandLineError
+from services.cli.playing import bot_games
+from services.cli.playing.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.ledger import CommandResult, QueueFullError
 from services.runtime.settings import read_settings
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from schemas.player_names import SaltedNames
-from services.cli.person import _exported_seat
-from services.cli.person_search import NamedSeat, Wanted, find_seats
+from services.cli.operating.person import NamedSeat, Wanted, _exported_seat, find_seats
 from services.verification.game_repository import GameRepository
 
 GAME = "usa-seats-freed"  # seat 1 was taken by `two`, freed, and taken by `three`

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.cli.play import create_game_body
+from services.cli.playing.play import create_game_body
 
 DEEP = "[" * 100_000
 LONG = "a" * 5_000

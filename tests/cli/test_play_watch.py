@@ -10,7 +10,7 @@ from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.cli.exit import CommandLineError
-from services.cli.watch import SilentDisplay, WatchedGame, follow_games
+from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.log.view_queries import ViewPageOrError
 from services.ledger.scripts.view_merge import LogRewoundError

@@ -10,10 +10,10 @@ import pytest
 import redis
 
 from schemas.errors import InvalidInputError
-from services.cli import game_requests
 from services.cli.exit import CommandLineError
-from services.cli.game_requests import post_until_answered
-from services.cli.stall_watch import STALL_TIMEOUT_S, StallWatch
+from services.cli.playing import trains_tables
+from services.cli.playing.following import STALL_TIMEOUT_S, StallWatch
+from services.cli.playing.trains_tables import post_until_answered
 from services.ledger.embedded import embedded_engine
 from services.ledger.engine.connection import EngineUnavailableError
 
@@ -45,7 +45,7 @@ def gateway(
             raise following
         return following
 
-    monkeypatch.setattr(game_requests, "RETRY_DELAY_S", 0.0)
+    monkeypatch.setattr(trains_tables, "RETRY_DELAY_S", 0.0)
     return httpx.Client(base_url="http://gateway", transport=httpx.MockTransport(answer)), requests
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.bootstrap.embedded import run_embedded_server
-from services.cli import status_report
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
@@ -102,7 +101,7 @@ def test_P8_what_waits_is_shown_with_its_age_and_partition(
     [load] = [each for each in loads(engine_url) if each["commands"]]
     assert (load["partition"], load["commands"]) == (HOME, 1)
     assert 0 <= load["oldest_command_ms"] < 60_000
-    monkeypatch.setattr(status_report, "STALL_MS", 0)
+    monkeypatch.setattr("services.cli.operating.status.STALL_MS", 0)
     assert problems(engine_url)[0].endswith(f"in partitions: {', '.join(map(str, ALL))}")
 
 

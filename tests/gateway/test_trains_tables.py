@@ -9,7 +9,7 @@ from schemas.codec import unpack_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, SeatGone
 from services.bootstrap.embedded import EmbeddedServer
-from services.cli.logged_tables import MAX_SEAT_NAME, LoggedTables, seat_name
+from services.cli.playing.trains_tables import MAX_SEAT_NAME, LoggedTables, seat_name
 from services.ledger import RedisLedger
 from services.verification.audit import audit
 from services.verification.replay import Replay

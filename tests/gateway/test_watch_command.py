@@ -9,8 +9,8 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.cli.exit import GameNotFoundError
+from services.cli.games.replay import follow_game
 from services.cli.output import console
-from services.cli.watch_command import follow_game
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
 from tests.gateway.clients import CreatedGame

@@ -48,11 +48,11 @@ HEALTH_MUTANTS: Final = (
         "        if False:\n            self.answers.record_unknown", ("tests/gateway/test_health_routes.py",),
     ),
     Mutant(
-        "ledgerline status says that a system without referees is well", "P7", "services/cli/status_report.py",
+        "ledgerline status says that a system without referees is well", "P7", "services/cli/operating/status.py",
         "    if not report.shares and MEMBERSHIP_KEY not in report.mistyped_keys:\n", "    if False:\n", STATUS,
     ),
     Mutant(
-        "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/status_report.py",
+        "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/operating/status.py",
         "for broken in broken_promises(settings)]", "for broken in ()]", STATUS,
     ),
     Mutant(

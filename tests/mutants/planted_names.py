@@ -44,7 +44,7 @@ NAMES_MUTANTS: Final = (
         "    if (names := ledger.read_names(game)) != written:\n", ("tests/auditor/test_archive_job.py",),
     ),
     Mutant(
-        "the archive keeps what is erased", "security", "services/cli/person.py",
+        "the archive keeps what is erased", "security", "services/cli/operating/person.py",
         "    if left != archived:\n", "    if False:\n", ERASED,
     ),
     Mutant(
@@ -68,7 +68,7 @@ NAMES_MUTANTS: Final = (
         "            return due <= self.names and ", "            return ", BESIDE,
     ),
     Mutant(
-        "a fork's seat isn't found with its game's", "security", "services/cli/person_search.py",
+        "a fork's seat isn't found with its game's", "security", "services/cli/operating/person.py",
         "        followed |= more\n", "        break\n", ("tests/security/test_person_command.py",),
     ),
 )  # fmt: skip

@@ -177,7 +177,7 @@ SECURITY_MUTANTS: Final = (
         "        except structlog.DropEvent:\n            return True\n", ("tests/security/test_log_lines.py",),
     ),
     Mutant(
-        "play has boards of one's own where nobody may", "security", "services/cli/play.py",
+        "play has boards of one's own where nobody may", "security", "services/cli/playing/play.py",
         "        require_own_boards(settings)\n", "        pass\n", ("tests/security/test_own_boards.py",),
     ),
     Mutant(

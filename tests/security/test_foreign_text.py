@@ -13,8 +13,8 @@ import pytest
 from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, SeatPlan, StartGame
 from services.archive import MAX_FILE_BYTES
 from services.cli.output import PlainTextConsole
+from services.cli.playing.following import LineDisplay, LiveDisplay, WatchedGame
 from services.cli.tables import standings_table
-from services.cli.watch import LineDisplay, LiveDisplay, WatchedGame
 from services.documents.files import read_bytes
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count

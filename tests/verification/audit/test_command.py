@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.archive import encode_game_file
-from services.cli.audit import run_audit
 from services.cli.exit import GameNotFoundError
+from services.cli.games.audit import load_file, load_game, run_audit
+from services.cli.options import parse_public_key
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
 from services.verification.reseal import reseal_log
@@ -24,10 +24,9 @@ from tests.verification.audit.given import USA, golden
 def audit(
     named: str, ledger: Any = None, at: int | None = None, html: Path | None = None, key: str | None = None
 ) -> bool:
-    def open_repository() -> AbstractContextManager[Any]:
-        return nullcontext(GameRepository(ledger, None))
-
-    return run_audit(named, open_repository, at, True, html, key)
+    if ledger is None:
+        return run_audit(load_file(Path(named), parse_public_key(key)), at, True, html)
+    return run_audit(load_game(named, GameRepository(ledger, None)), at, True, html)
 
 
 def exported(folder: Path, log: list[bytes], game: str = USA) -> Path:
@@ -70,7 +69,7 @@ def test_a_file_with_a_dropped_entry_has_findings(tmp_path: Path, capsys: pytest
 def test_the_terminal_shows_the_verdict_the_move_and_who_saw_what(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_audit(GAME, lambda: nullcontext(GameRepository(ledger, None)), 3, False, None)
+    run_audit(load_game(GAME, GameRepository(ledger, None)), 3, False, None)
     output = capsys.readouterr().out
     for words in (f"game {GAME}", "Entry 3:", "Decided again: the same verdict.", "the public was shown:"):
         assert words in output, words

@@ -14,7 +14,7 @@ from schemas.errors import InvalidInputError
 from schemas.rows import pack, unpack
 from services.archive import Signer
 from services.cli.exit import GameNotFoundError
-from services.cli.export_verify import export_game, read_heads, verify_file
+from services.cli.games.export_verify import export_game, read_heads, verify_file
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from tests.referee.running_referee import GAME, opening_commands, referee_at, submit

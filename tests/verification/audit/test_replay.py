@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused
 from services.archive import Signer, decode_game_file, encode_game_file
-from services.cli import audit as audit_command
+from services.cli.games.audit import load_game, run_audit
 from services.ledger import RedisLedger
 from services.referee.rules import fold
 from services.verification.audit import audit, audit_json
@@ -63,7 +62,7 @@ def test_an_audit_of_the_engine_with_its_page_decodes_every_entry_once(
     repository = GameRepository(ledger, None)
     decoded.clear()
     page = tmp_path / "page.html"
-    assert audit_command.run_audit(GAME, lambda: nullcontext(repository), 5, True, page)
+    assert run_audit(load_game(GAME, repository), 5, True, page)
     assert page.exists()
     assert {decoded[data] for data in log} == {1}
 

@@ -19,15 +19,16 @@ from schemas.field_types import is_json_value
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.bots.seat_projection import ViewPageReader
-from services.cli.bot_games import create_bot_games, require_own_boards, with_seeds
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, set_up_logging
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, set_up_logging
 from services.cli.output import console, print_json
+from services.cli.playing.bot_games import create_bot_games, require_own_boards, with_seeds
+from services.cli.playing.following import LineDisplay, LiveDisplay, SilentDisplay, WatchedGame, follow_games
 from services.cli.tables import final_score_table
-from services.cli.watch import LineDisplay, LiveDisplay, SilentDisplay, WatchedGame, follow_games
 from services.documents.board_files import read_board_file
 from services.ledger import ViewFollower
 from services.referee.rules import RULESETS
 from services.referee.rules.board import board_names, load_board
+from services.runtime.settings import read_settings
 from services.verification.game_repository import GameRepository
 
 app = typer.Typer()
@@ -56,7 +57,7 @@ def play(
     as_json: JsonOption = False,
 ) -> None:
     """Play whole games with bots, through the real pipeline, and print the final scores."""
-    settings = load_settings()
+    settings = read_settings()
     set_up_logging(settings, quiet=True)
     body = create_game_body(rules, seats, seed, board, option or ())
     if not isinstance(body.get("board", ""), str):

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
-from schemas.field_types import Seat
-from services.bootstrap.composition import open_archive_reader
+from schemas.tokens import Holder, TokenKeys
 from services.bootstrap.data_folder_keys import data_folder_token_keys
 from services.cli.exit import CommandLineError
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
+    GameArgument,
     JsonOption,
-    load_settings,
-    open_read_ledger,
-    with_own_archive,
+    open_games,
+    read_game_log,
 )
 from services.cli.output import console, print_json, print_line
-from services.cli.replay import read_game_log
 from services.gateway.models.table_models import Suggestions
-from services.ledger import RedisLedger, iter_view
+from services.ledger import iter_view
 from services.referee.rules import fold
 from services.tables.table_fold import FoldedTable
-from services.verification.game_repository import GameRepository
 
 app = typer.Typer()
 
 
 @app.command()
 def suggest(
-    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    game: GameArgument,
     seat: Annotated[int, typer.Option(min=0, max=7, help="Whose move.")],
     at: Annotated[int | None, typer.Option(min=1, help="After this entry, in place of the last one.")] = None,
     token: Annotated[
@@ -46,18 +42,17 @@ def suggest(
     as_json: JsonOption = False,
 ) -> None:
     """Say what a seat might do, the best first, with the points that each choice is expected to bring."""
-    settings = with_own_archive(load_settings(), data)
-    with open_read_ledger(data) as ledger:
-        repository = GameRepository(ledger, open_archive_reader(settings))
-        state = fold(read_game_log(repository, game))
+    with open_games(data) as games:
+        state = fold(read_game_log(games.repository, game))
         if seat >= len(state.seats):
             raise InvalidInputError("--seat", f"must be from 0 to {len(state.seats) - 1}")
         if state.result is None:
-            _require_token(ledger, data, game, seat, token)
+            latest = games.ledger.read_token_generations(game).of(seat)
+            _require_token(data_folder_token_keys(data, games.settings), token, Holder(game, seat), latest)
             if not state.access.suggestions:
                 raise CommandLineError(f"game {game} was made without suggestions; ask when it is over")
         table = FoldedTable(game, seat)
-        entries = list(iter_view(repository, game, seat))
+        entries = list(iter_view(games.repository, game, seat))
     if at is not None and at > len(entries):
         raise InvalidInputError("--at", f"game {game} has {len(entries)} entries")
     table.apply(entries[:at])
@@ -69,20 +64,22 @@ def suggest(
         _print_suggestions(suggestions)
 
 
-def _require_token(ledger: RedisLedger, data: Path, game: str, seat: Seat, text: str | None) -> None:
+def _require_token(keys: TokenKeys, text: str | None, holder: Holder, generation: int) -> None:
     """Raises InvalidInputError: while a game is played, a seat asks for itself alone."""
     if text is None:
         raise InvalidInputError(
             "--token", "is missing: while the game is played, a seat asks for itself alone"
         )
-    token = data_folder_token_keys(data, load_settings()).verify(text)
+    token = keys.verify(text)
     if (
         token is None
-        or token.holder != (game, seat)
+        or token.holder != holder
         or token.has_ended(time.time())
-        or token.generation < ledger.read_token_generations(game).of(seat)
+        or token.generation < generation
     ):
-        raise InvalidInputError("--token", f"isn't one that opens seat {seat} of game {game} now")
+        raise InvalidInputError(
+            "--token", f"isn't one that opens seat {holder.seat} of game {holder.game} now"
+        )
 
 
 def _print_suggestions(suggestions: Suggestions) -> None:
@@ -92,13 +89,8 @@ def _print_suggestions(suggestions: Suggestions) -> None:
         return
     table = Table("", "what", "points", "lead", "why", title=f"Suggestions for {where}")
     for place, each in enumerate(suggestions.commands, 1):
-        table.add_row(
-            str(place),
-            each.text,
-            _with_error(each.points, each.points_error),
-            _with_error(each.lead, each.lead_error),
-            each.why,
-        )
+        points = _with_error(each.points, each.points_error)
+        table.add_row(str(place), each.text, points, _with_error(each.lead, each.lead_error), each.why)
     console.print(table)
 
 

@@ -16,7 +16,6 @@ from schemas.field_types import Seat
 from services.bots.seat_projection import ViewPageReader
 from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line
-from services.cli.stall_watch import StallWatch
 from services.cli.tables import game_progress, standings_table
 from services.ledger import MissingEntryError, ViewFollower
 from services.ledger.log.view_pages import ViewPage, ViewRequest
@@ -27,6 +26,7 @@ from services.referee.rules.proof.view_verifier import VerificationFailedError, 
 from services.text.events import event_sentence
 from services.text.game_summary import game_summary_json
 
+STALL_TIMEOUT_S: Final = 600.0  # without any progress, on a server that hasn't failed
 WAIT_MS: Final = 1_000  # for the next entry of the only game
 MANY_WAIT_MS: Final = 10  # for that of one of many
 PAUSE_S: Final = 0.01  # for each game, between two looks at all of them
@@ -177,3 +177,25 @@ def _entries_of(page: ViewPageOrError) -> list[ViewEntry]:
     if not isinstance(page, ViewPage):
         raise page
     return page.views[None]
+
+
+class StallWatch:
+    """How long a server has made no progress. `failure_reason` says why it can't go on; empty while it can."""
+
+    def __init__(
+        self, failure_reason: Callable[[], str], monotonic_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._failure_reason, self._monotonic_s = failure_reason, monotonic_s
+        self._last_progress_s = monotonic_s()
+
+    def note_progress(self) -> None:
+        """Begin the time anew."""
+        self._last_progress_s = self._monotonic_s()
+
+    def check(self, waiting_for: str) -> None:
+        """Return while it is worth to go on waiting. Raises CommandLineError: the server failed, or stood still
+        for STALL_TIMEOUT_S."""
+        if reason := self._failure_reason():
+            raise CommandLineError(reason)
+        if self._monotonic_s() - self._last_progress_s > STALL_TIMEOUT_S:
+            raise CommandLineError(f"{waiting_for} has stood still for {STALL_TIMEOUT_S:g} s")

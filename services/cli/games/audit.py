@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import typer
 from rich.table import Table
 
-from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.field_types import GameId
 from schemas.player_names import shown_names, unpack_names
 from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.cli.exit import GameNotFoundError
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository, parse_public_key
+from services.cli.options import DEFAULT_DATA, GAME_ID, DataOption, JsonOption, open_games, parse_public_key
 from services.cli.output import console, print_json, print_line
 from services.cli.tables import standings_table
 from services.documents.files import read_bytes, write_bytes
@@ -32,7 +29,6 @@ from services.verification.replay import Replay
 from services.verification.report.page import render_page
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
-_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 # Only the name of a file has a dot or a slash.
 _GAME_ID_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
 app = typer.Typer()
@@ -59,40 +55,31 @@ def audit_command(
     as_json: JsonOption = False,
 ) -> None:
     """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
-    if not run_audit(game_or_file, lambda: open_repository(data), at, as_json, html, key):
+    if not _GAME_ID_PATTERN.fullmatch(game_or_file) or Path(game_or_file).is_file():
+        source = load_file(Path(game_or_file), parse_public_key(key))
+    else:
+        with open_games(data) as games:
+            source = load_game(game_or_file, games.repository)
+    if not run_audit(source, at, as_json, html):
         raise typer.Exit(1)
 
 
-def run_audit(
-    game_or_file: str,
-    open_games: Callable[[], AbstractContextManager[GameRepository]],
-    sequence: int | None,
-    as_json: bool,
-    html: Path | None,
-    key: str | None = None,
-) -> bool:
-    """Audit a game or a file, and print the result. Returns whether nothing is wrong. `key` is the public key that
-    must have signed a file; without it nothing is said about who signed.
+def run_audit(source: AuditSource, sequence: int | None, as_json: bool, html: Path | None) -> bool:
+    """Audit a game, explain the entry of this number, and print the result. Returns whether nothing is wrong.
 
-    Raises InvalidInputError or GameNotFoundError."""
-    source = (
-        _load_file(Path(game_or_file), parse_public_key(key))
-        if _is_file(game_or_file)
-        else _load_game(game_or_file, open_games)
-    )
+    Raises InvalidInputError: there is no such entry, or the page can't be written."""
     if sequence is not None and sequence > len(source.replay.log):
         raise InvalidInputError(
             "--at", f"game {source.replay.game} has {len(source.replay.log)} entries, so no entry {sequence}"
         )
     result = audit(source.replay, source.checks)
+    explanation = None if as_json and html is None else _explain_entry(source, sequence)
     if html is not None:
-        write_bytes(
-            html, render_page(result, source.replay, _explain_entry(source, sequence)).encode(), "--html"
-        )
+        write_bytes(html, render_page(result, source.replay, explanation).encode(), "--html")
     if as_json:
         print_json(audit_json(result, source.replay, sequence))
     else:
-        _print_audit(result, _explain_entry(source, sequence), sequence)
+        _print_audit(result, explanation, sequence)
         if html is not None:
             console.print(f"The page is {html}.")
     return result.ok
@@ -101,12 +88,10 @@ def run_audit(
 # -- loading the game ---------------------------------------------------------------------
 
 
-def _is_file(game_or_file: str) -> bool:
-    return not _GAME_ID_PATTERN.fullmatch(game_or_file) or Path(game_or_file).is_file()
+def load_file(path: Path, trusted: TrustedKeys | None) -> AuditSource:
+    """The game of a file, which a trusted key must have signed; None says nothing about who signed.
 
-
-def _load_file(path: Path, trusted: TrustedKeys | None) -> AuditSource:
-    """The game of a file. Raises InvalidInputError."""
+    Raises InvalidInputError."""
     try:
         game_file = decode_game_file(read_bytes(path, MAX_FILE_BYTES, str(path)))
     except GameFileError as error:
@@ -118,23 +103,20 @@ def _load_file(path: Path, trusted: TrustedKeys | None) -> AuditSource:
     return _file_source(game_file, trusted, shown_names(names))
 
 
-def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRepository]]) -> AuditSource:
-    """A game of the ledger or of the archive. Raises GameNotFoundError, or MissingEntryError: its log has a gap."""
-    with open_games() as repository:
-        ledger = repository.ledger
-        log = ledger.read_entries(_GAME_ID.read(game))
-        if not log and (file := repository.read_game_file(game)) is not None:
-            return _file_source(file, repository.trusted, shown_names(repository.read_names(game)))
-        if not log:
-            message = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
-            raise GameNotFoundError(message)
-        replay = Replay(game, log, shown_names(repository.read_names(game)))
-        checks = (
-            *check_stored_chain(ledger, replay),
-            check_stored_views(ledger, replay),
-            SIGNATURE_NOT_CHECKED,
-        )
-        return AuditSource(replay, checks)
+def load_game(game: str, repository: GameRepository) -> AuditSource:
+    """A game of the ledger or of the archive.
+
+    Raises InvalidInputError, GameNotFoundError, or MissingEntryError: its log has a gap."""
+    ledger = repository.ledger
+    log = ledger.read_entries(GAME_ID.read(game))
+    if not log and (file := repository.read_game_file(game)) is not None:
+        return _file_source(file, repository.trusted, shown_names(repository.read_names(game)))
+    if not log:
+        message = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
+        raise GameNotFoundError(message)
+    replay = Replay(game, log, shown_names(repository.read_names(game)))
+    views = check_stored_views(ledger, replay)
+    return AuditSource(replay, (*check_stored_chain(ledger, replay), views, SIGNATURE_NOT_CHECKED))
 
 
 def _file_source(file: GameFile, trusted: TrustedKeys | None, names: Mapping[str, str]) -> AuditSource:
@@ -172,11 +154,9 @@ def _finding_summary(result: Audit, kind: CheckKind, good_result: str) -> str:
     finding_count = sum(finding.kind == kind for finding in result.findings)
     if finding_count:
         return pluralize(finding_count, "finding")
-    return (
-        good_result
-        if kind in result.checked
-        else f"not checked: {result.unchecked.get(kind, 'not part of this audit')}"
-    )
+    if kind in result.checked:
+        return good_result
+    return f"not checked: {result.unchecked.get(kind, 'not part of this audit')}"
 
 
 def _print_explanation(explanation: Explanation) -> None:
@@ -185,11 +165,8 @@ def _print_explanation(explanation: Explanation) -> None:
     print_line()
     print_line(f"Entry {explanation.sequence}: {sender_name(explanation.after, entry.seat)} wants to {text}.")
     print_line(f"Refused by {refusal.rule}: {refusal.why}." if refusal else "Accepted.")
-    print_line(
-        f"Not as the rules say. {explanation.doubt}"
-        if explanation.doubt
-        else "Decided again: the same verdict."
-    )
+    doubt = explanation.doubt
+    print_line(f"Not as the rules say. {doubt}" if doubt else "Decided again: the same verdict.")
     for citation in explanation.cited[:1] if refusal else explanation.cited:
         print_line(f"  {citation.rule}: {citation.sentence or citation.passage}")
     for viewer, perspective in explanation.perspectives.items():

@@ -15,7 +15,7 @@ from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, re
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
 from schemas.plain_errors import plain_field
-from services.cli.stall_watch import StallWatch
+from services.cli.playing.following import StallWatch
 from services.ledger import CommandBatchSubmitter, CommandSubmitter, QueueFullError, ViewReader
 from services.runtime.settings import Settings
 

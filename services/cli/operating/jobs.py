@@ -27,57 +27,41 @@ def jobs_list(
     as_json: JsonOption = False,
 ) -> None:
     """List the jobs that failed, run, wait, or are tried again later."""
-    if context.invoked_subcommand is None:
-        with open_jobs(data) as jobs:
-            list_jobs(jobs, most, as_json)
-
-
-@app.command("retry")
-def jobs_retry(ids: JobIds = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA) -> None:
-    """Try jobs again now that failed or wait for their next try; --all: all that failed."""
+    if context.invoked_subcommand is not None:
+        return
     with open_jobs(data) as jobs:
-        retry_jobs(jobs, ids or (), select_all)
-
-
-@app.command("drop")
-def jobs_drop(ids: JobIds = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA) -> None:
-    """Delete jobs. What is still to be done gets a new one."""
-    with open_jobs(data) as jobs:
-        drop_jobs(jobs, ids or (), select_all)
-
-
-def list_jobs(jobs: Jobs, limit: int, as_json: bool) -> None:
-    """Print the jobs: those that failed first, then those that run, that wait, and that are tried later."""
-    job_infos = jobs.list_jobs(limit)
+        job_infos, count = jobs.list_jobs(most), jobs.count()
     if as_json:
-        document = {"count": jobs.count(), "jobs": [_job_json(job) for job in job_infos]}
-        print_json(document)
+        print_json({"count": count, "jobs": [_job_json(job) for job in job_infos]})
         return
     if not job_infos:
         console.print("No jobs. Everything is done.")
         return
     table = Table("job", "state", "tries", "since", "next try", "why the last one failed")
     for job in job_infos:
-        table.add_row(
-            job.id, job.state, str(job.tries), _format_time(job.since), _format_time(job.again), job.why
-        )
+        since, again = _format_time(job.since), _format_time(job.again)
+        table.add_row(job.id, job.state, str(job.tries), since, again, job.why)
     console.print(table)
     if any(job.state == "failed" for job in job_infos):
         console.print("A failed job stays until you retry or drop it: `ledgerline jobs retry` or `drop`.")
 
 
-def retry_jobs(jobs: Jobs, ids: Sequence[str], select_all: bool) -> None:
-    """Have jobs tried again now. Raises InvalidInputError."""
-    for job_id in _select_job_ids(jobs, ids, select_all):
-        jobs.retry(job_id)
-        console.print(f"{job_id} is to be tried again.")
+@app.command("retry")
+def jobs_retry(ids: JobIds = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA) -> None:
+    """Try jobs again now that failed or wait for their next try; --all: all that failed."""
+    with open_jobs(data) as jobs:
+        for job_id in _select_job_ids(jobs, ids or (), select_all):
+            jobs.retry(job_id)
+            console.print(f"{job_id} is to be tried again.")
 
 
-def drop_jobs(jobs: Jobs, ids: Sequence[str], select_all: bool) -> None:
-    """Delete jobs. Raises InvalidInputError."""
-    for job_id in _select_job_ids(jobs, ids, select_all):
-        jobs.drop(job_id)
-        console.print(f"{job_id} is dropped.")
+@app.command("drop")
+def jobs_drop(ids: JobIds = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA) -> None:
+    """Delete jobs. What is still to be done gets a new one."""
+    with open_jobs(data) as jobs:
+        for job_id in _select_job_ids(jobs, ids or (), select_all):
+            jobs.drop(job_id)
+            console.print(f"{job_id} is dropped.")
 
 
 def _select_job_ids(jobs: Jobs, ids: Sequence[str], select_all: bool) -> Sequence[str]:

@@ -33,37 +33,7 @@ def list_command(
 ) -> None:
     """List the dead letters: the commands that broke the referee."""
     with open_read_ledger(data) as ledger:
-        list_dead_letters(ledger, most, as_json)
-
-
-@app.command("show")
-def show_command(reference: Reference, data: DataOption = DEFAULT_DATA) -> None:
-    """Show everything that is known of one, as JSON."""
-    with open_read_ledger(data) as ledger:
-        print_json(_dead_letter_json(_find_dead_letter(ledger, reference)))
-
-
-@app.command("retry")
-def retry_command(
-    references: References = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA
-) -> None:
-    """Queue them again, once the cause is mended. None of them can be decided twice."""
-    with open_read_ledger(data) as ledger:
-        retry_dead_letters(ledger, references or (), select_all)
-
-
-@app.command("drop")
-def drop_command(
-    references: References = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA
-) -> None:
-    """Delete them for good."""
-    with open_read_ledger(data) as ledger:
-        drop_dead_letters(ledger, references or (), select_all)
-
-
-def list_dead_letters(ledger: RedisLedger, limit: int, as_json: bool) -> None:
-    """Print the dead letters, the oldest first."""
-    dead_letters = ledger.dead_letters().list_all(limit)
+        dead_letters = ledger.dead_letters().list_all(most)
     if as_json:
         print_json({"dead": [_dead_letter_json(dead) for dead in dead_letters]})
         return
@@ -83,18 +53,33 @@ def list_dead_letters(ledger: RedisLedger, limit: int, as_json: bool) -> None:
     )
 
 
-def retry_dead_letters(ledger: RedisLedger, references: Sequence[str], select_all: bool) -> None:
-    """Put commands back into their queue, under the ids that they have. Raises InvalidInputError."""
-    for dead in _select_dead_letters(ledger, references, select_all):
-        outcome = "is queued again" if ledger.dead_letters().retry(dead) else "was gone already"
-        console.print(f"{dead.reference} {outcome}.")
+@app.command("show")
+def show_command(reference: Reference, data: DataOption = DEFAULT_DATA) -> None:
+    """Show everything that is known of one, as JSON."""
+    with open_read_ledger(data) as ledger:
+        print_json(_dead_letter_json(_find_dead_letter(ledger, reference)))
 
 
-def drop_dead_letters(ledger: RedisLedger, references: Sequence[str], select_all: bool) -> None:
-    """Delete dead letters. Raises InvalidInputError."""
-    for dead in _select_dead_letters(ledger, references, select_all):
-        outcome = "is dropped" if ledger.dead_letters().drop(dead) else "was gone already"
-        console.print(f"{dead.reference} {outcome}.")
+@app.command("retry")
+def retry_command(
+    references: References = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA
+) -> None:
+    """Queue them again, once the cause is mended. None of them can be decided twice."""
+    with open_read_ledger(data) as ledger:
+        for dead in _select_dead_letters(ledger, references or (), select_all):
+            outcome = "is queued again" if ledger.dead_letters().retry(dead) else "was gone already"
+            console.print(f"{dead.reference} {outcome}.")
+
+
+@app.command("drop")
+def drop_command(
+    references: References = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA
+) -> None:
+    """Delete them for good."""
+    with open_read_ledger(data) as ledger:
+        for dead in _select_dead_letters(ledger, references or (), select_all):
+            outcome = "is dropped" if ledger.dead_letters().drop(dead) else "was gone already"
+            console.print(f"{dead.reference} {outcome}.")
 
 
 def _select_dead_letters(

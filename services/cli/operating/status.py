@@ -1,20 +1,55 @@
-"""What `ledgerline status` finds out, and what of it is wrong. Pure but for its reads."""
+"""`ledgerline status`: is all well, and where isn't it? Exit code 0 where it is, else 1."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from schemas.errors import InvalidInputError
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs, open_read_ledger
+from services.cli.output import console, print_json
+from services.ledger.engine.connection import EngineUnavailableError
+from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.keys import MEMBERSHIP_KEY
 from services.ledger.operations.engine_settings import EngineSettings, broken_promises
 from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.ledger.redis_ledger import RedisLedger
 from services.referee.leases import assign_partitions
 
+app = typer.Typer()
 SILENT_S: Final = 5.0  # of a referee: its lease has ended
 HANGING_S: Final = 15.0  # of another service: each does something at least every 5 s
 STALL_MS: Final = 10_000
 FULL: Final = 0.9  # of the engine's memory
+MAX_ROWS: Final = 12  # partitions that are shown, the longest wait first
+MIB: Final = 1024 * 1024
+
+
+@app.command()
+def status(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
+    """Show services, engine, backlog, dead letters and jobs at a glance; exit code 1 if not all is well."""
+    with open_read_ledger(data) as ledger:
+        report = _read_report(ledger, _count_jobs(data))
+    if as_json:
+        print_json(_report_json(report))
+    else:
+        _print_report(report)
+    if _find_problems(report):
+        raise typer.Exit(1)
+
+
+def _count_jobs(data: Path) -> dict[str, int] | None:
+    """The auditor's jobs by state; None where their engine doesn't answer, or isn't named beside a cluster."""
+    try:
+        with open_jobs(data) as jobs:
+            return {str(state): count for state, count in jobs.count().items()}
+    except (*ENGINE_ERRORS, EngineUnavailableError, InvalidInputError):
+        return None
 
 
 class StatusReport(NamedTuple):
@@ -35,8 +70,8 @@ class StatusReport(NamedTuple):
         return sum(load.dead_letters for load in self.loads)
 
 
-def read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusReport:
-    """Ask the engine for all of it; `jobs` are counted elsewhere. Raises one of ENGINE_ERRORS."""
+def _read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusReport:
+    """Ask the engine for all but the jobs. Raises one of ENGINE_ERRORS."""
     status = ledger.system_status()
     nodes = status.nodes()
     time_ms = max(node.time_ms for node in nodes)  # a node that is away has none
@@ -55,7 +90,7 @@ def read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusRe
     )
 
 
-def find_problems(report: StatusReport) -> list[str]:
+def _find_problems(report: StatusReport) -> list[str]:
     """Why the system isn't healthy, in sentences; empty where it is."""
     problems = [problem for node in report.nodes for problem in _node_problems(node)]
     if unread := report.partitions - len(report.loads):
@@ -82,7 +117,7 @@ def find_problems(report: StatusReport) -> list[str]:
     return problems
 
 
-def find_notices(report: StatusReport) -> list[str]:
+def _find_notices(report: StatusReport) -> list[str]:
     """What an operator should look at, though games go on."""
     notices = []
     if report.dead_letters:
@@ -110,13 +145,13 @@ def _node_problems(node: EngineNode) -> list[str]:
     return found
 
 
-def report_json(report: StatusReport) -> dict[str, object]:
+def _report_json(report: StatusReport) -> dict[str, object]:
     """The report as one JSON document."""
-    problems = find_problems(report)
+    problems = _find_problems(report)
     return {
         "healthy": not problems,
         "problems": problems,
-        "notices": find_notices(report),
+        "notices": _find_notices(report),
         "engine": [node._asdict() for node in report.nodes],
         "services": [
             {
@@ -130,3 +165,63 @@ def report_json(report: StatusReport) -> dict[str, object]:
         "dead_letters": report.dead_letters,
         "jobs": report.jobs,
     }
+
+
+def _print_report(report: StatusReport) -> None:
+    problems = _find_problems(report)
+    console.print(Text("NOT HEALTHY", "bold red") if problems else Text("healthy", "bold green"))
+    for problem in problems:
+        console.print(Text(f"  ! {problem}", "red"))
+    for notice in _find_notices(report):
+        console.print(Text(f"  * {notice}", "yellow"))
+    for table in (_service_table(report), _engine_table(report.nodes), _partition_table(report.loads)):
+        console.print(table)
+    counts = report.jobs or {}
+    jobs = ", ".join(f"{count} {state}" for state, count in counts.items()) or "unknown"
+    console.print(f"dead letters: {report.dead_letters}    jobs: {jobs}")
+
+
+def _service_table(report: StatusReport) -> Table:
+    table = Table("service", "last sign", "partitions", title="Services", title_justify="left")
+    for service in (*report.referees, *report.others):
+        is_referee = service in report.referees
+        is_late = service.last_sign_s >= (SILENT_S if is_referee else HANGING_S)
+        age = Text(f"{service.last_sign_s:.1f} s ago", "red" if is_late else "")
+        table.add_row(service.name, age, str(len(report.shares.get(service.name, ()))) if is_referee else "")
+    if not table.row_count:
+        table.add_row(Text("none", "red"), "", "")
+    return table
+
+
+def _engine_table(nodes: Sequence[EngineNode]) -> Table:
+    table = Table(
+        "engine", "role", "replicas", "AOF", "eviction", "memory", title="Engine", title_justify="left"
+    )
+    for node in nodes:
+        limit = f" of {node.max_bytes / MIB:,.0f}" if node.max_bytes else ", no limit"
+        aof = Text(node.aof if node.is_aof_well else f"{node.aof}, fails", "" if node.is_aof_well else "red")
+        name = f"{node.product} {node.address}".rstrip()
+        memory = f"{node.used_bytes / MIB:,.0f} MiB{limit}"
+        table.add_row(name, node.role, str(node.replicas), aof, node.eviction, memory)
+    return table
+
+
+def _partition_table(loads: Sequence[PartitionLoad]) -> Table:
+    """Those where anything waits; the longest wait first."""
+    filled = [load for load in loads if load.commands or load.bot_tasks or load.dead_letters]
+    filled.sort(key=lambda load: max(load.oldest_command_ms or 0, load.oldest_bot_task_ms or 0), reverse=True)
+    title = f"Backlog: {len(filled)} of {len(loads)} partitions have something waiting"
+    headings = ("partition", "commands", "oldest", "bot tasks", "oldest", "dead letters")
+    table = Table(*headings, title=title, title_justify="left")
+    for load in filled[:MAX_ROWS]:
+        table.add_row(
+            *(str(load.partition), str(load.commands), _format_age(load.oldest_command_ms)),
+            *(str(load.bot_tasks), _format_age(load.oldest_bot_task_ms), str(load.dead_letters)),
+        )
+    if len(filled) > MAX_ROWS:
+        table.add_row("...", f"and {len(filled) - MAX_ROWS} more", "", "", "", "")
+    return table
+
+
+def _format_age(age_ms: int | None) -> str:
+    return "" if age_ms is None else f"{age_ms / 1000:.1f} s"

@@ -11,25 +11,24 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from schemas.contract import Schema
 from schemas.errors import InvalidInputError
-from schemas.field_types import GameId
 from schemas.player_names import pack_names
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
 from services.bootstrap.data_folder_keys import data_folder_signing_key
-from services.cli.exit import GameNotFoundError
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
+    GameArgument,
     JsonOption,
-    load_settings,
-    open_repository,
+    open_games,
     parse_public_key,
+    read_game_log,
 )
 from services.cli.output import console, print_json, print_line
 from services.documents.files import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
 from services.referee.rules import fold
+from services.runtime.settings import read_settings
 from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
 from services.verification.findings import Check
@@ -42,7 +41,6 @@ OLD_RULES_WARNING: Final = (
 )
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")
 app = typer.Typer()
-_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
 
 
@@ -51,23 +49,21 @@ _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
 
 @app.command()
 def export(
-    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    game: GameArgument,
     file: Annotated[Path, typer.Argument(help="The file to write.")],
     data: DataOption = DEFAULT_DATA,
 ) -> None:
     """Write a finished game to one file that everybody can check: see docs/proof.md."""
-    signer = _own_signer(data)
-    with open_repository(data) as repository:
-        export_game(repository, signer, game, file)
+    signer = Signer(data_folder_signing_key(data, read_settings()))
+    with open_games(data) as games:
+        export_game(games.repository, signer, game, file)
 
 
 def export_game(reader: GameReader, signer: Signer, game: str, path: Path) -> None:
     """Write a finished game's file.
 
     Raises InvalidInputError or GameNotFoundError; MissingEntryError or CorruptDataError where the game is damaged."""
-    log = reader.read_entries(_GAME_ID.read(game))
-    if not log:
-        raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
+    log = read_game_log(reader, game)
     if not fold(log).result:
         raise InvalidInputError("game", f"{game} isn't over: its file would show what is still hidden")
     names = reader.read_names(game)
@@ -84,17 +80,6 @@ def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
     Raises CorruptDataError where a head doesn't follow from the view."""
     entries = islice(iter_view(reader, game, None), length)
     return recompute_heads(game, [(entry.number, entry.shown.public, entry.shown.head) for entry in entries])
-
-
-@app.command("public-key")
-def public_key(data: DataOption = DEFAULT_DATA) -> None:
-    """Print the public key that signs finished games here: LEDGERLINE_SIGNING_KEY's, or the data folder's."""
-    print_line(_own_signer(data).public_key.hex())
-
-
-def _own_signer(data: Path) -> Signer:
-    """The service's signer. Raises InvalidInputError."""
-    return Signer(data_folder_signing_key(data, load_settings()))
 
 
 # -- verify --------------------------------------------------------------------------------------

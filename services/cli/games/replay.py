@@ -1,4 +1,4 @@
-"""`ledgerline games` and `ledgerline replay`: the list of games, and one of them turn by turn."""
+"""`ledgerline games`, `replay` and `watch`: the list of games, and one of them turn by turn, or as it is played."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from rich.table import Table
 
 from schemas.access import PUBLIC_ACCESS
 from schemas.codec import unpack_entry
-from schemas.contract import Schema
 from schemas.entries import write_entry, write_view_entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
-from schemas.field_types import GameId, Seat
 from schemas.player_names import log_entry_with_names, shown_names
-from services.cli.exit import GameNotFoundError
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository
+from services.cli.options import (
+    DEFAULT_DATA,
+    DataOption,
+    GameArgument,
+    JsonOption,
+    open_games,
+    parse_viewer,
+    read_game_log,
+)
 from services.cli.output import console, print_json
+from services.cli.playing.following import WatchedGame
 from services.cli.position_question import position_question
 from services.cli.tables import final_score_table, standings_table
-from services.ledger import MissingEntryError, iter_view
+from services.ledger import MissingEntryError, ViewFollower, iter_view
 from services.referee.rules import GameState, fold, fold_events
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.events import event_sentence
@@ -31,19 +37,29 @@ from services.verification.game_repository import GameRepository
 
 app = typer.Typer()
 MAX_GAMES: Final = 1_000  # games in a list
-_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
+WAIT_MS: Final = 1_000  # for the next entry of a watched game, before it is asked for again
 
 
 @app.command()
 def games(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
     """List the games (the latest thousand), public or not, and how they stand."""
-    with open_repository(data) as repository:
-        list_games(repository, as_json)
+    with open_games(data) as opened:
+        listed = [_summarize_game(opened.repository, game) for game in opened.repository.games(MAX_GAMES)]
+    if as_json:
+        print_json({"games": [game.summary for game in listed]})
+        return
+    if not listed:
+        console.print("No games yet. `ledgerline play` plays one.")
+        return
+    table = Table("game", "rules", "board", "state", "visible", "entries", "seats and points")
+    for game in listed:
+        table.add_row(*game.cells)
+    console.print(table)
 
 
 @app.command()
 def replay(
-    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    game: GameArgument,
     to: Annotated[int | None, typer.Option(min=1, help="Stop after this entry.")] = None,
     viewer: Annotated[
         str | None, typer.Option("--as", help="Show what a seat (0, 1, ..) or the public sees.")
@@ -56,15 +72,26 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Show a game turn by turn from its log, then how it stands at that point."""
-    with open_repository(data) as repository:
+    if position and viewer is not None:
+        raise InvalidInputError("--position", "has every card, so it can't be shown --as somebody sees it")
+    with open_games(data) as games:
         if position:
-            if viewer is not None:
-                raise InvalidInputError(
-                    "--position", "has every card, so it can't be shown --as somebody sees it"
-                )
-            print_json(read_position(repository, game, to))
-            return
-        replay_game(repository, game, to, viewer, as_json)
+            print_json(_read_position(games.repository, game, to))
+        else:
+            _replay_game(games.repository, game, to, viewer, as_json)
+
+
+@app.command()
+def watch(
+    game: GameArgument,
+    viewer: Annotated[
+        str, typer.Option("--as", help="What to show: what a seat (0, 1, ..) or the public sees.")
+    ] = "public",
+    data: DataOption = DEFAULT_DATA,
+) -> None:
+    """Follow a game as it is played, in sentences, until it is over. Every entry is checked as it comes."""
+    with open_games(data) as games:
+        follow_game(games.repository, games.ledger, game, viewer)
 
 
 class ListedGame(NamedTuple):
@@ -82,22 +109,8 @@ class ReplayedEntry(NamedTuple):
     entry_json: Mapping[str, object]
 
 
-def list_games(repository: GameRepository, as_json: bool) -> None:
-    """Print the latest games, the latest first. A damaged one is listed as such."""
-    listed = [_summarize_game(repository, game) for game in repository.games(MAX_GAMES)]
-    if as_json:
-        print_json({"games": [game.summary for game in listed]})
-        return
-    if not listed:
-        console.print("No games yet. `ledgerline play` plays one.")
-        return
-    table = Table("game", "rules", "board", "state", "visible", "entries", "seats and points")
-    for game in listed:
-        table.add_row(*game.cells)
-    console.print(table)
-
-
 def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
+    """A game of the list; a damaged one is listed as such."""
     try:
         log = repository.read_entries(game)
         event_count = sum(len(unpack_entry(data).events) for data in log)
@@ -107,39 +120,21 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
         summary = game_summary_json(state, event_count, len(log))
         if state.access != PUBLIC_ACCESS:
             summary |= state.access._asdict()
-    except (MissingEntryError, CorruptDataError) as error:
-        return _list_damaged(game, error)
-    except PROGRAMMING_ERRORS as error:  # its rows can be read, and no rules wrote them; or a bug
-        return _list_damaged(game, error)
+    except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS) as error:
+        # of the last: its rows can be read, and no rules wrote them; or a bug
+        reason = f"{type(error).__name__}: {error}"
+        cells = (game, "", "", "damaged", "", "", reason)
+        return ListedGame({"game": game, "state": "damaged", "why": reason}, cells)
     seats = ", ".join(f"{seat['name'] or '(free)'} {seat['total']}" for seat in summary["seats"])
     status = f"{summary['state']}: {summary['ended']}" if summary["ended"] else summary["state"]
-    return ListedGame(
-        summary,
-        (
-            game,
-            summary["ruleset"],
-            summary["board"],
-            status,
-            state.access.visibility,
-            str(summary["entries"]),
-            seats,
-        ),
-    )
+    shown = (summary["ruleset"], summary["board"], status, state.access.visibility, str(summary["entries"]))
+    return ListedGame(summary, (game, *shown, seats))
 
 
-def _list_damaged(game: str, error: Exception) -> ListedGame:
-    reason = f"{type(error).__name__}: {error}"
-    return ListedGame(
-        {"game": game, "state": "damaged", "why": reason}, (game, "", "", "damaged", "", "", reason)
-    )
-
-
-def replay_game(
+def _replay_game(
     repository: GameRepository, game: str, last_sequence: int | None, viewer: str | None, as_json: bool
 ) -> None:
-    """Print the game from its log, or from a viewer's own entries, up to an entry.
-
-    Raises InvalidInputError or GameNotFoundError."""
+    """Print the game from its log, or from a viewer's own entries, up to an entry."""
     entries = _read_entries(repository, game, viewer)
     _require_entry(game, len(entries), last_sequence)
     entries = entries[:last_sequence]
@@ -159,10 +154,8 @@ def replay_game(
         console.print(final_score_table(state) if state.result else standings_table(state))
 
 
-def read_position(repository: GameRepository, game: str, last_sequence: int | None) -> dict[str, object]:
-    """The question about the position after an entry, or after the last one.
-
-    Raises InvalidInputError or GameNotFoundError."""
+def _read_position(repository: GameRepository, game: str, last_sequence: int | None) -> dict[str, object]:
+    """The position after an entry, or after the last one, as a question to `ask`."""
     log = read_game_log(repository, game)
     _require_entry(game, len(log), last_sequence)
     state = fold(log[:last_sequence])
@@ -193,18 +186,17 @@ def _read_entries(repository: GameRepository, game: str, viewer: str | None) -> 
     ]
 
 
-def read_game_log(repository: GameRepository, game: str) -> list[bytes]:
-    """The log of a game: its packed entries. Raises InvalidInputError or GameNotFoundError."""
-    log = repository.read_entries(_GAME_ID.read(game))
-    if not log:
-        raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
-    return log
+def follow_game(repository: GameRepository, views: ViewFollower, game: str, viewer: str) -> None:
+    """Print a game's sentences from its first entry on, wait for more until it is over, and print the scores.
 
-
-def parse_viewer(text: str, seats: int) -> Seat | None:
-    """The viewer that `--as` names: a seat, or None for the public. Raises InvalidInputError."""
-    if text == "public":
-        return None
-    if not text.isdecimal() or int(text) >= seats:
-        raise InvalidInputError("--as", f"{text!r} is neither public nor a seat from 0 to {seats - 1}")
-    return int(text)
+    Raises InvalidInputError, GameNotFoundError, or CommandLineError: an entry doesn't fit the chain."""
+    first = read_game_log(repository, game)[:1]
+    watched = WatchedGame(game, parse_viewer(viewer, len(fold(first).seats)))
+    while not watched.state.result:
+        for entry in repository.read_view(game, watched.viewer, watched.sequence):
+            for sentence in watched.apply_entries([entry]):
+                line = f"{entry.number:>4} {format_game_time(entry.at)}  {sentence}"
+                console.print(line, markup=False, soft_wrap=True)
+        if not watched.state.result:
+            views.follow_view(game, watched.viewer, watched.sequence, WAIT_MS)
+    console.print(final_score_table(watched.state))

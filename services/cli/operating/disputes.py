@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 from rich.table import Column, Table
 
-from schemas.contract import Schema
 from schemas.disputes import (
     DISPUTE_SCHEMA,
     MAX_OPEN_PER_SEAT,
@@ -21,48 +18,30 @@ from schemas.disputes import (
     unpack_answer,
 )
 from schemas.errors import InvalidInputError
-from schemas.field_types import GameId
-from services.bootstrap.composition import open_archive_reader
-from services.cli.exit import GameNotFoundError
 from services.cli.options import (
     DEFAULT_DATA,
+    GAME_ID,
     DataOption,
+    GameArgument,
     JsonOption,
-    load_settings,
+    open_games,
     open_read_ledger,
-    with_own_archive,
+    read_game_log,
 )
 from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
 from services.ledger.stores.dispute_queries import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.formatting import pluralize
-from services.verification.game_repository import GameRepository
 
 WAITING_MESSAGE: Final = (
     "An auditor checks it while the server runs (`ledgerline serve`, or `ledgerline auditor`)."
 )
 FAILED_MESSAGE: Final = "The audit failed and is tried again; `ledgerline jobs` shows why."
-_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 app = typer.Typer(help="List the disputed moves, show one, or dispute a move.")
 
 
 # The JSON of `dispute_json`, and "found": the answer of an audit, whose form only its JSON Schema describes.
 DisputeFields: TypeAlias = dict[str, Any]
-
-
-class DisputeContext(NamedTuple):
-    """The ledger with its disputes, and all games, those of the archive too."""
-
-    ledger: RedisLedger
-    repository: GameRepository
-
-
-@contextmanager
-def _open_context(data: Path) -> Iterator[DisputeContext]:
-    with open_read_ledger(data) as ledger:
-        yield DisputeContext(
-            ledger, GameRepository(ledger, open_archive_reader(with_own_archive(load_settings(), data)))
-        )
 
 
 @app.callback(invoke_without_command=True)
@@ -75,8 +54,9 @@ def disputes_callback(
 ) -> None:
     """List the disputes, the latest first: who disputes which entry, its state, what was found."""
     if context.invoked_subcommand is None:
-        with _open_context(data) as games:
-            list_disputes(games.ledger, game, open_only, as_json)
+        wanted_game = None if game is None else GAME_ID.read(game)
+        with open_read_ledger(data) as ledger:
+            _print_disputes(_list_disputes(ledger, wanted_game, open_only), as_json)
 
 
 @app.command()
@@ -86,32 +66,53 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show all of one: its reason, the answer to its seat, and what the audit found."""
-    with _open_context(data) as games:
-        show_dispute(games.ledger, dispute, as_json)
+    with open_read_ledger(data) as ledger:
+        record = ledger.disputes().find(parse_dispute_id(dispute))
+        if record is None:
+            raise InvalidInputError(
+                "dispute", f"there is no {dispute}; `ledgerline disputes` shows those there are"
+            )
+        fields = _dispute_fields(ledger, record)
+    if as_json:
+        print_json(fields)
+    else:
+        _print_dispute(fields)
 
 
 @app.command("raise")
 def raise_command(
-    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    game: GameArgument,
     at: Annotated[int, typer.Option(min=1, help="The entry that is disputed.")],
     reason: Annotated[str, typer.Option(help="Why, in up to 500 characters.")],
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """Dispute a move yourself. An operator sees the whole answer, even while the game runs."""
-    with _open_context(data) as games:
-        raise_dispute(games, game, at, reason, as_json)
+    with open_games(data) as games:
+        length = len(read_game_log(games.repository, game))
+        if at > length:
+            raise InvalidInputError("--at", f"game {game} has {length} entries, so there is no entry {at}")
+        name = derive_dispute_id(game, None, secrets.token_hex(12))
+        request = DISPUTE_SCHEMA.read({"number": at, "reason": reason})
+        _require_raised(games.ledger.disputes().create(name, request))
+    if as_json:
+        print_json({"dispute": name.id, "game": game, "number": at})
+        return
+    print_line(f"Entry {at} of game {game} is disputed: {name.id}")
+    print_line(WAITING_MESSAGE)
 
 
-def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_json: bool) -> None:
-    """Print the disputes of a game or of all, the latest first. Raises InvalidInputError."""
-    wanted_game = None if game is None else _GAME_ID.read(game)
+def _list_disputes(ledger: RedisLedger, game: str | None, open_only: bool) -> list[DisputeFields]:
+    """The disputes of a game or of all, the latest first."""
     records = sorted(ledger.disputes().list_all(), key=lambda record: (-record.raised_at_ms, record.name.id))
-    rows = [
+    return [
         _dispute_fields(ledger, record)
         for record in records
-        if wanted_game in (None, record.name.game) and not (open_only and record.is_final)
+        if game in (None, record.name.game) and not (open_only and record.is_final)
     ]
+
+
+def _print_disputes(rows: Sequence[DisputeFields], as_json: bool) -> None:
     if as_json:
         print_json({"disputes": rows})
         return
@@ -122,78 +123,43 @@ def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_jso
     table = Table(*(Column(name, no_wrap=True) for name in names), "reason")
     for row in rows:
         state = "so far" if row["answer"] and not row["final"] else row["state"]
-        since = row["since"][:16].replace("T", " ")
-        cells = (
-            row["dispute"],
-            since,
-            str(row["number"]),
-            _disputant(row),
-            state,
-            _finding_summary(row),
-            row["reason"],
-        )
-        table.add_row(*cells)
+        since, number = row["since"][:16].replace("T", " "), str(row["number"])
+        found = _finding_summary(row)
+        table.add_row(row["dispute"], since, number, _disputant(row), state, found, row["reason"])
     console.print(table)
     console.print("`ledgerline disputes show DISPUTE` shows all of one.")
 
 
-def show_dispute(ledger: RedisLedger, dispute_id: str, as_json: bool) -> None:
-    """Print all of one dispute. Raises InvalidInputError where there is none."""
-    record = ledger.disputes().find(parse_dispute_id(dispute_id))
-    if record is None:
-        raise InvalidInputError(
-            "dispute", f"there is no {dispute_id}; `ledgerline disputes` shows those there are"
-        )
-    fields = _dispute_fields(ledger, record)
-    if as_json:
-        print_json(fields)
-        return
-    print_line(
-        f"The {_disputant(fields)} disputes entry {fields['number']} of game {fields['game']} since {fields['since']}:"
-    )
+def _print_dispute(fields: DisputeFields) -> None:
+    who, game, number = _disputant(fields), fields["game"], fields["number"]
+    print_line(f"The {who} disputes entry {number} of game {game} since {fields['since']}:")
     print_line(f"  {fields['reason']}")
     answer, audit_answer = fields["answer"], fields["found"]
-    if answer is None:
-        print_line(
-            f"It is {fields['state']}. {WAITING_MESSAGE}" if fields["state"] != "failed" else FAILED_MESSAGE
-        )
+    if answer is not None:
+        is_whole = fields["final"] or fields["seat"] is None
+        label = "The answer" if is_whole else "The answer to its seat, while the game runs"
+        print_line(f"{label}: {answer['verdict']}")
+    elif fields["state"] == "failed":
+        print_line(FAILED_MESSAGE)
     else:
-        answer_label = (
-            "The answer"
-            if fields["final"] or record.name.seat is None
-            else "The answer to its seat, while the game runs"
-        )
-        print_line(f"{answer_label}: {answer['verdict']}")
+        print_line(f"It is {fields['state']}. {WAITING_MESSAGE}")
     if audit_answer is not None:
         if not fields["final"]:
             print_line(f"The audit, for you alone until the game is over: {audit_answer['verdict']}")
         for finding in audit_answer["findings"]:
             where = "the game" if finding["number"] is None else f"entry {finding['number']}"
             print_line(f"  {where}: {finding['why']}")
-    print_line(f"`ledgerline audit {record.name.game} --at {fields['number']}` explains the move.")
+    print_line(f"`ledgerline audit {game} --at {number}` explains the move.")
 
 
-def raise_dispute(context: DisputeContext, game: str, sequence: int, reason: str, as_json: bool) -> None:
-    """Raise a dispute as the operator. Raises InvalidInputError, or GameNotFoundError."""
-    length = len(context.repository.read_entries(_GAME_ID.read(game)))
-    if not length:
-        raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
-    if sequence > length:
-        raise InvalidInputError("--at", f"game {game} has {length} entries, so there is no entry {sequence}")
-    request = DISPUTE_SCHEMA.read({"number": sequence, "reason": reason})
-    name = derive_dispute_id(game, None, secrets.token_hex(12))
-    outcome = context.ledger.disputes().create(name, request)
+def _require_raised(outcome: RaiseOutcome) -> None:
+    """Raises InvalidInputError where a dispute wasn't stored."""
     if outcome is RaiseOutcome.TOO_MANY:
         raise InvalidInputError("game", f"the operator has disputed {MAX_PER_SEAT} moves of it already")
     if outcome in (RaiseOutcome.TOO_MANY_OPEN, RaiseOutcome.BUSY):
         raise InvalidInputError(
             "game", f"too many disputes wait for their answer (of one game at most {MAX_OPEN_PER_SEAT})"
         )
-    if as_json:
-        print_json({"dispute": name.id, "game": game, "number": sequence})
-        return
-    print_line(f"Entry {sequence} of game {game} is disputed: {name.id}")
-    print_line(WAITING_MESSAGE)
 
 
 def _dispute_fields(ledger: RedisLedger, record: DisputeRecord) -> DisputeFields:

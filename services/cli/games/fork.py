@@ -15,25 +15,23 @@ from schemas.events import GameForked
 from schemas.field_types import Seat
 from schemas.player_names import shown_names
 from schemas.tokens import Holder, Invitation, Token, TokenKeys, token_end_s
-from services.bootstrap.composition import build_referee, open_archive_reader
+from services.bootstrap.composition import build_referee
 from services.bootstrap.data_folder_keys import data_folder_token_keys
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
+    GameArgument,
     JsonOption,
-    load_settings,
-    open_read_ledger,
-    with_own_archive,
+    OpenedGames,
+    open_games,
+    parse_viewer,
+    read_game_log,
 )
 from services.cli.output import console, print_json, print_line
-from services.cli.replay import parse_viewer, read_game_log
 from services.cli.tables import standings_table
-from services.ledger import RedisLedger
 from services.referee.rules import GameState, UnloggedRejectionError, fold
 from services.referee.worker import Referee
-from services.runtime.settings import Settings
 from services.text.formatting import pluralize
-from services.verification.game_repository import GameRepository
 
 app = typer.Typer()
 
@@ -51,7 +49,7 @@ class Fork(NamedTuple):
 
 @app.command()
 def fork(
-    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    game: GameArgument,
     at: Annotated[int, typer.Option(min=1, help="Go on from how it stood after this entry.")],
     viewer: Annotated[
         str,
@@ -61,54 +59,43 @@ def fork(
     as_json: JsonOption = False,
 ) -> None:
     """Start a new game from how another one stood. While that one runs, what is hidden is dealt afresh."""
-    settings = with_own_archive(load_settings(), data)
-    with open_read_ledger(data) as ledger:
-        token_keys = data_folder_token_keys(data, settings)
-        result = fork_game(ledger, settings, game, at, viewer, token_keys)
+    with open_games(data) as games:
+        token_keys = data_folder_token_keys(data, games.settings)
+        result = _fork_game(games, game, at, viewer, token_keys)
     if as_json:
         print_json(_fork_json(result))
     else:
         _print_fork(result)
 
 
-def fork_game(
-    ledger: RedisLedger, settings: Settings, game: str, sequence: int, viewer: str, token_keys: TokenKeys
-) -> Fork:
-    """Create the new game, and start it unless a seat has to be taken first. The first of `token_keys` signs tokens.
-
-    Raises InvalidInputError, naming the option, or GameNotFoundError."""
-    log = read_game_log(GameRepository(ledger, open_archive_reader(settings)), game)
+def _fork_game(games: OpenedGames, game: str, sequence: int, viewer: str, token_keys: TokenKeys) -> Fork:
+    """Create the new game, and start it unless a seat has to be taken first."""
+    log = read_game_log(games.repository, game)
     viewer_seat = parse_viewer(viewer, len(fold(log[:1]).seats))
-    new_game = secrets.token_hex(6)
-    referee, lease = build_referee(ledger, settings)
+    ledger, new_game = games.ledger, secrets.token_hex(6)
+    referee, lease = build_referee(ledger, games.settings)
     try:
         _send_command(referee, new_game, ForkGame(game, sequence, viewer_seat))
         if not _free_seats(fold(ledger.read_entries(new_game))):
             _send_command(referee, new_game, StartGame())
     finally:
         lease.leave()
-    names = shown_names(ledger.read_names(new_game))
-    return _describe_fork(
-        fold(ledger.read_entries(new_game), GameState(names)),
-        ledger.read_entries(new_game)[0],
-        token_keys,
-        settings.token_life_s,
-    )
+    log = ledger.read_entries(new_game)
+    state = fold(log, GameState(shown_names(ledger.read_names(new_game))))
+    return _describe_fork(state, log[0], token_keys, games.settings.token_life_s)
 
 
 def _send_command(referee: Referee, game: str, command: Command) -> None:
-    """Have it decided at once. No running referee is needed, and one that runs does no harm."""
+    """Have a command decided at once. No running referee is needed, and one that runs does no harm."""
     try:
         referee.processor.process_system_command(
             CommandEnvelope(f"operator:{secrets.token_hex(8)}", game, None, command)
         )
     except UnloggedRejectionError as rejection:
         field, _, reason = rejection.reason.partition(": ")
-        raise (
-            InvalidInputError(f"--{field}", reason)
-            if reason
-            else InvalidInputError(rejection.rule, rejection.reason)
-        ) from None
+        if reason:
+            raise InvalidInputError(f"--{field}", reason) from None
+        raise InvalidInputError(rejection.rule, rejection.reason) from None
 
 
 def _free_seats(state: GameState) -> list[Seat]:
@@ -116,24 +103,21 @@ def _free_seats(state: GameState) -> list[Seat]:
 
 
 def _describe_fork(state: GameState, creation: bytes, token_keys: TokenKeys, life_s: int) -> Fork:
-    """All that is needed to go on with the game. The tokens are as good as the gateway's."""
+    """The fork with tokens to go on with it, which are as good as the gateway's."""
     free_seats = _free_seats(state)
     (forked,) = [event for event in unpack_entry(creation).events if isinstance(event, GameForked)]
     end_s = token_end_s(time.time(), life_s)
-    return Fork(
-        state=state,
-        forked=forked,
-        free_seats=free_seats,
-        host_token=token_keys.mint(Token(Holder(state.game, None), ends_at_s=end_s)),
-        seat_token=None
-        if forked.asker is None
-        else token_keys.mint(Token(Holder(state.game, forked.asker), ends_at_s=end_s)),
-        invitations={
-            seat: token_keys.mint_invitation(Invitation(state.game, seat, end_s))
-            for seat in free_seats
-            if state.access.by_invitation
-        },
-    )
+
+    def mint(seat: Seat | None) -> str:
+        return token_keys.mint(Token(Holder(state.game, seat), ends_at_s=end_s))
+
+    invitations = {
+        seat: token_keys.mint_invitation(Invitation(state.game, seat, end_s))
+        for seat in free_seats
+        if state.access.by_invitation
+    }
+    seat_token = None if forked.asker is None else mint(forked.asker)
+    return Fork(state, forked, free_seats, mint(None), seat_token, invitations)
 
 
 def _fork_json(fork: Fork) -> dict[str, object]:

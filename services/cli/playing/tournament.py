@@ -1,0 +1,281 @@
+"""`ledgerline tournament`: policies against each other in the same deals, and what that shows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from schemas.errors import InvalidInputError
+from schemas.refusals import CommandRefusedError
+from services.bootstrap import composition
+from services.bootstrap.embedded import run_embedded_server
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, set_up_logging
+from services.cli.output import console, print_json, print_line
+from services.cli.playing.bot_games import create_bot_games, require_own_boards
+from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
+from services.cli.playing.play import create_game_body
+from services.ledger import RedisLedger
+from services.runtime.executors import core_count
+from services.runtime.settings import read_settings
+from services.tournament.core_game import GameSetting
+from services.tournament.fast_games import play_fast
+from services.tournament.game_results import CSV_FIELDS, GameResult, csv_rows, result_of
+from services.tournament.knock_out_games import (
+    KnockOutGame,
+    PlayedKnockOut,
+    PlayGames,
+    knock_out_setting,
+    outcome_of,
+    play_knock_out,
+)
+from services.tournament.report_page import render_page
+from services.tournament.schedule import PlannedGame, plan_games
+from services.tournament.standings import Estimate, Standings, compute_standings
+
+app = typer.Typer()
+BATCH: Final = 50  # games side by side
+SeatsOption = Annotated[
+    int | None,
+    typer.Option(min=2, max=8, help="Seats at each table; 2 if left out, in a knock-out the most."),
+]
+GamesOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=100_000, help="At least so many, in whole blocks; 100 if left out."),
+]
+RuleOption = Annotated[list[str] | None, typer.Option(help="NAME=VALUE: a rule option; may be repeated.")]
+ProcessesOption = Annotated[
+    int | None, typer.Option(min=1, max=256, help="Of --fast; else as many as there are cores.")
+]
+KnockOutOption = Annotated[
+    bool,
+    typer.Option("--knock-out", help="Rounds, whose winners play the next; a policy may be named often."),
+]
+FastOption = Annotated[
+    bool, typer.Option("--fast", help="Play on the rules alone: the same deals, but no logs.")
+]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every seat of every game here.")]
+
+
+@app.command()
+def tournament(
+    policies: Annotated[str, typer.Option(help="The policies, separated by commas.")] = "planner,greedy",
+    rules: Annotated[str | None, typer.Option(help="usa, europe, marklin or trains.")] = None,
+    seats: SeatsOption = None,
+    games: GamesOption = None,
+    seed: Annotated[str, typer.Option(help="The deals follow from it.")] = "tournament",
+    board: Annotated[str | None, typer.Option(help="A board's name, or a file.")] = None,
+    option: RuleOption = None,
+    knock_out: KnockOutOption = False,
+    fast: FastOption = False,
+    processes: ProcessesOption = None,
+    csv_file: CsvOption = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page with charts here.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """Let policies play against each other: every deal in every seating, with 95 % intervals; or a knock-out."""
+    names = [name.strip() for name in policies.split(",")]
+    body = create_game_body(rules, policies, seed, board, option or ())
+    setting = GameSetting(str(body["ruleset"]), body.get("board"), body.get("options"))  # type: ignore[arg-type]  # an object of JSON
+    setting = knock_out_setting(setting) if knock_out else setting
+    with _open_player(setting, data, fast, processes, as_json) as play_games:
+        if knock_out:
+            if games is not None:
+                raise InvalidInputError("--games", "a knock-out has as many as its players need")
+            played = play_knock_out(names, setting.ruleset, seats, seed, play_games)
+            what, results = f"knock-out of {len(names)} players", played.games
+        else:
+            planned = plan_games(names, seats or 2, games or 100, seed)
+            what, played, results = f"{seats or 2} seats", None, list(play_games(planned))
+    logged = "Played on the rules alone (--fast): no game was logged." if fast else "Every game is logged."
+    how = f"{setting.ruleset}, {what}, seed {seed}. {logged}"
+    standings = compute_standings(results)
+    _write_files(results, standings, how, csv_file, page)
+    if as_json:
+        document = {
+            "how": how,
+            "standings": _standings_json(standings),
+            "games": list(map(asdict, results)),
+        }
+        print_json(document | ({"knock_out": _knock_out_json(names, played)} if played is not None else {}))
+        return
+    if played is not None:
+        console.print(_rounds_table(names, played))
+        print_line(_winners_line(names, played))
+    console.print(_standings_table(standings))
+    print_line(f"The winner's score: {_in_words(standings.winner_score, 1)}. {len(results)} games. {how}")
+
+
+@contextmanager
+def _open_player(
+    setting: GameSetting, data: Path, fast: bool, processes: int | None, quiet: bool
+) -> Iterator[PlayGames]:
+    """Yield a function that plays games of this setting, and shows how many are over."""
+
+    def play_on_the_rules(planned: Sequence[PlannedGame]) -> list[GameResult]:
+        try:
+            played = play_fast(setting, planned, processes or core_count())
+            return _with_progress(played, len(planned), quiet)
+        except CommandRefusedError as error:  # a game that can't be created is the fault of the options
+            raise InvalidInputError("tournament", error.reason, error.rule) from None
+
+    if fast:
+        yield play_on_the_rules
+        return
+    settings = read_settings()
+    set_up_logging(settings, quiet=True)
+    if not isinstance(setting.board, str | None):
+        require_own_boards(settings)
+    with (
+        run_embedded_server(data, settings, processes=True, gateway=False) as running,
+        closing(composition.open_ledger(running.settings)) as ledger,
+    ):
+
+        def play_on_the_server(planned: Sequence[PlannedGame]) -> list[GameResult]:
+            played = _play_logged(setting, planned, ledger, running.failure_reason)
+            return _with_progress(played, len(planned), quiet)
+
+        yield play_on_the_server
+
+
+def _with_progress(played: Iterable[GameResult], total: int, quiet: bool) -> list[GameResult]:
+    """All results; on a terminal a bar shows how many there are, and the time left."""
+    progress = Progress(
+        TextColumn("games"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet or not Console(stderr=True).is_terminal,
+    )
+    with progress:
+        return list(progress.track(played, total=total))
+
+
+def _write_files(
+    results: Sequence[GameResult], standings: Standings, how: str, csv_file: Path | None, page: Path | None
+) -> None:
+    """Raises InvalidInputError, naming the option, where a file can't be written."""
+    try:
+        option = "--csv"
+        if csv_file is not None:
+            with csv_file.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, CSV_FIELDS)
+                writer.writeheader()
+                writer.writerows(csv_rows(results))
+        option = "--page"
+        if page is not None:
+            page.write_text(render_page("Tournament", how, results, standings), encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(option, f"can't be written: {error.strerror}") from None
+
+
+def _standings_table(standings: Standings) -> Table:
+    table = Table("policy", title="Standings, with 95 % intervals over seed blocks")
+    for heading in ("seats played", "wins %", "score", "tickets made %", "rating"):
+        table.add_column(heading, justify="right")
+    for each in standings.policies:
+        wins, made = _in_words(each.win_rate, 100), _in_words(each.tickets_made, 100)
+        score = _in_words(each.score, 1)
+        table.add_row(each.policy, str(each.games), wins, score, made, f"{each.rating:.1f}")
+    return table
+
+
+def _in_words(value: Estimate, factor: float) -> str:
+    text = f"{value.mean * factor:.1f}"
+    return text if value.margin is None else f"{text} ± {value.margin * factor:.1f}"
+
+
+def _standings_json(standings: Standings) -> dict[str, object]:
+    return {
+        "policies": [asdict(each) for each in standings.policies],
+        "winner_score": asdict(standings.winner_score),
+        "beats": [{"policy": a, "over": b, "share": share} for (a, b), share in standings.beats.items()],
+    }
+
+
+def _rounds_table(policies: Sequence[str], played: PlayedKnockOut) -> Table:
+    """A row for each game of each round; players by their numbers, in the order of sign-up."""
+    table = Table("round", "players", "winners", "removed", "game", title="Knock-out")
+    for number, games in enumerate(played.rounds, 1):
+        for game in games:
+            ranks, removed = _ranks(game)
+            groups = (game.players, ranks[0] if ranks else (), removed)
+            names = (_player_names(policies, group) for group in groups)
+            table.add_row(str(number), *names, game.result.game or "")
+    return table
+
+
+def _winners_line(policies: Sequence[str], played: PlayedKnockOut) -> str:
+    winners, removed = played.result
+    line = f"Winners: {_player_names(policies, winners)}." if winners else "Nobody has won."
+    return line + (f" Removed: {_player_names(policies, removed)}." if removed else "")
+
+
+def _knock_out_json(policies: Sequence[str], played: PlayedKnockOut) -> dict[str, object]:
+    """Every round's games; players are indices into `policies`."""
+    return {
+        "policies": list(policies),
+        "rounds": [
+            [
+                {"players": game.players, "game": game.result.game, "ranks": ranks, "removed": removed}
+                for game in games
+                for ranks, removed in [_ranks(game)]
+            ]
+            for games in played.rounds
+        ],
+        "winners": played.result.winners,
+        "removed": played.result.removed,
+    }
+
+
+def _ranks(game: KnockOutGame) -> tuple[list[list[int]], list[int]]:
+    """The players of each rank, and those that were removed."""
+    outcome = outcome_of(game.result)
+    return (
+        [[game.players[seat] for seat in rank] for rank in outcome.ranks],
+        [game.players[seat] for seat in outcome.removed],
+    )
+
+
+def _player_names(policies: Sequence[str], players: Sequence[int]) -> str:
+    return ", ".join(f"{player + 1} {policies[player]}" for player in players)
+
+
+def _play_logged(
+    setting: GameSetting,
+    games: Sequence[PlannedGame],
+    ledger: RedisLedger,
+    failure_reason: Callable[[], str],
+) -> Iterator[GameResult]:
+    """Play games through the real pipeline; the results come in their order. A play-off that follows doesn't count.
+
+    Raises InvalidInputError where a game can't be created, CommandLineError where the server fails."""
+    rest = iter(games)
+    while batch := list(islice(rest, BATCH)):
+        bodies = [_creation_body(setting, planned) for planned in batch]
+        ids = create_bot_games(ledger, bodies, failure_reason)
+        watched = [WatchedGame(game) for game in ids]
+        follow_games(ledger, ledger, watched, SilentDisplay(), failure_reason)
+        for planned, game in zip(batch, watched, strict=False):
+            yield result_of(planned, game.id, game.state)
+
+
+def _creation_body(setting: GameSetting, planned: PlannedGame) -> dict[str, object]:
+    body: dict[str, object] = {"ruleset": setting.ruleset, "seed": planned.seed, "visibility": "unlisted"}
+    if setting.board is not None:
+        body["board"] = setting.board
+    if setting.options:
+        body["options"] = dict(setting.options)
+    return {**body, "seats": [{"kind": "bot", "policy": policy} for policy in planned.policies]}
