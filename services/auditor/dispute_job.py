@@ -22,7 +22,7 @@ from services.ledger.stores.dispute_queries import DisputeRecord
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.audit import Audit, audit, audit_json
-from services.verification.game_repository import ArchiveReader
+from services.verification.game_repository import FinishedGameReader
 from services.verification.log_check import check_file, check_signature
 from services.verification.replay import Replay
 from services.verification.seat_answer import fold_view, seat_visible_answer
@@ -162,7 +162,7 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     is_over = not entries or _is_over(replay)
     trusted = context.trusted
     filed = context.ledger.read_filed_game(game) if is_over else None
-    file = ArchiveReader(context.archive, trusted).read_game_file(game, filed) if is_over else None
+    file = FinishedGameReader(context.archive, trusted).read_game_file(game, filed) if is_over else None
     if not entries:
         if file is None:
             return None

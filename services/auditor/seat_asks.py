@@ -18,7 +18,7 @@ from services.ledger.log.view_pages import ViewRequest
 from services.ledger.log.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.state import MIX, TICKETS
-from services.verification.game_repository import ArchiveReader
+from services.verification.game_repository import FinishedGameReader
 
 TICKET_CHOICES: Final = (MIX, TICKETS)
 
@@ -85,4 +85,4 @@ class SeatAsks:
 def _filed_view(ledger: ViewsReader, game: str) -> list[ViewEntry]:
     """The public view of a game whose streams are gone; empty where the engine has no file of it."""
     filed = ledger.read_filed_game(game)
-    return ArchiveReader(None, TrustedKeys(())).read_view(game, None, filed) or []
+    return FinishedGameReader(None, TrustedKeys(())).read_view(game, None, filed) or []

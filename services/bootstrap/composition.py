@@ -41,7 +41,7 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
 from services.runtime.thread_turns import shorten_turns
 from services.runtime.worker_loop import Outage, PeriodicTask
-from services.verification.game_repository import ArchiveReader, GameRepository
+from services.verification.game_repository import FinishedGameReader, GameRepository
 
 if TYPE_CHECKING:
     import uvicorn
@@ -187,9 +187,13 @@ def run_bots(settings: Settings, stop: Event) -> None:
         worker_loop.run_worker("bots", bots.step, periodic_tasks, stop)
 
 
-def open_archive_reader(settings: Settings) -> ArchiveReader | None:
+def open_archive_reader(settings: Settings) -> FinishedGameReader | None:
     """The reader of the archive; None if there is none. Raises InvalidInputError."""
-    return ArchiveReader(Archive(settings.archive_url), own_keys(settings)) if settings.archive_url else None
+    return (
+        FinishedGameReader(Archive(settings.archive_url), own_keys(settings))
+        if settings.archive_url
+        else None
+    )
 
 
 def require_own_keys(settings: Settings) -> None:
@@ -207,12 +211,12 @@ def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
     promises."""
     from services.gateway.server import build_server  # noqa: PLC0415 - a web framework, which no other service needs
     from services.tables.built_in_catalog import BuiltInCatalog  # noqa: PLC0415 - the same
-    from services.verification.archived_audits import ArchivedAudits  # noqa: PLC0415 - the same
+    from services.verification.finished_audits import FinishedGameAudits  # noqa: PLC0415 - the same
 
     shorten_turns()
-    reader = open_archive_reader(settings) or ArchiveReader(None, own_keys(settings))
-    catalog = BuiltInCatalog(ProcessSuggester())
-    return build_server(settings, partitions, reader, catalog, ArchivedAudits(reader))
+    archive = Archive(settings.archive_url) if settings.archive_url else None
+    audits = FinishedGameAudits(archive, own_keys(settings))
+    return build_server(settings, partitions, audits, BuiltInCatalog(ProcessSuggester()))
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:

@@ -16,7 +16,6 @@ from fastapi_offline import FastAPIOffline
 
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway.following.hub import Hub
-from services.gateway.games.archive_views import ArchiveViews, FinishedViewReader
 from services.gateway.games.client_limits import UNLIMITED_CLIENTS, ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
 from services.gateway.games.service import GatewayService
@@ -73,22 +72,21 @@ def create_app(
     token_keys: TokenKeys,
     rate_limiter: RateLimiter,
     answer_timeout_s: float = 5.0,
-    finished_views: FinishedViewReader | None = None,
+    finished_reader: FinishedGameReader | None = None,
     client_limits: ClientLimits = UNLIMITED_CLIENTS,
     token_life_s: int = DEFAULT_LIFE_S,
     stall_s: float = 10.0,
     catalog: TableCatalog | None = None,
-    finished_games: FinishedGameReader | None = None,
     settings_watch: EngineSettingsWatch | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    The first of `token_keys` signs tokens; `finished_views` derives the views of games without streams. Where
+    The first of `token_keys` signs tokens; `finished_reader` reads finished games from their files. Where
     the oldest command of a partition waits for `stall_s`, that is told. `catalog` folds views: without it no
-    tables and no legal commands are shown. `finished_games` audits finished games."""
-    archive_views = ArchiveViews(ledger, finished_views)
-    hub = Hub(ledger, archive_views.read_view)
-    limits = rate_limiter, answer_timeout_s, archive_views, client_limits
+    tables and no legal commands are shown."""
+    finished_games = FinishedGames(ledger, finished_reader)
+    hub = Hub(ledger, finished_games.read_view)
+    limits = rate_limiter, answer_timeout_s, finished_games, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
     health_watch = HealthWatch(ledger, service.command_tracker.answers, stall_s)
     app = FastAPIOffline(
@@ -100,7 +98,6 @@ def create_app(
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
-    app.state.finished_games = FinishedGames(service, finished_games)
     _add_tables(app, service, ledger, catalog)
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)

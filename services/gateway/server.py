@@ -13,7 +13,6 @@ import uvicorn
 
 from schemas.errors import InvalidInputError
 from services.gateway.app import create_app
-from services.gateway.games.archive_views import FinishedViewReader
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader
 from services.gateway.games.own_boards import read_own_boards
@@ -41,9 +40,8 @@ OTHER_FILES: Final = 256  # that the process has open besides connections: the e
 def build_server(
     settings: Settings,
     partitions: int,
-    finished_views: FinishedViewReader | None = None,
+    finished_reader: FinishedGameReader | None = None,
     catalog: TableCatalog | None = None,
-    finished_games: FinishedGameReader | None = None,
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address. Raises EngineUnavailableError: with `strict_engine`,
     the engine's settings break promises."""
@@ -56,12 +54,11 @@ def build_server(
         token_keys,
         rate_limiter,
         settings.answer_s,
-        finished_views,
+        finished_reader,
         _client_limits(settings),
         settings.token_life_s,
         settings.stall_s,
         catalog,
-        finished_games,
         watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
     )
     allow_open_files(settings.connections + OTHER_FILES)

@@ -48,7 +48,7 @@ class LoggedAnswer(NamedTuple):
     command_digest: str
 
 
-class ArchiveReader:
+class FinishedGameReader:
     """Reads finished games from their files; safe on any thread. It caches the last few.
 
     What a caller has read from the engine (`filed`) is believed as streams there are. A file of the archive, where there
@@ -158,9 +158,9 @@ class ReadableLedger(GameReader, EventReader, GameCatalog, ViewFollower, FiledGa
 class GameRepository:
     """Reads games from a ledger, and from an archive where there is one."""
 
-    def __init__(self, ledger: ReadableLedger, archive_reader: ArchiveReader | None) -> None:
+    def __init__(self, ledger: ReadableLedger, archive_reader: FinishedGameReader | None) -> None:
         self.ledger, self.archive_reader = ledger, archive_reader
-        self._files = archive_reader or ArchiveReader(None, TrustedKeys(()))
+        self._files = archive_reader or FinishedGameReader(None, TrustedKeys(()))
 
     @property
     def trusted(self) -> TrustedKeys:

@@ -13,7 +13,7 @@ from services.auditor import archive_job
 from services.auditor.archive_job import archive_names
 from services.auditor.job_queue import Jobs
 from services.ledger.engine import keys
-from services.verification.game_repository import ArchiveReader, GameRepository
+from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server
 from tests.auditor.given import SIGNER, TRUSTED, play_out, played
 from tests.auditor.s3_bucket import a_bucket
@@ -204,7 +204,8 @@ def test_a_game_is_archived_on_s3(server: Server, s3: str, monkeypatch: pytest.M
     server.referee.evict()
     assert not server.ledger.read_entries(GAME)
     assert (
-        GameRepository(server.ledger, ArchiveReader(Archive(archive.url), TRUSTED)).read_entries(GAME) == log
+        GameRepository(server.ledger, FinishedGameReader(Archive(archive.url), TRUSTED)).read_entries(GAME)
+        == log
     )
 
 

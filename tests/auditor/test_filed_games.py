@@ -16,8 +16,8 @@ from services.auditor.recheck_throttle import RecheckThrottle
 from services.auditor.seat_asks import SeatAsks
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.verification import archived_audits
-from services.verification.game_repository import ArchiveReader, GameRepository
+from services.verification import finished_audits
+from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.conftest import STREAMS_STAY_S, Server
 from tests.auditor.given import SIGNER, TRUSTED, play_out, played
 from tests.referee.running_referee import GAME, opening_commands, partition_of, submit
@@ -38,8 +38,10 @@ class Shown(NamedTuple):
 
 
 def shown(server: Server, *, archived: bool = True) -> Shown:
-    repository = GameRepository(server.ledger, ArchiveReader(server.archive, TRUSTED) if archived else None)
-    audits = archived_audits.ArchivedAudits(ArchiveReader(server.archive, TRUSTED))
+    repository = GameRepository(
+        server.ledger, FinishedGameReader(server.archive, TRUSTED) if archived else None
+    )
+    audits = finished_audits.FinishedGameAudits(server.archive, TRUSTED)
     return Shown(
         repository.read_entries(GAME),
         [repository.read_view(GAME, viewer) for viewer in VIEWERS],
@@ -231,7 +233,7 @@ def test_P2_a_command_that_comes_late_gets_no_entry_and_creates_no_game(server: 
         assert result is not None
         assert (result.sequence, result.rule) == (0, "GAME-3")
     assert not server.ledger.read_entries(GAME)
-    answer = ArchiveReader(None, TRUSTED).find_answer(
+    answer = FinishedGameReader(None, TRUSTED).find_answer(
         GAME, creation.seat, creation.id, server.ledger.read_filed_game(GAME)
     )
     assert answer is not None

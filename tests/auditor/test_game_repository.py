@@ -11,7 +11,7 @@ from schemas.errors import CorruptDataError
 from schemas.rows import pack, unpack
 from services.archive import Archive, decode_game_file
 from services.archive.game_file import compress_packed
-from services.verification.game_repository import ArchiveReader, GameRepository
+from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server
 from tests.auditor.given import TRUSTED, play_out
 from tests.referee.running_referee import GAME, opening_commands, submit
@@ -34,7 +34,7 @@ def whole(entries: list[ViewEntry]) -> list[tuple[object, ShownBytes]]:
 
 def test_an_evicted_game_reads_as_before(server: Server) -> None:
     play_out(server.ledger, server.referee)
-    repository = GameRepository(server.ledger, ArchiveReader(server.archive, TRUSTED))
+    repository = GameRepository(server.ledger, FinishedGameReader(server.archive, TRUSTED))
     log = repository.read_entries(GAME)
     views = {viewer: repository.read_view(GAME, viewer) for viewer in VIEWERS}
     archive_and_evict(server)
@@ -48,7 +48,7 @@ def test_an_evicted_game_reads_as_before(server: Server) -> None:
 
 def test_games_of_both_are_listed_once_each(server: Server) -> None:
     play_out(server.ledger, server.referee)
-    repository = GameRepository(server.ledger, ArchiveReader(server.archive, TRUSTED))
+    repository = GameRepository(server.ledger, FinishedGameReader(server.archive, TRUSTED))
     archive_and_evict(server)
     play_out(server.ledger, server.referee, OTHER)
     server.work()  # it is in both now
@@ -57,7 +57,7 @@ def test_games_of_both_are_listed_once_each(server: Server) -> None:
 
 
 def test_an_unknown_game_is_in_neither(server: Server) -> None:
-    repository = GameRepository(server.ledger, ArchiveReader(server.archive, TRUSTED))
+    repository = GameRepository(server.ledger, FinishedGameReader(server.archive, TRUSTED))
     assert repository.read_entries(GAME) == []
     assert repository.read_view(GAME, None) == []
     assert repository.games() == []
@@ -76,7 +76,7 @@ def test_without_an_archive_there_is_only_the_engine(server: Server) -> None:
 def test_a_damaged_file_is_reported(server: Server, tmp_path: Path, wrong: bytes) -> None:
     archive = Archive(tmp_path.as_uri())
     archive.write(GAME, wrong)
-    repository = GameRepository(server.ledger, ArchiveReader(archive, TRUSTED))
+    repository = GameRepository(server.ledger, FinishedGameReader(archive, TRUSTED))
     for read in (lambda: repository.read_entries(GAME), lambda: repository.read_view(GAME, None)):
         with pytest.raises(CorruptDataError, match=GAME):
             read()
@@ -92,4 +92,4 @@ def test_P6_a_file_whose_log_was_changed_in_the_archive_is_not_shown(server: Ser
     file.entries[5] = bytes(pack((form, when + 1, *rest)))
     server.archive.write(GAME, compress_packed(bytes(pack(file.stored_fields()))))
     with pytest.raises(CorruptDataError, match="signed"):
-        GameRepository(server.ledger, ArchiveReader(server.archive, TRUSTED)).read_view(GAME, None)
+        GameRepository(server.ledger, FinishedGameReader(server.archive, TRUSTED)).read_view(GAME, None)

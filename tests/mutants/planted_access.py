@@ -72,11 +72,11 @@ ACCESS_MUTANTS: Final = (
     Mutant(
         "a game for its players alone is for everybody in the archive", "security",
         "services/gateway/games/game_creations.py",
-        "        entries = entries or await self._archive_views.read_view(game, None) or ()\n", "", PRIVATE,
+        "        entries = entries or await self._finished_games.read_view(game, None) or ()\n", "", PRIVATE,
     ),
     Mutant(
         "what another seat saw is shown while the game goes on", "security", "services/gateway/games/game_views.py",
-        "        if not location.archived and not await is_over(self.ledger, game):\n", "        if False:\n", TABLES,
+        "        if not await self.is_over(game, location):\n            raise NotYours", "        if False:\n            raise NotYours", TABLES,
     ),
     Mutant(
         "a game that isn't public is listed", "security", "services/ledger/scripts/script_calls.py",

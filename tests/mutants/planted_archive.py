@@ -81,7 +81,7 @@ ARCHIVE_MUTANTS: Final = (
         "if after and head and view[after - 1].shown.head not in (head, b\"\"):", "if False:", FOLLOWED,
     ),
     Mutant(
-        "a verdict of a game that is one value isn't found", "P2", "services/gateway/games/archive_views.py",
+        "a verdict of a game that is one value isn't found", "P2", "services/gateway/games/finished_games.py",
         "return rule in NO_STREAMS_RULES and not", "return False and not", ("tests/gateway/test_filed_games.py",),
     ),
     Mutant(

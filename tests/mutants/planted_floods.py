@@ -80,7 +80,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "games that are over count as open", "P9", "services/gateway/games/open_games.py",
-        "                if is_answered and await is_over(self.ledger, other):\n", "                if False:\n", QUOTAS,
+        "                if is_answered and await self._finished_games.is_over(other):\n", "                if False:\n", QUOTAS,
     ),
     Mutant(
         "a game that never started stays as long as others", "P9", "services/referee/scheduling.py",

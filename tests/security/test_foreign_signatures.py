@@ -16,7 +16,7 @@ from schemas.events import GameCreated
 from services.archive import Archive, Signer, TrustedKeys, encode_game_file, trusted_keys
 from services.bootstrap.composition import run_gateway, run_referee
 from services.runtime.settings import read_settings
-from services.verification.game_repository import ArchiveReader, GameRepository
+from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.given import SIGNER, played
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.verification.proof.given import verify_game
@@ -50,7 +50,7 @@ def archive(tmp_path: Path) -> Iterator[Archive]:
 
 def repository(archive: Archive, trusted: TrustedKeys) -> GameRepository:
     ledger: Any = EmptyLedger()
-    return GameRepository(ledger, ArchiveReader(archive, trusted))
+    return GameRepository(ledger, FinishedGameReader(archive, trusted))
 
 
 def test_a_game_that_a_stranger_signed_is_neither_served_nor_forked(archive: Archive) -> None:

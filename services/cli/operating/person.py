@@ -27,7 +27,7 @@ from services.ledger import MissingEntryError, RedisLedger
 from services.runtime.visible_text import visible_json
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.formatting import pluralize
-from services.verification.game_repository import ArchiveReader, GameRepository
+from services.verification.game_repository import FinishedGameReader, GameRepository
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -126,7 +126,7 @@ def _confirm(question: str) -> None:
         raise typer.Exit(1)
 
 
-def _erase_seat(ledger: RedisLedger, archive_reader: ArchiveReader | None, seat: NamedSeat) -> None:
+def _erase_seat(ledger: RedisLedger, archive_reader: FinishedGameReader | None, seat: NamedSeat) -> None:
     """Erase a seat's names and its webhook in the engine, then in the archive.
 
     In this order, because a job that archives the game meanwhile reads the names again after it has written them."""

@@ -16,7 +16,7 @@ from schemas.events import SeatFreed
 from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.errors import NotYoursError, RefusedError, TokenError
-from services.gateway.games.archive_views import ArchiveViews
+from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.token_watch import TokenWatch
 from services.ledger.async_ledger import AsyncLedger
@@ -40,7 +40,7 @@ class Authorization:
         creations: GameCreations | None = None,
         is_operator: Callable[[str | None], bool] = lambda _: False,
     ) -> None:
-        self._creations = creations or GameCreations(ledger, ArchiveViews(ledger, None))
+        self._creations = creations or GameCreations(ledger, FinishedGames(ledger))
         self.is_operator = is_operator
         self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
         self._wall_clock_s, self._clock_s = wall_clock_s, clock_s

@@ -82,12 +82,12 @@ class CommandProgress:
             fields["head"] = self.entry.shown.head.hex() or None
         return fields
 
-    def refusal(self, id_: str) -> RefusedError | None:
-        """The error to answer with where the verdict is a refusal; else None."""
+    def require_accepted(self, id_: str) -> CommandProgress:
+        """Raise RefusedError where the verdict is a refusal; else return this."""
         for event in self.entry.events if self.entry else ():
             if isinstance(event, CommandRefused):
-                return RefusedError(event.rule, event.why, id=id_, **self.json_fields())
-        return None
+                raise RefusedError(event.rule, event.why, id=id_, **self.json_fields())
+        return self
 
 
 class CommandTracker:

@@ -1,78 +1,155 @@
-"""Finished games, which hide nothing any more: their audits and files, from the engine or the archive.
+"""Finished games, as the plain calls ask for them; docs/archive.md has the table of their states.
 
-A gateway neither reads logs nor knows rules, so the composition root gives it a reader (`FinishedGameReader`). The reader
-blocks and computes, so it runs on a thread, one request at a time."""
+A game that is over may still have its streams. Once it is stored, or only archived, its views, verdicts and audit follow
+from its file by the rules, which the gateway doesn't know; so the composition root gives it a reader
+(`FinishedGameReader`). The reader blocks and computes, so it runs on a thread, a few requests at a time.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeVar
 
+from schemas.command_digest import digest_command
+from schemas.commands import CommandEnvelope
+from schemas.entries import ViewEntry
+from schemas.events import GameEnded
+from schemas.field_types import Seat
 from services.archive import ArchiveUnavailableError
-from services.gateway.errors import NotYetError, RefusedError
-from services.gateway.games.client_limits import enforce_limit
-from services.gateway.games.open_games import is_over
-from services.gateway.games.service import GatewayService
+from services.gateway.errors import GameOverError, NotYetError
+from services.gateway.games.command_tracking import CommandProgress, reused_id_error_of
 from services.ledger import FiledGame
+from services.ledger.acknowledgements.ack_levels import DECIDED
+from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-READ_COST: Final = 10  # what an audit or a file costs of the rate, in commands
-RETRY_AFTER_S: Final = 3
+MAX_CONCURRENT_READS: Final = 2
+RETRY_AFTER_S: Final = 5
+NO_STREAMS_RULES: Final = ("GAME-1", "GAME-3")  # why a referee rejects a command of a game without streams
 T = TypeVar("T")
+
+
+class Answer(Protocol):
+    """The entry that answers a command, and the digest of the command; empty where that isn't known."""
+
+    @property
+    def sequence(self) -> int: ...
+
+    @property
+    def command_digest(self) -> str: ...
 
 
 class FinishedGameReader(Protocol):
     """What services/verification gives a gateway. `filed` is what the engine has of the game; without it the archive is
-    read."""
+    read. All raise CorruptDataError, or ArchiveUnavailableError."""
+
+    def read_view(
+        self, game: str, viewer: Seat | None, filed: FiledGame | None
+    ) -> Sequence[ViewEntry] | None:
+        """The whole view of a viewer (None: the public); None for an unknown game."""
+
+    def find_answer(
+        self, game: str, sender: Seat | None, command_id: str, filed: FiledGame | None
+    ) -> Answer | None:
+        """The verdict on a command that the game's log has."""
 
     def audit(self, game: str, number: int | None, filed: FiledGame | None) -> dict[str, object] | None:
         """The audit of a game, with an entry explained; None where it has no file."""
 
-    def read_file(self, game: str, filed: FiledGame | None) -> bytes | None:
+    def read_data(self, game: str, filed: FiledGame | None) -> bytes | None:
         """The file of a game; None where it has none."""
 
 
 class FinishedGames:
-    """Answers about finished games, for who may watch them."""
+    """Reads finished games from an event loop. Without a reader, only those that have their streams are known."""
 
-    def __init__(self, service: GatewayService, reader: FinishedGameReader | None) -> None:
-        self._service, self._reader = service, reader
-        self._semaphore = asyncio.Semaphore(1)
+    def __init__(self, ledger: AsyncLedger, reader: FinishedGameReader | None = None) -> None:
+        self._ledger, self._reader = ledger, reader
+        self._reads, self._audits = asyncio.Semaphore(MAX_CONCURRENT_READS), asyncio.Semaphore(1)
 
-    async def audit(
-        self, game: str, bearer: str | None, client: str, number: int | None
-    ) -> dict[str, object]:
-        """The audit of a game, as the model of the answer has it. Raises RefusedError: it isn't over; or NotYetError: it
-        has no file yet."""
-        return await self._read(game, bearer, client, lambda reader, filed: reader.audit(game, number, filed))
+    async def is_over(self, game: str) -> bool:
+        """Whether a game is over, or has no streams in the engine any more."""
+        length = await self._ledger.read_length(game)
+        last = await self._ledger.read_view(game, None, length - 1, 1) if length else ()
+        return not length or any(isinstance(event, GameEnded) for entry in last for event in entry.events)
 
-    async def read_file(self, game: str, bearer: str | None, client: str) -> bytes:
+    async def is_stored(self, game: str) -> bool:
+        """Whether the engine has the file of this game, so that the archive isn't read for it."""
+        return self._reader is not None and await self._ledger.read_filed_game(game) is not None
+
+    async def read_view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
+        """The whole view of a viewer; None where neither the engine nor the archive has such a game's file.
+
+        Raises CorruptDataError, or NotYetError where the archive can't be read now."""
+        return await self._read(game, lambda reader, filed: reader.read_view(game, viewer, filed))
+
+    async def find_verdict(
+        self, game: str, sender: Seat | None, id_: str, rejected_by: str | None = None
+    ) -> tuple[ViewEntry, str] | None:
+        """The verdict on a command that was sent while its game was played, and the digest of the command where that is
+        known; None where the log has no such command, or a referee has rejected it by a rule that has nothing to do with
+        where the game is. Raises as `read_view`."""
+        if rejected_by is not None and not await self._explains(game, rejected_by):
+            return None
+        answer = await self._read(game, lambda reader, filed: reader.find_answer(game, sender, id_, filed))
+        view = await self.read_view(game, sender) if answer else None
+        return (view[answer.sequence - 1], answer.command_digest) if answer and view else None
+
+    async def find_progress(
+        self, envelope: CommandEnvelope, rejected_by: str | None = None
+    ) -> CommandProgress | None:
+        """How far a command got while its game was played. Raises ReusedIdError; or as `find_verdict`."""
+        found = await self.find_verdict(envelope.game, envelope.seat, envelope.id, rejected_by)
+        if found is None:
+            return None
+        entry, digest = found
+        if digest not in ("", digest_command(envelope.command)):
+            raise reused_id_error_of(envelope, entry.number, entry)
+        return CommandProgress(DECIDED, entry.number, entry)
+
+    async def read_progress(self, envelope: CommandEnvelope) -> CommandProgress:
+        """Find the same. Raises RefusedError: the command was refused; GameOverError: the log has no such command; or as
+        `find_progress`."""
+        progress = await self.find_progress(envelope)
+        if progress is None:
+            raise GameOverError(envelope.id)
+        return progress.require_accepted(envelope.id)
+
+    async def audit(self, game: str, number: int | None) -> dict[str, object]:
+        """The audit of a game, as the model of the answer has it. Raises NotYetError: it has no file yet; or what
+        reading it does."""
+        async with self._audits:
+            found = await self._read(game, lambda reader, filed: reader.audit(game, number, filed))
+        return _require_file(game, found)
+
+    async def read_file(self, game: str) -> bytes:
         """The file of a game. Raises as `audit`."""
-        return await self._read(game, bearer, client, lambda reader, filed: reader.read_file(game, filed))
+        return _require_file(
+            game, await self._read(game, lambda reader, filed: reader.read_data(game, filed))
+        )
+
+    async def _explains(self, game: str, rule: str) -> bool:
+        """Whether a referee rejects commands by this rule because their game has no streams any more."""
+        return rule in NO_STREAMS_RULES and not await self._ledger.read_length(game)
 
     async def _read(
-        self,
-        game: str,
-        bearer: str | None,
-        client: str,
-        read: Callable[[FinishedGameReader, FiledGame | None], T | None],
-    ) -> T:
-        location = await self._service.locate_game(game, client)
-        await self._service.authorization.resolve_viewer(game, bearer)
-        enforce_limit(self._service.rate_limiter, ("archive", client), "commands", READ_COST)
-        if not location.archived and not await is_over(self._service.ledger, game):
-            raise RefusedError("GAME-7", "the game goes on; what it hides is shown when it is over")
-        found = None
-        if self._reader is not None:
-            filed = await self._service.ledger.read_filed_game(game)
-            try:
-                async with self._semaphore:
-                    found = await asyncio.to_thread(read, self._reader, filed)
-            except ArchiveUnavailableError as error:
-                log.error("archive unavailable", game=game, error=str(error))
-        if found is None:
-            detail = f"game {game} isn't in the archive yet; ask again"
-            raise NotYetError(detail, RETRY_AFTER_S)
-        return found
+        self, game: str, read: Callable[[FinishedGameReader, FiledGame | None], T | None]
+    ) -> T | None:
+        if self._reader is None:
+            return None
+        filed = await self._ledger.read_filed_game(game)
+        try:
+            async with self._reads:
+                return await asyncio.to_thread(read, self._reader, filed)
+        except ArchiveUnavailableError as error:
+            log.error("archive unavailable", game=game, error=str(error))
+            detail = f"game {game} may be in the archive, which doesn't answer; ask again"
+            raise NotYetError(detail, RETRY_AFTER_S) from None
+
+
+def _require_file(game: str, found: T | None) -> T:
+    if found is None:
+        raise NotYetError(f"game {game} isn't in the archive yet; ask again", RETRY_AFTER_S)
+    return found

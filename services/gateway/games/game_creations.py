@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from schemas.access import PUBLIC_ACCESS, Access
 from schemas.entries import ViewEntry
 from schemas.events import AccessSet, GameCreated, GameForked, PositionLaid
-from services.gateway.games.archive_views import ArchiveViews
+from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
 
 KEPT_S: Final = 60.0
@@ -34,9 +34,12 @@ class GameCreations:
     """Reads the first entries of games, from the engine or the archive, and keeps what they say."""
 
     def __init__(
-        self, ledger: AsyncLedger, archive_views: ArchiveViews, clock_s: Callable[[], float] = time.monotonic
+        self,
+        ledger: AsyncLedger,
+        finished_games: FinishedGames,
+        clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ledger, self._archive_views, self._clock_s = ledger, archive_views, clock_s
+        self._ledger, self._finished_games, self._clock_s = ledger, finished_games, clock_s
         self._kept: OrderedDict[str, tuple[float, GameCreation]] = OrderedDict()
 
     async def find(self, game: str) -> GameCreation:
@@ -47,7 +50,7 @@ class GameCreations:
         if kept is not None and self._clock_s() < until_s:
             return kept
         entries: Sequence[ViewEntry] = await self._ledger.read_view(game, None, 0, 1)
-        entries = entries or await self._archive_views.read_view(game, None) or ()
+        entries = entries or await self._finished_games.read_view(game, None) or ()
         if not entries:
             return GameCreation()
         creation = read_creation(entries[0])

@@ -13,16 +13,17 @@ from schemas.contract import Schema
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId, Seat
-from services.gateway.errors import NotFoundError, NotYoursError, UnknownGameError
-from services.gateway.games.archive_views import ArchiveViews
+from services.gateway.errors import NotFoundError, NotYoursError, RefusedError, UnknownGameError
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import enforce_limit
+from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
-from services.gateway.games.open_games import is_over
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import EngineError
 from services.ledger.log.view_queries import LogHead
+
+FINISHED_COST: Final = 10  # what an audit or a file costs of the rate, in commands
 
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
@@ -40,12 +41,12 @@ class GameViews:
     def __init__(
         self,
         ledger: AsyncLedger,
-        archive_views: ArchiveViews,
+        finished_games: FinishedGames,
         creations: GameCreations,
         authorization: Authorization,
         rate_limiter: RateLimiter,
     ) -> None:
-        self.ledger, self.archive_views, self.creations = ledger, archive_views, creations
+        self.ledger, self.finished_games, self.creations = ledger, finished_games, creations
         self.authorization, self.rate_limiter = authorization, rate_limiter
 
     async def require_game(self, game: str) -> int:
@@ -64,12 +65,25 @@ class GameViews:
         try:
             return GameLocation(await self.require_game(game), archived=False)
         except UnknownGameError as not_found:
-            if not await self.archive_views.is_filed(game):
+            if not await self.finished_games.is_stored(game):
                 enforce_limit(self.rate_limiter, ("archive", client), "commands")
-            entries = await self.archive_views.read_view(game, None)
+            entries = await self.finished_games.read_view(game, None)
             if entries is None:
                 raise not_found from None
             return GameLocation(len(entries), archived=True)
+
+    async def is_over(self, game: str, location: GameLocation) -> bool:
+        """Whether a game that was found there is over."""
+        return location.archived or await self.finished_games.is_over(game)
+
+    async def require_finished(self, game: str, bearer: str | None, client: str) -> None:
+        """Count a request for what only a finished game shows, of who may watch the game. Raises RefusedError: the game
+        goes on; RateExceededError; or as `locate`, or `Authorization.resolve_viewer`."""
+        location = await self.locate(game, client)
+        await self.authorization.resolve_viewer(game, bearer)
+        enforce_limit(self.rate_limiter, ("archive", client), "commands", FINISHED_COST)
+        if not await self.is_over(game, location):
+            raise RefusedError("GAME-7", "the game goes on; what it hides is shown when it is over")
 
     async def read_page(
         self, game: str, bearer: str | None, after: int, limit: int, client: str
@@ -93,7 +107,7 @@ class GameViews:
             return viewer
         if shown == "public":
             return None
-        if not location.archived and not await is_over(self.ledger, game):
+        if not await self.is_over(game, location):
             raise NotYoursError("what another seat saw is shown when the game is over")
         if shown >= (await self.creations.find(game)).seats:
             raise NotFoundError("SHAPE-1", f"there is no seat {shown}")
@@ -111,7 +125,7 @@ class GameViews:
         if not location.archived:
             entries = await self.ledger.read_view(game, viewer, after, limit)
         if not entries:  # its streams may have gone since
-            entries = (await self.archive_views.read_view(game, viewer) or ())[after : after + limit]
+            entries = (await self.finished_games.read_view(game, viewer) or ())[after : after + limit]
         return entries, length
 
     async def shown_length(self, game: str, viewer: Seat | None, location: GameLocation) -> int:
@@ -121,7 +135,7 @@ class GameViews:
         access = (await self.creations.find(game)).access
         if not access.spectator_delay:
             return location.length
-        return access.visible_length(location.length, is_over=await is_over(self.ledger, game))
+        return access.visible_length(location.length, is_over=await self.finished_games.is_over(game))
 
     async def shown_head(self, game: str, viewer: Seat | None) -> LogHead:
         """The last entry of a game in the engine that this viewer is shown now, and the head after it.

@@ -15,10 +15,9 @@ from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
 from schemas.errors import InvalidInputError
-from schemas.events import GameEnded
 from schemas.tokens import Holder
 from services.gateway.errors import NotYetError, RequestError, ReusedIdError, TooManyError
-from services.ledger.async_ledger import AsyncLedger
+from services.gateway.games.finished_games import FinishedGames
 
 MAX_CREATORS: Final = 100_000
 RETRY_AFTER_S: Final = 60
@@ -49,8 +48,8 @@ class OpenGames:
 
     Beyond MAX_CREATORS those that created nothing for longest are forgotten."""
 
-    def __init__(self, most: int, ledger: AsyncLedger) -> None:
-        self.most, self.ledger = most, ledger
+    def __init__(self, most: int, finished_games: FinishedGames) -> None:
+        self.most, self._finished_games = most, finished_games
         # by game: whether its creation was answered; until then the engine may not have it yet
         self._games: OrderedDict[Creator, dict[str, bool]] = OrderedDict()
         self._first_creators: OrderedDict[Creator, Creator] = (
@@ -96,7 +95,7 @@ class OpenGames:
             return False
         if len(games) >= self.most:
             for other, is_answered in tuple(games.items()):
-                if is_answered and await is_over(self.ledger, other):
+                if is_answered and await self._finished_games.is_over(other):
                     games.pop(other, None)
         if len(games) >= self.most and game not in games:
             detail = f"{creator.name} {self.most} games that are not over; play or leave some first"
@@ -112,10 +111,3 @@ class OpenGames:
                 games.pop(game, None)
             elif game in games:
                 games[game] = True
-
-
-async def is_over(ledger: AsyncLedger, game: str) -> bool:
-    """Whether a game is over, or the engine no longer has it."""
-    length = await ledger.read_length(game)
-    last_entries = await ledger.read_view(game, None, length - 1, 1) if length else ()
-    return not length or any(isinstance(event, GameEnded) for entry in last_entries for event in entry.events)

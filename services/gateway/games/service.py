@@ -19,7 +19,6 @@ from schemas.player_names import commitment_field
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RequestError
 from services.gateway.following.hub import Hub
-from services.gateway.games.archive_views import ArchiveViews
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import UNLIMITED_CLIENTS, ClientLimits, enforce_limit
 from services.gateway.games.command_ids import (
@@ -35,10 +34,11 @@ from services.gateway.games.command_tracking import (
     CommandTracker,
     parse_ack_request,
 )
+from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.game_views import GameLocation, GameViews
 from services.gateway.games.invitations import Invitations, take_invitation
-from services.gateway.games.open_games import OPERATOR, Creator, OpenGames, is_over
+from services.gateway.games.open_games import OPERATOR, Creator, OpenGames
 from services.gateway.models import response_models as responses
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
@@ -60,14 +60,14 @@ class GatewayService:
         token_keys: TokenKeys,
         rate_limiter: RateLimiter,
         answer_timeout_s: float,
-        archive_views: ArchiveViews | None = None,
+        finished_games: FinishedGames | None = None,
         client_limits: ClientLimits = UNLIMITED_CLIENTS,
         token_life_s: int = DEFAULT_LIFE_S,
     ) -> None:
         self.ledger, self.hub = ledger, hub
         self.read_limiter, self.origins, max_open_games, self.own_boards, self.webhook_policy = client_limits
-        self.archive_views = archive_views or ArchiveViews(ledger, None)
-        self.creations = GameCreations(ledger, self.archive_views)
+        self.finished_games = finished_games or FinishedGames(ledger)
+        self.creations = GameCreations(ledger, self.finished_games)
         self.authorization = Authorization(
             ledger,
             token_keys,
@@ -75,12 +75,12 @@ class GatewayService:
             creations=self.creations,
             is_operator=self.own_boards.is_operator,
         )
-        self.views = GameViews(ledger, self.archive_views, self.creations, self.authorization, rate_limiter)
+        self.views = GameViews(ledger, self.finished_games, self.creations, self.authorization, rate_limiter)
         self.invitations = Invitations(token_keys, self.creations, self.authorization, token_life_s)
         self.logged_ids = LoggedIds(ledger, token_keys)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
-        self.open_games = OpenGames(max_open_games, ledger)
+        self.open_games = OpenGames(max_open_games, self.finished_games)
 
     # -- games ---------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class GatewayService:
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
         """Raise GameOverError where the game is over: tokens are issued no more."""
-        if await is_over(self.ledger, game):
+        if await self.finished_games.is_over(game):
             raise GameOverError(id_)
 
     # -- commands --------------------------------------------------------------------------
@@ -220,15 +220,16 @@ class GatewayService:
         try:
             progress = await self.command_tracker.track(envelope, ack_request)
         except RequestError as rejection:
-            progress = await self.archive_views.find_progress_of_rejected(envelope, rejection)
-        if (refusal := progress.refusal(envelope.id)) is not None:
-            raise refusal
-        return progress
+            found = await self.finished_games.find_progress(envelope, rejected_by=rejection.rule)
+            if found is None:
+                raise
+            progress = found
+        return progress.require_accepted(envelope.id)
 
     async def _find_created_game(self, id_: str | None) -> str | None:
         """The game that this id created while another token key signed; None where there is none."""
         for game in self.logged_ids.derive_other_game_ids(id_) if id_ else ():
-            if await self.ledger.read_length(game) or await self.archive_views.read_view(game, None):
+            if await self.ledger.read_length(game) or await self.finished_games.read_view(game, None):
                 return game
         return None
 
@@ -237,7 +238,7 @@ class GatewayService:
         create it again."""
         if id_ is None or await self.ledger.read_length(game):
             return None
-        entries = await self.archive_views.read_view(game, None)
+        entries = await self.finished_games.read_view(game, None)
         return (entries[0], str(DECIDED)) if entries else None
 
     async def execute_decided(

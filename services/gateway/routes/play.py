@@ -76,7 +76,7 @@ async def send_command(
     body = await read_body(sent) if isinstance(sent, Request) else sent
     envelope = service.build_envelope(game, seat, body, id_)
     progress = await (
-        service.archive_views.read_verdict(envelope) if archived else service.execute(envelope, ack_request)
+        service.finished_games.read_progress(envelope) if archived else service.execute(envelope, ack_request)
     )
     if progress.entry is None:
         unknown = UnknownVerdict.model_validate(

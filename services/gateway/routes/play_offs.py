@@ -43,7 +43,7 @@ async def take_seat(service: GatewayService, game: str, bearer: str | None, clie
 async def _find_play_off(service: GatewayService, game: str, location: GameLocation) -> PlayOffCalled:
     """The call of the next game, in a game's last entry. Raises NotFoundError without one."""
     last = location.length - 1
-    entries = (await service.archive_views.read_view(game, None) or ())[last:] if location.archived else ()
+    entries = (await service.finished_games.read_view(game, None) or ())[last:] if location.archived else ()
     for entry in entries or await service.ledger.read_view(game, None, last, 1):
         for event in entry.events:
             if isinstance(event, PlayOffCalled):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final, cast
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Response
 
-from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam
-from services.gateway.games.finished_games import FinishedGames
+from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.models import openapi
 from services.gateway.models.explanation_models import AuditReport
 from services.gateway.models.table_models import Replay, TableState
@@ -64,14 +63,14 @@ async def replayed_table(
     response_model_exclude_unset=True,
 )
 async def audit(
-    request: Request,
+    service: ServiceParam,
     game: GameIdParam,
     bearer: BearerToken,
     client: ClientAddress,
     at: Annotated[int | None, Query(ge=1, le=1_000_000_000, description="the entry to explain")] = None,
 ) -> AuditReport:
-    finished: FinishedGames = request.app.state.finished_games
-    return cast("AuditReport", await finished.audit(game, bearer, client, at))  # the model checks it
+    await service.views.require_finished(game, bearer, client)
+    return cast("AuditReport", await service.finished_games.audit(game, at))  # the model checks it
 
 
 @router.get(
@@ -82,9 +81,9 @@ async def audit(
     responses=FILE,
 )
 async def game_file(
-    request: Request, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
 ) -> Response:
-    finished: FinishedGames = request.app.state.finished_games
-    content = await finished.read_file(game, bearer, client)
+    await service.views.require_finished(game, bearer, client)
+    content = await service.finished_games.read_file(game)
     headers = {"Content-Disposition": f'attachment; filename="{game}.ledgerline"'}
     return Response(content, media_type=FILE_MEDIA_TYPE, headers=headers)

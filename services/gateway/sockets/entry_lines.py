@@ -17,7 +17,6 @@ from pydantic_core import to_json
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.following.spectator_delay import delay_entries
 from services.gateway.following.subscriptions import Subscription
-from services.gateway.games.open_games import is_over
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import ENDING_ERRORS, OVER, describe_ending
 from services.gateway.sockets.websocket_opening import KnownEntry, Opening, require_known_entry
@@ -61,8 +60,9 @@ class EntryLines:
             for archived in self.opening.archived_view[self.known.sequence :]:
                 yield encode_entry(archived, self.proofs).text.encode() + b"\n"
             return
-        if self.known.sequence == self.opening.log_head.sequence and await is_over(
-            self.service.ledger, self.game
+        if (
+            self.known.sequence == self.opening.log_head.sequence
+            and await self.service.finished_games.is_over(self.game)
         ):
             return
         hub, viewer = self.service.hub, self.opening.viewer

@@ -254,9 +254,9 @@ class SocketCommands:
             await self._expire_if_late(id_)
         elif not result.sequence:
             del self.pending[id_]
-            archive_views = self.service.archive_views
-            if entry := await archive_views.find_rejected(self.game, self.viewer, id_, result.rule):
-                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
+            finished_games = self.service.finished_games
+            if found := await finished_games.find_verdict(self.game, self.viewer, id_, result.rule):
+                await self.websocket.send_text(encode_entry(found[0], self.proofs).text)
                 return
             refusal = RefusedError(result.rule, result.reason, level=UNLOGGED_LEVEL)
             await send_problem(self.websocket, refusal, id_)

@@ -64,7 +64,7 @@ async def read_opening(service: GatewayService, game: str, bearer: str | None, c
     log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)
     if log_head.sequence:
         return Opening(viewer, bearer, log_head, None)
-    view = list(await service.archive_views.read_view(game, viewer) or ())
+    view = list(await service.finished_games.read_view(game, viewer) or ())
     if view:
         log_head = LogHead(view[-1].number, view[-1].shown.head)
     return Opening(viewer, bearer, log_head, view if view or archived else None)

@@ -7,7 +7,6 @@ from typing import Final
 
 from services.gateway.errors import NotYetError, NotYoursError
 from services.gateway.games.client_limits import enforce_limit
-from services.gateway.games.open_games import is_over
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import Suggestions
 from services.gateway.tables.table_folds import TableFolds
@@ -32,7 +31,7 @@ class SuggestionQueue:
         location = await self._service.locate_game(game, client)
         shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
         viewer = await self._folds.viewer(game, bearer, client, shown)
-        if not location.archived and not await is_over(self._service.ledger, game):
+        if not await self._service.views.is_over(game, location):
             await self._require_allowed(game)
         enforce_limit(self._service.rate_limiter, ("suggestions", client), "commands", SUGGESTION_COST)
         try:

@@ -21,7 +21,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
-from services.verification.game_repository import ArchiveReader
+from services.verification.finished_audits import FinishedGameAudits
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import TRUSTED
 from tests.conftest import ALL, PARTITIONS
@@ -90,7 +90,9 @@ def open_web_server(url: str, folder: Path, limits: RateLimiter | None = None) -
     with asyncio.Runner() as loop:
         async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
         limits = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
-        app = create_app(async_ledger, TokenKeys(KEY), limits, finished_views=ArchiveReader(archive, TRUSTED))
+        app = create_app(
+            async_ledger, TokenKeys(KEY), limits, finished_reader=FinishedGameAudits(archive, TRUSTED)
+        )
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
         yield WebServer(Server(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())
