@@ -21,7 +21,6 @@ from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import cluster as cluster_client
 from services.ledger.engine.connection import CLUSTER_OPTIONS, connect, init_partition_count
-from services.ledger.ports.records import LEAN_EDITION
 from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.known_to_redis_py import read_once
@@ -167,19 +166,13 @@ def client(connection: Connect) -> Any:
 
 
 @pytest.fixture
-def edition() -> int:
-    """How games that begin are stored; tests of one edition, or of both, say so."""
-    return LEAN_EDITION
-
-
-@pytest.fixture
-def ledger(connection: Connect, edition: int) -> RedisLedger:
+def ledger(connection: Connect) -> RedisLedger:
     client = connection()
-    return RedisLedger(client, init_partition_count(client, PARTITIONS), edition=edition)
+    return RedisLedger(client, init_partition_count(client, PARTITIONS))
 
 
 @pytest.fixture
-def other_ledger(connection: Connect, edition: int) -> RedisLedger:
+def other_ledger(connection: Connect) -> RedisLedger:
     """The same store through a connection of its own, as another service has it."""
     client = connection()
-    return RedisLedger(client, init_partition_count(client, PARTITIONS), edition=edition)
+    return RedisLedger(client, init_partition_count(client, PARTITIONS))

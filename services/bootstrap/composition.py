@@ -66,7 +66,7 @@ def open_ledger(settings: Settings, name: str | None = None) -> RedisLedger:
     EngineUnavailableError."""
     client = connect(settings.redis_url, name)
     partitions = init_partition_count(client, settings.partitions)
-    return RedisLedger(client, partitions, settings.waiting, edition=settings.log_edition)
+    return RedisLedger(client, partitions, settings.waiting)
 
 
 def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:

@@ -39,16 +39,16 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
         return sum(len(projections.seats) for projections in self._games.values())
 
     def read_pages(self, views: ViewPageReader, seats: Iterable[tuple[str, Seat]]) -> None:
-        """Read the next page of each of these games, with the parts of these seats, in one round trip. They are
-        applied when they are asked for."""
-        seats_by_game = dict[str, list[Seat]]()
-        for game, seat in dict.fromkeys(seats):
-            seats_by_game.setdefault(game, []).append(seat)
+        """Read the next page of each of these games, with the parts of its seats, in one round trip. They are applied
+        when they are asked for."""
+        games = dict[str, None]()
+        for game, seat in seats:
+            games[game] = None
             self._of_game(game, seat)
-        if seats_by_game:
-            wanted = [(self._games[game], seats) for game, seats in seats_by_game.items()]
-            pages = views.read_views([projections.next_page(seats) for projections, seats in wanted])
-            self._pages = dict(zip((projections for projections, _ in wanted), pages, strict=True))
+        if games:
+            wanted = [self._games[game] for game in games]
+            pages = views.read_views([projections.next_page() for projections in wanted])
+            self._pages = dict(zip(wanted, pages, strict=True))
 
     def forget_pages(self) -> None:
         """Drop what was read and isn't asked for any more."""

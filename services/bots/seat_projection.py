@@ -71,7 +71,7 @@ class SeatProjection:
 class GameProjections:
     """The projections of a game's seats. Where reading the game raised, they are of no more use: it is read anew."""
 
-    __slots__ = ("_errors", "_is_lean", "_recent", "looked_at_s", "public_verifier", "seats")
+    __slots__ = ("_errors", "_recent", "looked_at_s", "public_verifier", "seats")
 
     def __init__(self, game: str, seats: Iterable[Seat] = ()) -> None:
         self.public_verifier = PublicVerifier(game)
@@ -79,7 +79,6 @@ class GameProjections:
         self.looked_at_s = 0.0  # when the views were read last, by the reader's clock
         self._recent = deque[VerifiedEntry]()  # those that aren't applied to all of the seats
         self._errors: dict[Seat, Exception] = {}  # of seats whose parts don't fit
-        self._is_lean = False  # of the second edition, as far as was read
 
     @property
     def game(self) -> str:
@@ -96,18 +95,12 @@ class GameProjections:
         self._errors.pop(seat, None)
         return self
 
-    def next_page(self, seats: Iterable[Seat]) -> ViewRequest:
+    def next_page(self) -> ViewRequest:
         """What to read next: the entries after the last one that was verified, if that one is still there, and the
-        private parts of these seats. Seats that are far behind get theirs too; where parts lie with their entries, all
-        do, so that no entry is read twice."""
+        private parts of all seats, which lie with them."""
         verifier = self.public_verifier
-        wanted: Iterable[Seat] = self.seats
-        if not self._is_lean:
-            far_behind = verifier.sequence - MAX_LAG
-            wanted = dict.fromkeys(seats)
-            wanted |= dict.fromkeys(seat for seat, each in self.seats.items() if each.sequence < far_behind)
-        parts = [(seat, self.seats[seat].parts_until) for seat in wanted]
-        return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts, self._is_lean)
+        parts = [(seat, each.parts_until) for seat, each in self.seats.items()]
+        return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts)
 
     def apply(self, page: ViewPageOrError) -> bool:
         """Apply the page that was asked for last. Returns whether there may be another one.
@@ -117,7 +110,6 @@ class GameProjections:
         parts is that seat's: `current` raises it."""
         if not isinstance(page, ViewPage):
             raise page
-        self._is_lean = page.is_lean
         self._recent.extend(map(self.public_verifier.verify, page.views[None]))
         self._hold_parts(page.parts)
         first_needed = 1 + min((each.sequence for each in self.seats.values()), default=0)
@@ -136,7 +128,7 @@ class GameProjections:
 
     def refresh(self, views: ViewPageReader, seat: Seat) -> SeatProjection:
         """The seat's projection, with all entries that are new. Raises what `apply` and `current` do."""
-        while self.apply(views.read_views([self.next_page([seat])])[0]) and seat in self.seats:
+        while self.apply(views.read_views([self.next_page()])[0]) and seat in self.seats:
             pass
         return self.current(seat)
 

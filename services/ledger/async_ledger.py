@@ -113,10 +113,9 @@ class AsyncLedger:
             keys.public_view(partition, game),
             keys.confirmation_mark(partition),
             keys.chain_head(partition, game),
-            *(() if sender is None else (keys.private_view(partition, game, sender),)),
         ]
         batcher = await self._confirmation_batcher_of(game, level)
-        entry = await batcher.confirm(game, script_keys, command_id)
+        entry = await batcher.confirm(game, script_keys, sender, command_id)
         return entry and await run_async(self._client, read_named_entry(self.partitions, game, entry))
 
     async def read_length(self, game: str) -> int:

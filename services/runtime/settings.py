@@ -118,9 +118,6 @@ class Settings(BaseSettings):
         True,
         description="the rules that `make fast` compiled decide, where there are any; off, always pure Python",
     )
-    log_edition: Literal[1, 2] = Field(
-        2, description="how games that begin are stored; 1 while a service of before there was 2 runs beside"
-    )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )

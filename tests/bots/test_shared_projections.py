@@ -29,11 +29,9 @@ def game(rules: str = "europe") -> SealedGame:
 
 
 class GrowingViews:
-    """The views of a game that grows; parts of a seat may be replaced by others. `is_lean`: they lie with their entries,
-    as in the second edition."""
+    """The views of a game that grows; parts of a seat may be replaced by others."""
 
-    def __init__(self, sealed_game: SealedGame, *, is_lean: bool = False) -> None:
-        self.is_lean = is_lean
+    def __init__(self, sealed_game: SealedGame) -> None:
         self.public = sealed_game.view_entries(None)
         self.parts: dict[int, list[Part]] = {
             seat: [
@@ -60,7 +58,7 @@ class GrowingViews:
             seat: {number: part for number, part in self.parts[seat] if after < number <= self.length}
             for seat, after in request.parts
         }
-        return ViewPage({None: entries}, b"", b"", parts, is_lean=self.is_lean)
+        return ViewPage({None: entries}, b"", b"", parts)
 
 
 class FollowedAlone:
@@ -88,10 +86,9 @@ def any_order(views: GrowingViews, projections: GameProjections, seed: str) -> I
         yield projections.refresh(views, seat)
 
 
-@pytest.mark.parametrize("is_lean", [True, False])
 @pytest.mark.parametrize("rules", RULESETS)
-def test_P5_a_seat_s_state_is_the_same_whoever_else_is_followed_with_it(rules: str, is_lean: bool) -> None:
-    views = GrowingViews(game(rules), is_lean=is_lean)
+def test_P5_a_seat_s_state_is_the_same_whoever_else_is_followed_with_it(rules: str) -> None:
+    views = GrowingViews(game(rules))
     alone = {seat: FollowedAlone(game(rules), seat) for seat in views.parts}
     for projection in any_order(views, GameProjections(GAME), rules):
         assert projection.sequence == views.length
@@ -115,15 +112,13 @@ def test_what_all_see_is_read_once_and_a_seat_that_is_seldom_asked_for_costs_no_
 def test_parts_that_lie_with_their_entries_are_read_with_them_and_applied_once_their_seat_is_asked_for() -> (
     None
 ):
-    views = GrowingViews(game(), is_lean=True)
+    views = GrowingViews(game())
     projections = GameProjections(GAME, views.parts)
     for length in range(len(views.public)):
         views.length = length + 1
         projections.refresh(views, 0)
         assert projections.seats[1].sequence in range(max(0, length - MAX_LAG), length + 2)
-    for request in views.requests[
-        2:
-    ]:  # the first doesn't know how parts lie, the second reads those of its page
+    for request in views.requests:
         assert [*request.parts] == [(seat, request.after) for seat in views.parts]
     assert {seat: projections.current(seat).sequence for seat in views.parts} == dict.fromkeys(
         views.parts, len(views.public)
@@ -132,11 +127,12 @@ def test_parts_that_lie_with_their_entries_are_read_with_them_and_applied_once_t
 
 def test_P5_a_seat_is_brought_on_no_further_than_its_parts_were_read() -> None:
     views = GrowingViews(game())
-    projections = GameProjections(GAME, views.parts)
-    for length, seat in ((3, 1), (9, 0)):
-        views.length = length
-        projections.refresh(views, seat)
-    assert {seat: projections.current(seat).sequence for seat in (0, 1)} == {0: 9, 1: 3}
+    projections = GameProjections(GAME, [0])
+    views.length = 9
+    projections.apply(views.read_views([projections.next_page()])[0])
+    projections = projections.with_seat(1)
+    assert {seat: projections.current(seat).sequence for seat in (0, 1)} == {0: 9, 1: 0}
+    assert projections.refresh(views, 1).sequence == 9
 
 
 def test_a_seat_that_is_new_when_the_first_entries_are_gone_has_all_read_anew() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -13,7 +13,6 @@ from redis.exceptions import ConnectionError
 from schemas.commands import Command, CommandEnvelope, CreateGame, Leave, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.hash_chain import next_head
 from schemas.rows import pack, unpack
 from services.bots import worker
 from services.bots.held_projections import IDLE_S
@@ -22,7 +21,6 @@ from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.ledger.ports.records import FIRST_EDITION
 from services.ledger.scripts.view_merge import LogRewoundError
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
@@ -37,6 +35,7 @@ from tests.referee.running_referee import (
     referee_at,
     submit,
 )
+from tests.stored_views import a_millisecond_later, change_entry, with_part
 
 TASKS = keys.bot_tasks(partition_of(GAME))
 BAD_TASKS: Mapping[str, dict[str, bytes]] = {
@@ -170,39 +169,30 @@ def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
     assert sink.sent[2].command in legal(Player(successor, GAME, 0).refresh(), 0)
 
 
-def replace_last_head(client: Any) -> None:
-    """Put another branch of the game in its place: its last entry has the same bytes and another head."""
-    name = keys.public_view(partition_of(GAME), GAME)
-    *before, (last, fields) = client.xrange(name)
-    other = next_head(b"\0" * 32, 2, fields[b"e"])
-    client.delete(name)
-    for id_, row in (*before, (last, {**fields, b"h": other})):
-        client.xadd(name, row, id_)
+def forge_part(client: Any, change: Callable[[bytes], bytes]) -> None:
+    """Change what seat 0 alone sees of the last entry."""
+    change_entry(client, partition_of(GAME), GAME, 2, with_part(0, change))
 
 
-@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P7_a_bot_notices_that_its_last_entry_has_another_head_on_another_branch(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     sink = RecordedCommands()
     bots = BotWorker(ledger, sink, "one")
     bots.step(0)
-    replace_last_head(client)
+    change_entry(client, partition_of(GAME), GAME, 1, a_millisecond_later)
     with pytest.raises(LogRewoundError, match="isn't the one that was read"):
         bots.projections.refreshed(ledger, GAME, 0)
 
 
-@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P6_a_bot_does_not_act_on_what_the_server_can_not_have_committed_to(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    own = keys.private_view(partition_of(GAME), GAME, 0)
-    [*before, (last, fields)] = client.xrange(own)
-    form, previous, answers, rows, salts = unpack(fields[b"e"])
-    forged = pack((form, previous, answers, rows, salts[::-1]))
-    client.delete(own)
-    for id_, row in (*before, (last, {b"e": forged})):
-        client.xadd(own, row, id_)
+    def reverse_salts(part: bytes) -> bytes:
+        *stated, salts = unpack(part)
+        return pack((*stated, salts[::-1]))
+
+    forge_part(client, reverse_salts)
     sink = RecordedCommands()
     with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
@@ -222,15 +212,10 @@ def test_an_unknown_policy_plays_the_first_legal_command(
     assert left_in_streams(client) == {}
 
 
-@pytest.mark.parametrize("edition", [FIRST_EDITION])
 def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    own = keys.private_view(partition_of(GAME), GAME, 0)
-    ids = [id_ for id_, _ in client.xrange(own)]
-    client.delete(own)
-    for id_ in ids:
-        client.xadd(own, {"e": b"\xc1"}, id_)
+    forge_part(client, lambda _: b"\xc1")
     sink = RecordedCommands()
     with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)

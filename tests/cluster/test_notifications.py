@@ -8,17 +8,17 @@ from contextlib import closing, suppress
 
 from redis.exceptions import RedisError
 
+from schemas.hash_chain import initial_head, next_head
 from services.ledger import AppendStatus, DeliveredCommand, RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.log.view_queries import LogHead
-from services.ledger.ports.records import FIRST_EDITION
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging
 from tests.conftest import PARTITIONS
 from tests.hearing import SOON_S, Hearing, hearing, until
-from tests.ledger_contract.given import append_request
+from tests.ledger_contract.given import append_request, public_of
 
 Story = Callable[[Hearing, RedisLedger], Awaitable[None]]
 
@@ -142,12 +142,14 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
     async def story() -> None:
         ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         client = connect(nodes.url)
-        writer = RedisLedger(client, init_partition_count(client, PARTITIONS), edition=FIRST_EDITION)
+        writer = RedisLedger(client, init_partition_count(client, PARTITIONS))
         dead = nodes.holder(0)
         left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not dead)
         games = [game_of(0), game_of(left)]
         for partition, game in zip((0, left), games, strict=True):
-            writer.append([append_request(DeliveredCommand(partition, "", b""), 0, "c1", game=game)])
+            head = next_head(initial_head(game), 1, public_of("c1"))
+            taken = DeliveredCommand(partition, "", b"")
+            writer.append([append_request(taken, 0, "c1", game=game, head=head)])
         await asyncio.to_thread(_die, nodes, dead)
         await asked(ledger, games)
         dead.start()  # before its replica, which has nobody to follow without it

@@ -26,6 +26,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
+from tests.stored_views import add_entry
 
 PARTITIONS: Final = 4
 GAME: Final = "game-one"
@@ -46,15 +47,14 @@ class EngineHarness(NamedTuple):
         """The verdict on a command of seat 0, as a referee writes it."""
         public = pack_public(1, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
         private_part = pack_private_part(0, id_, {0: event_to_row(CardDrawn(0, card))})
-        await self.store.xadd(keys.public_view(PARTITION, GAME), {"e": public}, f"{number}-0")
-        await self.store.xadd(keys.private_view(PARTITION, GAME, 0), {"e": private_part}, f"{number}-0")
+        await add_entry(self.store, PARTITION, GAME, number, public, {0: private_part})
         await self.store.hset(keys.command_results(PARTITION, GAME, 0), id_, number)
 
     async def lose_game(self) -> None:
         """Delete the game, as if a replica took over that never had it."""
         await self.store.delete(
             keys.public_view(PARTITION, GAME),
-            keys.private_view(PARTITION, GAME, 0),
+            keys.chain_head(PARTITION, GAME),
             keys.command_results(PARTITION, GAME, 0),
         )
 

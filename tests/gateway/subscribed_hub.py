@@ -16,6 +16,7 @@ from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
+from tests.stored_views import add_entry
 
 PARTITIONS = 4
 SOON_S = 60.0
@@ -35,14 +36,8 @@ class HubHarness(NamedTuple):
         """Write entries of a game: each empty in public, and with a private part for these seats."""
         partition = keys.partition_of(game, PARTITIONS)
         for number in range(first, last + 1):
-            await self.store.xadd(
-                keys.public_view(partition, game), {"e": pack_public(number, EMPTY)}, f"{number}-0"
-            )
-            for seat in seats:
-                private_part = pack_private_part(number - 1, f"c{number}", {})
-                await self.store.xadd(
-                    keys.private_view(partition, game, seat), {"e": private_part}, f"{number}-0"
-                )
+            parts = {seat: pack_private_part(number - 1, f"c{number}", {}) for seat in seats}
+            await add_entry(self.store, partition, game, number, pack_public(number, EMPTY), parts)
             if notify:
                 await self.store.publish(keys.notification_channel(partition, game), f"{game} {number}")
 

@@ -23,7 +23,7 @@ from tests.gateway.clients import DRAW, CreatedGame, Json, Player, Socket, close
 from tests.gateway.subscribed_hub import EMPTY
 
 ROOT = Path(__file__).parents[2]
-ANOTHER = {"e": pack_public(1_005, EMPTY)}  # an entry of another branch
+ANOTHER = {"p": pack_public(1_005, EMPTY)}  # an entry of another branch
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def cut(server: EmbeddedServer, ledger: RedisLedger) -> Cut:
         for id_, fields in stored[:-count]:
             await client.xadd(name, fields, id_)
         for (id_, _), fields in zip(stored[-count:], instead, strict=False):
-            await client.xadd(name, {"p": fields["e"]}, id_)
+            await client.xadd(name, fields, id_)
         left = parse_stored(await client.xrange(name))
         head = b"%d " % len(left) + head_after(game, len(left), left)
         await client.set(keys.chain_head(ledger.partition_of(game), game), head)

@@ -37,9 +37,9 @@ from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_pro
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
 
 GARBAGE: list[dict[str, bytes]] = [
-    {"e": b"\xc1 no msgpack"},
-    {"e": pack((ENTRY_FORMAT, 1))},
-    {"e": pack((ENTRY_FORMAT, b"\xff\xfe", ()))},
+    {"p": b"\xc1 no msgpack"},
+    {"p": pack((ENTRY_FORMAT, 1))},
+    {"p": pack((ENTRY_FORMAT, b"\xff\xfe", ()))},
     {"other": b"field"},
 ]
 
@@ -76,7 +76,7 @@ def test_P8_an_unreadable_entry_ends_its_own_game_and_no_other(garbage: dict[str
     run_with_hub(scenario)
 
 
-@pytest.mark.parametrize("garbage", [garbage["e"] for garbage in GARBAGE if "e" in garbage])
+@pytest.mark.parametrize("garbage", [garbage["p"] for garbage in GARBAGE if "p" in garbage])
 def test_P8_an_unreadable_entry_in_a_notification_ends_its_own_game(garbage: bytes) -> None:
     async def scenario(harness: HubHarness) -> None:
         subscription = harness.hub.subscribe("damaged", None, 0)

@@ -59,7 +59,7 @@ async def followed_to_4(harness: HubHarness) -> list[int]:
     await grow(harness, 1, 4)
     subscription = harness.hub.subscribe("game", None, 0)
     assert await harness.numbers("game", subscription, 0, 4) == [1, 2, 3, 4]
-    await harness.store.delete(keys.public_view(PARTITION, "game"))
+    await harness.store.delete(keys.public_view(PARTITION, "game"), keys.chain_head(PARTITION, "game"))
     return await harness.numbers("game", subscription, 4, LENGTH - 4)
 
 

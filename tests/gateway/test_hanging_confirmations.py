@@ -43,7 +43,7 @@ def test_P7_a_confirmation_ends_when_another_node_took_over(level: AckLevel) -> 
     async def scenario() -> None:
         async with hanging_node() as node, asyncio.timeout(SOON_S):
             batcher = ConfirmationBatcher(node, level, "mark", is_replaced)
-            assert await batcher.confirm("game", ["verdicts", "view", "mark"], "c1") is None, (
+            assert await batcher.confirm("game", ["verdicts", "view", "mark"], 0, "c1") is None, (
                 "nothing is known"
             )
             with pytest.raises(NodeAwayError):

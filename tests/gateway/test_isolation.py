@@ -55,8 +55,9 @@ def test_P8_a_key_of_another_type_ends_its_own_game_and_no_other() -> None:
         await harness.write("damaged", 1, 1)
         damaged, whole = harness.hub.subscribe("damaged", None, 0), harness.hub.subscribe("whole", None, 0)
         assert await harness.numbers("damaged", damaged, 0, 1) == [1]
-        await harness.store.delete(public_of("damaged"))
-        await harness.store.set(public_of("damaged"), "no stream")
+        head = keys.chain_head(keys.partition_of("damaged", PARTITIONS), "damaged")
+        await harness.store.delete(head)
+        await harness.store.hset(head, "no", "string")
         await harness.write("whole", 1, 3)
         assert await harness.numbers("whole", whole, 0, 3) == [1, 2, 3]
         with pytest.raises(ViewDamagedError):
@@ -65,13 +66,12 @@ def test_P8_a_key_of_another_type_ends_its_own_game_and_no_other() -> None:
     run_with_hub(scenario, Silent)
 
 
-def test_P8_a_private_view_of_another_type_leaves_no_view_without_it() -> None:
+def test_P8_a_view_of_another_type_is_the_damage_of_its_game_alone() -> None:
     async def scenario(harness: HubHarness) -> None:
         await harness.write("damaged", 1, 2, seats=(0,))
         await harness.write("whole", 1, 2)
-        partition = keys.partition_of("damaged", PARTITIONS)
-        await harness.store.delete(keys.private_view(partition, "damaged", 0))
-        await harness.store.set(keys.private_view(partition, "damaged", 0), "no stream")
+        await harness.store.delete(public_of("damaged"))
+        await harness.store.set(public_of("damaged"), "no stream")
         found = await harness.ledger.read_views(
             [ViewRequest("damaged", 0, (None, 0)), ViewRequest("whole", 0, (None,))]
         )

@@ -42,8 +42,9 @@ def head(number: int, branch: int = 0) -> bytes:
 
 async def grow(harness: HubHarness, first: int, last: int, branch: int = 0) -> None:
     for number in range(first, last + 1):
-        fields = {"e": public(number, branch), "h": head(number, branch)}
+        fields = {"p": public(number, branch)}
         await harness.store.xadd(keys.public_view(PARTITION, "game"), fields, f"{number}-0")
+        await harness.store.set(keys.chain_head(PARTITION, "game"), b"%d " % number + head(number, branch))
 
 
 async def notify(harness: HubHarness, number: int, branch: int) -> None:

@@ -15,6 +15,7 @@ from services.ledger.engine import keys
 from services.ledger.log.view_queries import PAGE_SIZE
 from services.ledger.notifications.entry_notifications import EntryNotification, parse_notification
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
+from tests.stored_views import add_entry
 
 
 class Blind(AsyncLedger):
@@ -78,8 +79,7 @@ class Overtaken(AsyncLedger):
         await super().listen(on_notification, write)
 
     async def write(self, game: str) -> None:
-        key = keys.public_view(keys.partition_of(game, PARTITIONS), game)
-        await self._client.xadd(key, {"e": pack_public(1, EMPTY)}, "1-0")
+        await add_entry(self._client, keys.partition_of(game, PARTITIONS), game, 1, pack_public(1, EMPTY), {})
 
 
 def test_P8_no_entry_is_missed_between_the_first_read_and_the_notifications(

@@ -94,7 +94,7 @@ def test_GAME_3_a_game_that_is_over_asks_nobody_any_more(http: httpx.Client) -> 
 def test_OPERATOR_1_a_server_may_tell_nobody() -> None:
     async def put() -> httpx.Response:
         client: Any = fakeredis.FakeAsyncRedis()
-        await client.xadd(keys.public_view(keys.partition_of("a-game", 4), "a-game"), {"e": b""}, "1-0")
+        await client.xadd(keys.public_view(keys.partition_of("a-game", 4), "a-game"), {"p": b""}, "1-0")
         limits, limiter = ClientLimits(webhook_policy=WebhookPolicy("off")), RateLimiter(9, 9, lambda: 0.0)
         app = create_app(AsyncLedger(client, 4), TokenKeys(b"k" * 32), limiter, client_limits=limits)
         transport = httpx.ASGITransport(app)

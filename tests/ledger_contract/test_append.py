@@ -16,7 +16,6 @@ from services.ledger import (
 )
 from services.ledger.engine import keys
 from tests.conftest import ALL
-from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (
     GAME,
     NOON,
@@ -33,11 +32,6 @@ from tests.ledger_contract.given import (
 )
 
 COMMANDS, TASKS = keys.commands(PARTITION), keys.bot_tasks(PARTITION)
-
-
-@pytest.fixture(params=EDITIONS)
-def edition(request: pytest.FixtureRequest) -> object:
-    return request.param
 
 
 def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger, client: Any) -> None:
@@ -165,7 +159,8 @@ def test_P5_a_part_reaches_its_seat_alone(ledger: RedisLedger, client: Any) -> N
     )
     cards = {seat: ledger.read_view(GAME, seat)[0].events[0].card for seat in (0, 1, 2, 3, None)}  # type: ignore[union-attr]  # a CardDrawn
     assert cards == {0: None, 1: None, 2: "green", 3: "blue", None: None}
-    assert not client.exists(*(keys.private_view(PARTITION, GAME, seat) for seat in (0, 1)))
+    [(_, fields)] = client.xrange(keys.public_view(PARTITION, GAME))
+    assert {*fields} == {b"p", b"2", b"3"}
 
 
 def test_P10_a_deadline_is_set_moved_and_taken_away(ledger: RedisLedger) -> None:

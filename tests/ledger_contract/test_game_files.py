@@ -12,9 +12,7 @@ from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, Re
 from services.ledger.engine import keys
 from services.ledger.log.view_pages import ViewRequest
 from services.ledger.log.view_queries import read_view
-from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
 from tests.conftest import ALL, PARTITIONS
-from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import (
     GAME,
     NOON,
@@ -32,19 +30,9 @@ LOG = GameLog([b"entry of c1", b"entry of c2"], head_after("c1", "c2"))
 STREAMS = {
     keys.log(PARTITION, GAME),
     keys.public_view(PARTITION, GAME),
+    keys.chain_head(PARTITION, GAME),
     keys.command_results(PARTITION, GAME, 0),
 }
-
-
-ONE_EDITIONS_OWN = {
-    FIRST_EDITION: keys.private_view(PARTITION, GAME, 1),
-    LEAN_EDITION: keys.chain_head(PARTITION, GAME),
-}
-
-
-@pytest.fixture(params=EDITIONS)
-def edition(request: pytest.FixtureRequest) -> object:
-    return request.param
 
 
 def finished(ledger: RedisLedger) -> None:
@@ -85,22 +73,16 @@ def test_P9_the_streams_go_and_file_names_and_lists_stay(ledger: RedisLedger, cl
     before = stored_keys(client)
     assert ledger.read_log(GAME) == LOG
     assert ledger.remove_streams(GAME, 2, LOG, FILE)
-    assert before - stored_keys(client) == {
-        *STREAMS,
-        ONE_EDITIONS_OWN[ledger.edition],
-        keys.stream_removals(PARTITION),
-    }
+    assert before - stored_keys(client) == STREAMS | {keys.stream_removals(PARTITION)}
     assert ledger.read_log(GAME).is_filed
     assert ledger.games() == [GAME]
     assert ledger.evictable(NOON, ALL) == [GAME]
 
 
-@pytest.mark.parametrize("edition", [1, 2])
 @pytest.mark.parametrize("viewer", [None, 1])
 def test_P5_a_view_whose_streams_go_while_it_is_read_is_whole_or_empty(
-    client: Any, edition: int, viewer: int | None
+    ledger: RedisLedger, client: Any, viewer: int | None
 ) -> None:
-    ledger = RedisLedger(client, PARTITIONS, edition=edition)
     sizes = set()
     for removed_after in range(5):
         client.flushdb()
@@ -134,13 +116,7 @@ def _loses_its_end(ledger: RedisLedger, client: Any) -> None:
 
 
 def _grows_another_end(ledger: RedisLedger, client: Any) -> None:
-    public = keys.public_view(PARTITION, GAME)
-    entries = client.xrange(public)
-    client.delete(public)
-    for id_, fields in entries:
-        client.xadd(public, {**fields, b"h": b"another head"}, id_)
-    if client.exists(keys.chain_head(PARTITION, GAME)):
-        client.set(keys.chain_head(PARTITION, GAME), b"2 another head")
+    client.set(keys.chain_head(PARTITION, GAME), b"2 another head")
 
 
 def _has_another_file(ledger: RedisLedger, client: Any) -> None:

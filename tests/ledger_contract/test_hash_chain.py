@@ -11,15 +11,9 @@ from schemas.hash_chain import initial_head, next_head
 from services.ledger import AppendRequest, AppendResult, AppendStatus, GameLog, MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.log.log_reader import read_game_logs
-from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import GAME, PARTITION, append_request, contents, public_entry
 
 LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)
-
-
-@pytest.fixture(params=EDITIONS)
-def edition(request: pytest.FixtureRequest) -> object:
-    return request.param
 
 
 def heads(publics: Sequence[bytes]) -> list[bytes]:
@@ -38,15 +32,6 @@ def branch(*shown_at: int) -> list[AppendRequest]:
         append_request(expected=n, id_=f"c{n + 1}", public=public, previous_head=known[n], head=known[n + 1])
         for n, public in enumerate(publics)
     ]
-
-
-def without_heads(client: Any, last: int) -> None:
-    """As it was written before there was a chain, up to an entry."""
-    entries = client.xrange(PUBLIC)
-    client.delete(PUBLIC)
-    for id_, fields in entries:
-        old = int(id_.partition(b"-")[0]) <= last
-        client.xadd(PUBLIC, {b"e": fields[b"e"]} if old else fields, id_)
 
 
 def test_P6_every_viewer_gets_the_head_after_each_entry(ledger: RedisLedger) -> None:
@@ -84,24 +69,6 @@ def test_P3_what_was_decided_on_this_branch_is_written(ledger: RedisLedger) -> N
     ledger.append(branch(1, 5))
     assert ledger.append(branch(1, 5, 9)[2:]) == [AppendResult(AppendStatus.APPENDED, 3)]
     assert ledger.head(GAME) == (3, heads([public_entry(at) for at in (1, 5, 9)])[3])
-
-
-@pytest.mark.parametrize("most", [1, 2, 3])
-def test_P4_a_game_that_began_before_there_was_a_chain_goes_on(
-    first_edition_ledger: RedisLedger, client: Any, most: int
-) -> None:
-    """Its heads follow from its public entries, those without a head too."""
-    ledger = first_edition_ledger
-    whole = branch(1, 2, 3, 4)
-    ledger.append(whole[:3])
-    without_heads(client, most)
-    number, head = ledger.head(GAME)
-    assert (number, head) == (3, b"" if most == 3 else whole[2].head)
-    assert ledger.read_log(GAME).head == whole[3].previous_head
-    assert ledger.append([whole[3]]) == [AppendResult(AppendStatus.APPENDED, 4)]
-    assert ledger.read_log(GAME).head == whole[3].head
-    heads_sent = [entry.shown.head for entry in ledger.read_view(GAME, None)]
-    assert heads_sent == [b"" if each.expected_length < most else each.head for each in whole]
 
 
 class OneByOne:

@@ -10,17 +10,12 @@ import pytest
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.scripts.view_merge import merge_view, require_contiguous
-from tests.ledger_contract.conftest import EDITIONS
 from tests.ledger_contract.given import GAME, PARTITION, append_request, private_part, public_entry
+from tests.stored_views import change_entry, without_part
 
-PUBLIC, SEAT = keys.public_view(PARTITION, GAME), keys.private_view(PARTITION, GAME, 0)
+PUBLIC = keys.public_view(PARTITION, GAME)
 VIEWERS = (0, 1, None)
 PARTS_AT = (2, 3, 6, 9)  # entries of which seat 0 gets a part
-
-
-@pytest.fixture(params=EDITIONS)
-def edition(request: pytest.FixtureRequest) -> object:
-    return request.param
 
 
 @pytest.fixture
@@ -70,13 +65,8 @@ def test_P3_a_lost_public_entry_is_a_gap(ten: RedisLedger, client: Any, lost: in
 
 
 def lose_part(client: Any, number: int) -> None:
-    """The engine loses what seat 0 alone sees of an entry, in whatever edition the game is."""
-    client.xdel(SEAT, f"{number}-0")
-    entries = client.xrange(PUBLIC)
-    client.delete(PUBLIC)
-    for id_, fields in entries:
-        kept = {name: value for name, value in fields.items() if name != b"0"}
-        client.xadd(PUBLIC, kept if id_ == f"{number}-0".encode() else fields, id_)
+    """The engine loses what seat 0 alone sees of an entry."""
+    change_entry(client, PARTITION, GAME, number, without_part(0))
 
 
 @pytest.mark.parametrize("lost", PARTS_AT[:-1])

@@ -11,7 +11,6 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_access import ACCESS_MUTANTS
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
-from tests.mutants.planted_editions import EDITION_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_health import HEALTH_MUTANTS
@@ -20,6 +19,7 @@ from tests.mutants.planted_names import NAMES_MUTANTS
 from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 from tests.mutants.planted_security import SECURITY_MUTANTS
+from tests.mutants.planted_stored_form import STORED_FORM_MUTANTS
 
 CONTRACT: Final = ("tests/ledger_contract/test_append.py", "tests/ledger_contract/test_command_queue.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
@@ -81,7 +81,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "no public entry is written", "P5", "services/ledger/scripts/lua/append_entry.lua",
-        "redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])", "", CONTRACT,
+        "redis.call('XADD', KEYS[3], id, unpack(view))", "", CONTRACT,
     ),
     Mutant(
         "a deadline isn't removed", "P10", "services/ledger/scripts/lua/append_entry.lua",
@@ -232,7 +232,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot keeps a state that a fail-over took back", "P7", "services/bots/seat_projection.py",
-        "(None,), verifier.head, parts, self._is_lean)", "(None,), None, parts, self._is_lean)", ("tests/bots", *SIMULATOR),
+        "(None,), verifier.head, parts)", "(None,), None, parts)", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
         "a bot doesn't verify what it is shown", "P6", "services/bots/seat_projection.py",
@@ -281,7 +281,7 @@ MUTANTS: Final = (
     *REFEREE_MUTANTS,
     *GATEWAY_MUTANTS,
     *ARCHIVE_MUTANTS,
-    *EDITION_MUTANTS,
+    *STORED_FORM_MUTANTS,
     *NAMES_MUTANTS,
     *RULES_MUTANTS,
     *SECRECY_MUTANTS,

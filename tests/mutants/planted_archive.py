@@ -50,7 +50,7 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "streams go although the head moved", "P7", "services/ledger/scripts/lua/remove_streams.lua",
-        "elseif last[2][4] and last[2][4] ~= ARGV[3] then", "elseif false then", FILES,
+        "if redis.call('GET', KEYS[5]) ~= ARGV[2] .. ' ' .. ARGV[3] then", "if false then", FILES,
     ),
     Mutant(
         "streams go although the file isn't the one that was checked", "P7", "services/ledger/scripts/lua/remove_streams.lua",

@@ -234,8 +234,8 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "bots read logs", "security", "deploy/redis/users.acl",
-        "  (+xrange %R~{p*}:g:*:public %R~{p*}:g:*:seat:*)",
-        "  (+xrange %R~{p*}:g:*:public %R~{p*}:g:*:seat:* %R~{p*}:g:*:log)", ENGINE_USERS,
+        "  (+xrange %R~{p*}:g:*:public)",
+        "  (+xrange %R~{p*}:g:*:public %R~{p*}:g:*:log)", ENGINE_USERS,
     ),
     Mutant(
         "a gateway reads what audits found", "security", "deploy/redis/users.acl",

@@ -13,7 +13,6 @@ from schemas.commands import CommandEnvelope, Leave, StartGame
 from services.ledger import GameLog, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.errors import NodeAwayError
-from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
 from services.referee import worker
 from services.referee.scheduling import next_wakeup
 from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee
@@ -34,7 +33,6 @@ from tests.referee.running_referee import (
 
 PARTITION = partition_of(GAME)
 PUBLIC, HEAD = keys.public_view(PARTITION, GAME), keys.chain_head(PARTITION, GAME)
-EDITIONS = (FIRST_EDITION, LEAN_EDITION)
 Harm = Callable[[Any], object]
 
 
@@ -53,31 +51,23 @@ def another_field(client: Any) -> None:
 
 HARMS: dict[str, Harm] = {
     "verdicts lost": no_verdicts,
-    "a view that is ahead": lambda client: client.xadd(PUBLIC, {"e": b"x"}, id="100-0"),
+    "a view that is ahead": lambda client: client.xadd(PUBLIC, {"p": b"x"}, id="100-0"),
     "a view that lost its end": lambda client: client.delete(PUBLIC),
     "a log that is none": lambda client: (client.delete(LOG), client.set(LOG, "what?")),
     "verdicts that are none": lambda client: (
         client.delete(keys.command_results(PARTITION, GAME, 0)),
         client.set(keys.command_results(PARTITION, GAME, 0), "what?"),
     ),
+    "another number in the chain head": lambda client: client.set(HEAD, b"3" + client.get(HEAD)[1:]),
+    "another head": lambda client: client.set(HEAD, b"2 another head"),
+    "a chain head that is none": lambda client: client.set(HEAD, b"no head"),
+    "chain head lost": lambda client: client.delete(HEAD),
+    "a chain head of another type": lambda client: (client.delete(HEAD), client.hset(HEAD, "no", "string")),
+    "a view that lost an entry": lambda client: client.xdel(PUBLIC, "1-0"),
 }
 
 
-EDITIONS_OWN_HARMS: list[tuple[int, Harm]] = [
-    (FIRST_EDITION, lambda client: client.xadd(keys.private_view(PARTITION, GAME, 0), {"e": b"x"}, id="9-0")),
-    (LEAN_EDITION, lambda client: client.set(HEAD, b"3" + client.get(HEAD)[1:])),
-    (LEAN_EDITION, lambda client: client.set(HEAD, b"2 another head")),
-    (LEAN_EDITION, lambda client: client.set(HEAD, b"no head")),
-    (LEAN_EDITION, lambda client: client.delete(HEAD)),
-    (LEAN_EDITION, lambda client: (client.delete(HEAD), client.hset(HEAD, "no", "string"))),
-    (LEAN_EDITION, lambda client: client.xdel(PUBLIC, "1-0")),
-]
-
-
-@pytest.mark.parametrize(
-    ("edition", "harm"),
-    [(edition, harm) for edition in EDITIONS for harm in HARMS.values()] + EDITIONS_OWN_HARMS,
-)
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
 def test_P8_a_command_for_a_damaged_game_is_a_dead_letter_and_the_others_go_on(
     ledger: RedisLedger, opened: Referee, client: Any, harm: Harm
 ) -> None:

@@ -56,7 +56,7 @@ def test_partitions_are_filled_evenly() -> None:
 
 
 def test_every_key_carries_its_partitions_tag_first() -> None:
-    storage = {"log", "public_view", "private_view", "command_results"}
+    storage = {"log", "public_view", "command_results"}
     assert {"commands", "bot_tasks", "deadlines", "dead_letters", *storage} <= set(MAKERS)
     for call, partition, key in made():
         assert key.startswith(keys.hash_tag(partition)), call

@@ -51,7 +51,6 @@ TABLE: Final = {
     keys.dead_letters(PARTITION): ("", "a", "", ""),
     keys.log(PARTITION, GAME): ("", "rad", "", "r"),
     keys.public_view(PARTITION, GAME): ("r", "rad", "r", "r"),
-    keys.private_view(PARTITION, GAME, 0): ("r", "rad", "r", "r"),
     keys.chain_head(PARTITION, GAME): ("r", "rad", "r", "r"),
     keys.command_results(PARTITION, GAME, None): ("r", "rad", "", ""),
     keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
@@ -213,13 +212,12 @@ def test_the_bots_may_renew_the_tasks_that_they_think_about(clients: Callable[[s
     assert consumers == {b"one": 0, b"one#2": len(taken)}, "what it left pending, under its newest name alone"
 
 
-@pytest.mark.parametrize("edition", [1, 2])
 def test_an_auditor_stores_a_finished_game_as_one_value_and_a_referee_alone_removes_its_streams(
-    clients: Callable[[str], Any], edition: int
+    clients: Callable[[str], Any],
 ) -> None:
     # given
     clients("operator").flushdb()
-    operator = RedisLedger(clients("operator"), PARTITIONS, edition=edition)
+    operator = RedisLedger(clients("operator"), PARTITIONS)
     play_out(operator, referee_at(operator))
     auditor, referee = (RedisLedger(clients(user), PARTITIONS) for user in ("auditor", "referee"))
     # when

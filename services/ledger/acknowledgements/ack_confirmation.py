@@ -18,6 +18,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
+from schemas.field_types import Seat
 from services.ledger.acknowledgements.ack_levels import (
     DURABLE,
     AckLevel,
@@ -50,6 +51,7 @@ class PendingConfirmation(NamedTuple):
 
     game: str
     script_keys: Sequence[str]
+    sender: Seat | None
     command_id: str
     future: asyncio.Future[ViewEntry | None]
 
@@ -110,13 +112,15 @@ class ConfirmationBatcher:
             )
         return ""
 
-    async def confirm(self, game: str, script_keys: Sequence[str], command_id: str) -> ViewEntry | None:
+    async def confirm(
+        self, game: str, script_keys: Sequence[str], sender: Seat | None, command_id: str
+    ) -> ViewEntry | None:
         """The command's entry, once it has this level; None where that isn't known: there is no such
         entry, the engine didn't manage in time, or didn't answer.
 
         Raises MissingEntryError or CorruptDataError."""
         pending = PendingConfirmation(
-            game, script_keys, command_id, asyncio.get_running_loop().create_future()
+            game, script_keys, sender, command_id, asyncio.get_running_loop().create_future()
         )
         self._pending.append(pending)
         if len(self._rounds) < MAX_CONNECTIONS:
@@ -174,7 +178,8 @@ class ConfirmationBatcher:
         commands: list[tuple[Argument, ...]] = []
         for pending in batch:  # the first carries the script, which an engine may forget at any time
             script = ("EVALSHA", CONFIRM_ENTRY.sha) if commands else ("EVAL", CONFIRM_ENTRY.source)
-            commands.append((*script, len(pending.script_keys), *pending.script_keys, pending.command_id))
+            arguments = pending.command_id, "" if pending.sender is None else pending.sender
+            commands.append((*script, len(pending.script_keys), *pending.script_keys, *arguments))
         commands += checked.proof_commands(self.level)
         await checked.connection.send_packed_command(checked.connection.pack_commands(commands))
         all_replies = [await _read_reply(checked.connection) for _ in commands]

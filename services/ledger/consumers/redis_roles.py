@@ -13,7 +13,7 @@ from services.ledger.consumers.wakeups import publish_command_of, wakeup_channel
 from services.ledger.engine import keys
 from services.ledger.engine.mistyped_keys import UsablePartitions
 from services.ledger.engine.queries import Client
-from services.ledger.ports.records import LEAN_EDITION, MAX_WAITING_COMMANDS
+from services.ledger.ports.records import MAX_WAITING_COMMANDS
 
 
 class RedisRole:
@@ -25,12 +25,10 @@ class RedisRole:
         partitions: int,
         max_waiting: int = MAX_WAITING_COMMANDS,
         clock: Callable[[], int] = monotonic_ms,
-        edition: int = LEAN_EDITION,
     ) -> None:
         self._client: Client = client
         self.partitions: Final = partitions
         self.max_waiting: Final = max_waiting
-        self.edition: Final = edition  # of games that begin
         self._all_partitions = range(partitions)
         self._usable = UsablePartitions(client, clock)
         self._command_group = ConsumerGroup(

@@ -93,19 +93,13 @@ def log(partition: int, game: str) -> str:
 
 
 def public_view(partition: int, game: str) -> str:
-    """Stream: what everybody sees of each entry; in games of edition 2 with the private parts of all seats. An entry
-    has the head after it, or, in edition 2, each 16th."""
+    """Stream: what everybody sees of each entry, with the private parts of all seats. Each 16th has the head after it."""
     return f"{hash_tag(partition)}:g:{game}:public"
 
 
 def chain_head(partition: int, game: str) -> str:
-    """String: the number of the game's last entry, and the head after it. Games of the first edition have none."""
+    """String: the number of the game's last entry, and the head after it."""
     return f"{hash_tag(partition)}:g:{game}:head"
-
-
-def private_view(partition: int, game: str, seat: int) -> str:
-    """Stream: the private parts of one seat, under the numbers of their entries, in games of the first edition."""
-    return f"{hash_tag(partition)}:g:{game}:seat:{seat}"
 
 
 def command_results(partition: int, game: str, sender: int | None) -> str:

@@ -52,9 +52,7 @@ class RedisEventStore(RedisRole):
         """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
         next are decided. Raises what deciding them raises; then those before may have been written."""
         channel, (to_append, appended) = self._wakeup_channels[keys.BOT_GROUP], tee(decided)
-        calls = (
-            build_append_call(request, channel, self.edition, self._publish_command) for request in to_append
-        )
+        calls = (build_append_call(request, channel, self._publish_command) for request in to_append)
         replies, requests = run_each(self._client, APPEND_ENTRY, calls), [*appended]
         self._set_partitions_aside(requests, replies)
         failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from redis.exceptions import RedisError
-
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
@@ -16,6 +14,7 @@ from services.ledger.scripts.view_merge import (
     LogRewoundError,
     NumberedEntry,
     PublicEntry,
+    index_parts,
     merge_view,
     require_contiguous,
     require_same_head,
@@ -25,15 +24,13 @@ from services.ledger.scripts.view_merge import (
 class ViewRequest(NamedTuple):
     """Which viewers want a game's entries after a number. With `head`, the entry of that number is
     read again and must have that head; where it is empty, the entry must be there. `parts` asks for private parts
-    alone, of each of these seats after a number of its own. `is_lean`: the game is known to be of the second edition,
-    whose private parts are in the public view."""
+    alone, of each of these seats after a number of its own."""
 
     game: str
     after: int
     viewers: Sequence[Seat | None]
     head: bytes | None = None
     parts: Sequence[tuple[Seat, int]] = ()
-    is_lean: bool = False
 
 
 class ViewPage(NamedTuple):
@@ -45,11 +42,10 @@ class ViewPage(NamedTuple):
     previous_head: bytes
     parts: Mapping[Seat, PartsOrError] = {}
     is_last: bool = False  # of a game that is over: nothing follows
-    is_lean: bool = False  # of the second edition, as its entries show
 
 
 # The private parts of one seat by number, or what is wrong with them: the damage of one seat's is no other's.
-PartsOrError = Mapping[int, bytes] | MissingEntryError | CorruptDataError | RedisError
+PartsOrError = Mapping[int, bytes] | MissingEntryError | CorruptDataError
 
 
 def first_of_page(request: ViewRequest) -> int:
@@ -72,10 +68,10 @@ def build_page(
     limit: int,
     chain_head: tuple[int, bytes] | None,
     stored: Sequence[StoredEntry],
-    private_parts: Mapping[Seat | None, Sequence[NumberedEntry]],
 ) -> ViewPage:
-    """The page of a request: `stored` are the public entries from `first_read` to `last_read`, `private_parts` those
-    that streams of their own have. Raises MissingEntryError, CorruptDataError or LogRewoundError."""
+    """The page of a request: `stored` are the public entries from `first_read` to `last_read`.
+
+    Raises MissingEntryError, CorruptDataError or LogRewoundError."""
     after, first = request.after, first_of_page(request)
     entries = _with_heads(request, [entry for entry in stored if entry.number >= first])
     if chain_head is not None:
@@ -87,15 +83,22 @@ def build_page(
     if after and request.head is not None:
         previous_head = page[0][2] if page else b""
         page = require_same_head(after, request.head, page)
-    views = {
-        viewer: merge_view(after, page, parts or parts_of(viewer, after, stored))
-        for viewer, parts in private_parts.items()
+    views = {viewer: merge_view(after, page, _parts_of(viewer, after, stored)) for viewer in request.viewers}
+    parts = {
+        seat: _index_parts(seat, own, page[-1][0] if page else after, stored) for seat, own in request.parts
     }
-    return ViewPage(views, head, previous_head, is_lean=bool(stored) and stored[0].is_lean)
+    return ViewPage(views, head, previous_head, parts)
 
 
-def parts_of(viewer: Seat | None, after: int, stored: Sequence[StoredEntry]) -> list[NumberedEntry]:
-    """A seat's private parts among public entries of the second edition, after a number."""
+def _index_parts(seat: Seat, after: int, last: int, stored: Sequence[StoredEntry]) -> PartsOrError:
+    try:
+        return index_parts(after, last, _parts_of(seat, after, stored))
+    except (MissingEntryError, CorruptDataError) as error:
+        return error
+
+
+def _parts_of(viewer: Seat | None, after: int, stored: Sequence[StoredEntry]) -> list[NumberedEntry]:
+    """A seat's private parts among public entries, after a number."""
     if viewer is None:
         return []
     return [
@@ -107,8 +110,8 @@ def parts_of(viewer: Seat | None, after: int, stored: Sequence[StoredEntry]) -> 
 
 def _with_heads(request: ViewRequest, stored: Sequence[StoredEntry]) -> list[PublicEntry]:
     """The entries that were read, each with the head after it."""
-    if not stored or not stored[0].is_lean:
-        return with_heads(request.game, stored)
+    if not stored:
+        return []
     numbered = [(entry.number, entry.public) for entry in stored]
     require_contiguous("public view", first_of_page(request) - 1, numbered)
     if not request.head:

@@ -10,8 +10,6 @@ from schemas.field_types import Seat
 from schemas.player_names import SaltedName, SaltedNames
 
 MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
-FIRST_EDITION: Final = 1  # how a game is stored (docs/architecture.md, "Editions")
-LEAN_EDITION: Final = 2  # the log holds only what the views don't
 MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError
 
 

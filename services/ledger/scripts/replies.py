@@ -6,15 +6,12 @@ not look like an engine that is away, for which everybody waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from redis.exceptions import ResponseError
 
 from schemas.errors import CorruptDataError
 from schemas.rows import unpack
 from services.ledger.engine.queries import Reply
 from services.ledger.ports.records import CommandResult
-from services.ledger.scripts.view_merge import NumberedEntry
 
 
 def require_game_reply(game: str, reply: Reply) -> Reply:
@@ -25,16 +22,6 @@ def require_game_reply(game: str, reply: Reply) -> Reply:
     if isinstance(reply, Exception):
         raise reply
     return reply
-
-
-def parse_entries(entries: Iterable[Reply]) -> list[NumberedEntry]:
-    """Stream entries as (number, bytes): the number is the first half of the entry's id.
-
-    Raises CorruptDataError: a field is missing."""
-    try:
-        return [(int(id_.partition(b"-")[0]), fields[b"e"]) for id_, fields in entries]
-    except KeyError as missing_field:
-        raise CorruptDataError(f"an entry has no field {missing_field}") from None
 
 
 def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResult | None:

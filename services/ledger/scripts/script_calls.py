@@ -51,17 +51,13 @@ def _submit_keys(game: str, sender: Seat | None, partitions: int) -> tuple[str, 
 
 
 def build_append_call(
-    request: AppendRequest | DuplicateCommand, wakeup_channel: str, edition: int, publish_command: str
+    request: AppendRequest | DuplicateCommand, wakeup_channel: str, publish_command: str
 ) -> ScriptCall:
-    """The keys and arguments of append_entry.lua; `edition` is that of a game that begins with this entry, and
-    `publish_command` sends its notification."""
+    """The keys and arguments of append_entry.lua; `publish_command` sends the entry's notification."""
     if isinstance(request, DuplicateCommand):
         request = _as_append_request(request)
-    game, eviction, private_parts = request.game, request.eviction, request.private_parts
-    seats = tuple([seat for seat, _ in private_parts]) if private_parts else ()
-    script_keys, channel = _append_keys(
-        request.delivery.partition, game, request.sender, request.is_listed, seats
-    )
+    game, eviction = request.game, request.eviction
+    script_keys, channel = _append_keys(request.delivery.partition, game, request.sender, request.is_listed)
     arguments: list[Argument] = [
         keys.REFEREE_GROUP,
         request.delivery.id,
@@ -78,14 +74,15 @@ def build_append_call(
         channel,
         wakeup_channel,
         request.command_digest,
-        edition,
         request.secret,
         publish_command,
         len(request.tasks),
+        len(request.private_parts),
     ]
     if request.tasks:
         arguments += [pack(tuple(task)) for task in request.tasks]
-    arguments += [private_part for _, private_part in private_parts]
+    for seat_and_part in request.private_parts:
+        arguments += seat_and_part
     if request.names:
         arguments += name_fields(request.names)
     return script_keys, arguments
@@ -93,10 +90,9 @@ def build_append_call(
 
 @lru_cache(MAX_KNOWN_SENDERS)
 def _append_keys(
-    partition: int, game: str, sender: Seat | None, is_listed: bool, seats: tuple[Seat, ...]
+    partition: int, game: str, sender: Seat | None, is_listed: bool
 ) -> tuple[tuple[str, ...], str]:
-    """The keys that append_entry.lua gets for an entry of this sender with private parts for these seats, and the channel
-    of the game's notifications."""
+    """The keys that append_entry.lua gets for an entry of this sender, and the channel of the game's notifications."""
     script_keys = (
         keys.commands(partition),
         keys.log(partition, game),
@@ -109,7 +105,6 @@ def _append_keys(
         keys.player_names(partition, game),
         keys.game_file(partition, game),
         keys.chain_head(partition, game),
-        *(keys.private_view(partition, game, seat) for seat in seats),
     )
     return script_keys, keys.notification_channel(partition, game)
 
@@ -165,11 +160,10 @@ def build_removal_call(game: str, partition: int, seats: int, game_log: GameLog,
 
 
 def _stream_keys(game: str, partition: int, seats: int) -> list[str]:
-    """What a game of so many seats has besides its log while it has streams: views, and results of commands."""
+    """What a game of so many seats has besides its log while it has streams: its view, and results of commands."""
     return [
         keys.chain_head(partition, game),
         keys.public_view(partition, game),
         keys.command_results(partition, game, None),
-        *(keys.private_view(partition, game, seat) for seat in range(seats)),
         *(keys.command_results(partition, game, seat) for seat in range(seats)),
     ]

@@ -1,9 +1,7 @@
-"""Entries as streams hold them, of both editions, and what follows from them. Pure.
+"""Entries as streams hold them, and what follows from them. Pure.
 
-In the first edition a log entry is stored whole, a seat's private parts are in a stream of their own, and each public
-entry has the head after it. In the second, the public view has the private parts too, the log holds only what the view
-doesn't, and each 16th entry has its head; the last head is in the key of the chain head. Readers compute the heads
-between, and compare where one is stored.
+The public view has the private parts too, the log holds only what the view doesn't, and each 16th public entry has its
+head; the last head is in the key of the chain head. Readers compute the heads between, and compare where one is stored.
 """
 
 from __future__ import annotations
@@ -28,12 +26,11 @@ class StoredEntry(NamedTuple):
     number: int
     public: bytes
     head: bytes  # after it; empty where it isn't stored
-    private_parts: Mapping[Seat, bytes]  # in the order in which they were sealed; of the second edition only
-    is_lean: bool  # of the second edition
+    private_parts: Mapping[Seat, bytes]  # in the order in which they were sealed
 
 
 def last_headed(number: int) -> int:
-    """The last entry up to this one that has its head in the second edition; 0 for none."""
+    """The last entry up to this one that has its head; 0 for none."""
     return number // HEAD_INTERVAL * HEAD_INTERVAL
 
 
@@ -42,12 +39,11 @@ def parse_stored(entries: Iterable[Reply]) -> list[StoredEntry]:
     stored = []
     try:
         for id_, fields in entries:
-            is_lean, number = b"e" not in fields, int(id_.partition(b"-")[0])
-            public, head = fields[b"p" if is_lean else b"e"], fields.get(b"h", b"")
-            parts = {int(name): part for name, part in fields.items() if name.isdigit()} if is_lean else {}
-            stored.append(StoredEntry(number, public, head, parts, is_lean))
+            number = int(id_.partition(b"-")[0])
+            parts = {int(name): part for name, part in fields.items() if name.isdigit()}
+            stored.append(StoredEntry(number, fields[b"p"], fields.get(b"h", b""), parts))
     except KeyError:
-        raise CorruptDataError("an entry has no field b'e'") from None
+        raise CorruptDataError("an entry has no field b'p'") from None
     return stored
 
 
@@ -64,14 +60,14 @@ def parse_head(reply: Reply) -> tuple[int, bytes] | None:
 
 
 def with_heads(game: str, entries: Sequence[StoredEntry], head_before: bytes = b"") -> list[PublicEntry]:
-    """The entries with their heads: as stored, or, in the second edition, computed and compared with those that are.
+    """The entries, each with the head after it, compared with those that are stored.
 
     `head_before` is the head before the first; where it isn't given, these begin with the game's first entry or one
     that has its head. Raises CorruptDataError: a stored head isn't the one that follows."""
     head = head_before or (initial_head(game) if entries and entries[0].number == 1 else b"")
     result: list[PublicEntry] = []
-    for number, public, stored_head, _, is_lean in entries:
-        if is_lean and head:
+    for number, public, stored_head, _ in entries:
+        if head:
             head = next_head(head, number, public)
             if stored_head and stored_head != head:
                 raise CorruptDataError(
@@ -104,9 +100,7 @@ def join_log(
 
 
 def head_after(game: str, length: int, stored: Sequence[StoredEntry]) -> bytes:
-    """The head after entry `length`, from all public entries of the game; empty where that entry isn't there.
-
-    A game whose last entry was written before there was a hash chain has the one that follows from all of them."""
+    """The head after entry `length`, from all public entries of the game; empty where that entry isn't there."""
     stored = [entry for entry in stored if entry.number <= length]
     if not stored or stored[-1].number != length:
         return b"" if length else initial_head(game)
@@ -122,5 +116,5 @@ def head_of_last(game: str, number: int, last: Sequence[bytes]) -> bytes:
     stored head of each, one after the other; empty where they don't show it. Raises CorruptDataError."""
     first = max(1, last_headed(number))
     pairs = zip(range(first, number + 1), last[::2], last[1::2], strict=False)
-    entries = with_heads(game, [StoredEntry(at, public, head, {}, True) for at, public, head in pairs])
+    entries = with_heads(game, [StoredEntry(at, public, head, {}) for at, public, head in pairs])
     return entries[-1][2] if entries and entries[-1][0] == number else b""

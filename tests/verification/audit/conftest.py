@@ -22,10 +22,10 @@ def client() -> Iterator[Any]:
 
 
 @cache
-def finished_game(edition: int) -> Mapping[bytes, bytes]:
+def finished_game() -> Mapping[bytes, bytes]:
     """A store with one finished game of two bots, as its keys are dumped. It is played once, for all tests."""
     with fakeredis.FakeRedis() as store:
-        ledger = RedisLedger(store, PARTITIONS, edition=edition)
+        ledger = RedisLedger(store, PARTITIONS)
         referee = referee_at(ledger)
         submit(ledger, opening_commands(cars=15))
         players = Players(ledger, Random(3))
@@ -36,8 +36,8 @@ def finished_game(edition: int) -> Mapping[bytes, bytes]:
 
 
 @pytest.fixture
-def ledger(client: Any, edition: int) -> RedisLedger:
+def ledger(client: Any) -> RedisLedger:
     """A ledger with one finished game of two bots."""
-    for key, dumped in finished_game(edition).items():
+    for key, dumped in finished_game().items():
         client.restore(key, 0, dumped)
-    return RedisLedger(client, PARTITIONS, edition=edition)
+    return RedisLedger(client, PARTITIONS)

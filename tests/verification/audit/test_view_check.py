@@ -11,39 +11,17 @@ from schemas.events import CardDrawn
 from schemas.rows import pack, unpack
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.ledger.ports.records import FIRST_EDITION
 from services.verification.replay import Replay
 from services.verification.view_check import check_stored_chain, check_stored_views
 from tests.referee.running_referee import GAME, partition_of
+from tests.stored_views import Fields, change_entry, with_part, without_part
 from tests.verification.audit.given import rewritten
 
-PUBLIC = keys.public_view(partition_of(GAME), GAME)
+PARTITION = partition_of(GAME)
 
 
-@pytest.fixture
-def edition() -> int:
-    """Each seat has a stream that may differ from the log."""
-    return FIRST_EDITION
-
-
-def own(seat: int) -> str:
-    return keys.private_view(partition_of(GAME), GAME, seat)
-
-
-def put(client: Any, key: str, number: int, data: bytes) -> None:
-    """Replace one entry of a stream."""
-    after = client.xrange(key, f"{number + 1}-0")
-    client.xtrim(key, minid=0)
-    client.xdel(key, f"{number}-0", *(id_ for id_, _ in after))
-    before = client.xrange(key)
-    client.delete(key)
-    for id_, fields in [*before, (f"{number}-0", {b"e": data}), *after]:
-        client.xadd(key, fields, id=id_)
-
-
-def stored(client: Any, key: str, number: int) -> Any:
-    ((_, fields),) = client.xrange(key, f"{number}-0", f"{number}-0")
-    return unpack(fields[b"e"])
+def log_of(ledger: RedisLedger) -> Replay:
+    return Replay(GAME, ledger.read_entries(GAME))
 
 
 def drawn(ledger: RedisLedger) -> tuple[int, CardDrawn]:
@@ -62,21 +40,30 @@ def test_honest_views_have_no_findings(ledger: RedisLedger) -> None:
 
 def test_a_card_that_everybody_was_shown_is_found(ledger: RedisLedger, client: Any) -> None:
     number, event = drawn(ledger)
-    form, at, rows, *more = stored(client, PUBLIC, number)
-    put(client, PUBLIC, number, pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more)))
-    log = ledger.read_entries(GAME)
-    found = [*check_stored_views(ledger, Replay(GAME, log)).findings]
+    replay = log_of(ledger)
+
+    def show_card(fields: Fields) -> Fields:
+        form, at, rows, *more = unpack(fields[b"p"])
+        return fields | {b"p": pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more))}
+
+    change_entry(client, PARTITION, GAME, number, show_card)
+    found = [*check_stored_views(ledger, replay).findings]
     assert (found[0].number, found[0].kind) == (number, "view")
     assert found[0].why == "What the public was sent isn't what it may know: its events are others."
-    chain = next(check for check in check_stored_chain(ledger, Replay(GAME, log)) if check.kind == "chain")
+    chain = next(check for check in check_stored_chain(ledger, replay) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [number]
 
 
 def test_a_private_byte_too_many_in_a_seat_s_part_is_found(ledger: RedisLedger, client: Any) -> None:
     number, event = drawn(ledger)
-    form, before, answers, rows, openings = stored(client, own(event.seat), number)
-    put(client, own(event.seat), number, pack((form, before, answers, rows, openings + b"\x01" * 16)))
-    (found,) = check_stored_views(ledger, Replay(GAME, ledger.read_entries(GAME))).findings
+    replay = log_of(ledger)
+
+    def add_byte(part: bytes) -> bytes:
+        *stated, openings = unpack(part)
+        return pack((*stated, openings + b"\x01" * 16))
+
+    change_entry(client, PARTITION, GAME, number, with_part(event.seat, add_byte))
+    (found,) = check_stored_views(ledger, replay).findings
     assert (found.number, found.kind) == (number, "view")
     assert "its own part differs from it in other bytes" in found.why
 
@@ -93,10 +80,8 @@ def test_a_game_that_went_on_since_its_log_was_read_has_no_findings(ledger: Redi
 
 def test_a_log_that_lost_its_end_is_found(ledger: RedisLedger, client: Any) -> None:
     before = ledger.read_entries(GAME)[:-2]
-    log = keys.log(ledger.partition_of(GAME), GAME)
-    client.delete(log)
-    for number, data in enumerate(before, 1):
-        client.xadd(log, {"e": data}, id=f"{number}-0")
+    log = keys.log(PARTITION, GAME)
+    client.xdel(log, *(id_ for id_, _ in client.xrange(log)[-2:]))
     chain = next(check for check in check_stored_chain(ledger, Replay(GAME, before)) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [len(before) + 1]
 
@@ -110,11 +95,9 @@ def test_a_rewritten_log_does_not_give_the_heads_that_were_sent(ledger: RedisLed
 
 def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) -> None:
     number, event = drawn(ledger)
-    client.xdel(own(event.seat), f"{number}-0")
-    whys = [
-        (found.number, found.why)
-        for found in check_stored_views(ledger, Replay(GAME, ledger.read_entries(GAME))).findings
-    ]
+    replay = log_of(ledger)
+    change_entry(client, PARTITION, GAME, number, without_part(event.seat))
+    whys = [(found.number, found.why) for found in check_stored_views(ledger, replay).findings]
     assert [number for number, _ in whys]
     assert all(f"seat {event.seat}" in why for _, why in whys)
 

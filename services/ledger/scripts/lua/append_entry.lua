@@ -2,7 +2,6 @@
 --
 -- KEYS  1 commands  2 log  3 public view  4 the sender's command results  5 bot tasks  6 deadlines
 --       7 games, or unlisted games  8 evictions  9 names  10 the file of the game, once it is over  11 chain head
---       12.. the streams of the seats that get a private part
 -- ARGV  1 consumer group  2 the command's id in the commands stream ('' for the server's own)
 --       3 entries that were folded  4 the head after them ('' where it isn't known)
 --       5 command id  6 time  7 log entry  8 public entry  9 the head after it
@@ -10,16 +9,13 @@
 --       11 eviction time ('' to remove it, '=' to keep it)  12 game  13 notification channel
 --       14 wake-up channel of the bots ('' for none)
 --       15 digest of the command ('' where it isn't known)
---       16 edition of a game that begins with this entry
---       17 what of the log entry the views don't have ('' where that isn't known)
---       18 how the notification is published: SPUBLISH on a cluster, else PUBLISH
---       19 number of tasks  20.. the tasks, then one private part for each of KEYS 12.., then the fields
---       and values of the names that the entry commits to
+--       16 what of the log entry the view doesn't have ('' where that isn't known)
+--       17 how the notification is published: SPUBLISH on a cluster, else PUBLISH
+--       18 number of tasks  19 number of private parts  20.. the tasks, then seat and private part of each
+--       seat that gets one, then the fields and values of the names that the entry commits to
 --
--- A game goes on in the edition in which it began. In the first, each viewer has a stream, and each
--- public entry its head. In the second, the public view has the private parts too, a field for each
--- seat, and a head at each 16th entry; the last one is in the chain head, and the log holds only what
--- the view doesn't.
+-- The public view has the private parts too, a field for each seat, and a head at each 16th entry; the
+-- last head is in the chain head, and the log holds only what the view doesn't.
 --
 -- The length alone isn't enough: a log that lost its end in a fail-over and grew again has the
 -- length that was folded, and another head.
@@ -40,7 +36,7 @@ end
 
 -- A cluster's nodes pass on to each other what is published, unless it is sharded. Redis 6.2 can't do that.
 local function notify(message)
-  if ARGV[18] ~= 'SPUBLISH' or type(redis.pcall('SPUBLISH', ARGV[13], message)) == 'table' then
+  if ARGV[17] ~= 'SPUBLISH' or type(redis.pcall('SPUBLISH', ARGV[13], message)) == 'table' then
     redis.call('PUBLISH', ARGV[13], message)
   end
 end
@@ -62,35 +58,13 @@ if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then
 end
 -- The chain head and the view must end where the log does: what is ahead of it wasn't written by this
 -- script, and would refuse this entry when half of it is written.
-local stored = redis.call('GET', KEYS[11])
-local lean = stored or (length == 0 and ARGV[16] ~= '1')
-local before = ''
-if lean then
-  local last_number = 0
-  if stored then
-    local space = string.find(stored, ' ', 1, true) or 1
-    last_number, before = tonumber(string.sub(stored, 1, space - 1)), string.sub(stored, space + 1)
-  end
-  if last_number ~= length or redis.call('XLEN', KEYS[3]) ~= length then
-    return {-2, length}
-  end
-else
-  local function last(key)
-    return redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  end
-  local function reaches(entry)
-    return entry and tonumber(string.match(entry[1], '^%d+')) or 0
-  end
-  local shown = last(KEYS[3])
-  if reaches(shown) ~= length or (shown and shown[2][1] ~= 'e') then
-    return {-2, length}
-  end
-  for k = 12, #KEYS do
-    if reaches(last(KEYS[k])) > length then
-      return {-2, length}
-    end
-  end
-  before = shown and shown[2][4] or '' -- entries that were written before there was a chain have no head
+local stored, last_number, before = redis.call('GET', KEYS[11]), 0, ''
+if stored then
+  local space = string.find(stored, ' ', 1, true) or 1
+  last_number, before = tonumber(string.sub(stored, 1, space - 1)), string.sub(stored, space + 1)
+end
+if last_number ~= length or redis.call('XLEN', KEYS[3]) ~= length then
+  return {-2, length}
 end
 if before ~= '' and ARGV[4] ~= '' and before ~= ARGV[4] then
   return {-1, length}
@@ -102,8 +76,8 @@ redis.call('XLEN', KEYS[1])
 redis.call('XLEN', KEYS[5])
 redis.call('ZSCORE', KEYS[6], ARGV[12])
 redis.call('ZSCORE', KEYS[8], ARGV[12])
-local first = 20 + tonumber(ARGV[19])
-local names = first + #KEYS - 11
+local parts = 20 + tonumber(ARGV[18])
+local names = parts + 2 * tonumber(ARGV[19])
 if #ARGV >= names then
   redis.call('HGET', KEYS[9], '')
 end
@@ -112,40 +86,32 @@ local number = length + 1
 local id = number .. '-0'
 -- The one write that can fail comes first: where a log lost its end, the stream still knows
 -- the last number and takes no such entry again. Any other failure is the engine's.
-local joins = lean and ARGV[17] ~= ''
-local written = redis.pcall('XADD', KEYS[2], id, joins and 's' or 'e', joins and ARGV[17] or ARGV[7])
+local joins = ARGV[16] ~= ''
+local written = redis.pcall('XADD', KEYS[2], id, joins and 's' or 'e', joins and ARGV[16] or ARGV[7])
 if type(written) == 'table' and written.err then
   if string.find(tostring(written.err), 'equal or smaller') then
     return {-2, length}
   end
   return written
 end
-if lean then
-  local view = { 'p', ARGV[8] }
-  for k = 12, #KEYS do
-    view[#view + 1] = string.match(KEYS[k], '%d+$')
-    view[#view + 1] = ARGV[first + k - 12]
-  end
-  if number % 16 == 0 then
-    view[#view + 1] = 'h'
-    view[#view + 1] = ARGV[9]
-  end
-  redis.call('XADD', KEYS[3], id, unpack(view))
-  redis.call('SET', KEYS[11], number .. ' ' .. ARGV[9])
-else
-  redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])
-  for k = 12, #KEYS do
-    redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 12])
-  end
+local view = { 'p', ARGV[8] }
+for a = parts, names - 1 do
+  view[#view + 1] = ARGV[a]
 end
+if number % 16 == 0 then
+  view[#view + 1] = 'h'
+  view[#view + 1] = ARGV[9]
+end
+redis.call('XADD', KEYS[3], id, unpack(view))
+redis.call('SET', KEYS[11], number .. ' ' .. ARGV[9])
 for a = names, #ARGV, 2 do
   redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
 end
 redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])
-for a = 20, first - 1 do
+for a = 20, parts - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
-if first > 20 and ARGV[14] ~= '' then
+if parts > 20 and ARGV[14] ~= '' then
   redis.call('PUBLISH', ARGV[14], '')
 end
 if ARGV[10] ~= '' then
@@ -165,10 +131,9 @@ acknowledge()
 -- and after it: "game number size size size", then " seat:size" for each part, a line feed, and the
 -- bytes: the two heads, the public entry, the private parts.
 local line, bytes = { ARGV[12], number, #before, #ARGV[9], #ARGV[8] }, { before, ARGV[9], ARGV[8] }
-for k = 12, #KEYS do
-  local part = ARGV[first + k - 12]
-  line[#line + 1] = string.match(KEYS[k], '%d+$') .. ':' .. #part
-  bytes[#bytes + 1] = part
+for a = parts, names - 1, 2 do
+  line[#line + 1] = ARGV[a] .. ':' .. #ARGV[a + 1]
+  bytes[#bytes + 1] = ARGV[a + 1]
 end
 notify(table.concat(line, ' ') .. '\n' .. table.concat(bytes))
 return {1, number}

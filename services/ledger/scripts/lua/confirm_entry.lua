@@ -2,8 +2,7 @@
 -- was read before may belong to a branch that a fail-over cut off.
 --
 -- KEYS  1 the sender's command results  2 public view  3 mark  4 chain head
---       5 the sender's private view (missing: the server's own)
--- ARGV  1 command id
+-- ARGV  1 command id  2 the sender's seat ('' for the server's own)
 --
 -- Returns {number, public entry, its head, the sender's private part, last entries}, '' for what
 -- isn't there; nil without an entry. Where the head isn't stored, it follows from the last entries:
@@ -23,26 +22,21 @@ local function fields_of(entry)
   end
   return found
 end
-local function entries(key, first)
-  return redis.call('XRANGE', key, first .. '-0', number .. '-0')
+local function entries(first)
+  return redis.call('XRANGE', KEYS[2], first .. '-0', number .. '-0')
 end
-local public = fields_of(entries(KEYS[2], number)[1])
-local part, head, last = '', public['h'] or '', {}
-if public['p'] then -- of the second edition: see append_entry.lua
-  part = KEYS[5] and public[string.match(KEYS[5], '%d+$')] or ''
-  local stored = redis.call('GET', KEYS[4])
-  if stored and string.match(stored, '^%d+') == number then
-    head = string.sub(stored, #number + 2)
-  elseif head == '' then
-    for _, entry in ipairs(entries(KEYS[2], math.max(number - number % 16, 1))) do
-      local fields = fields_of(entry)
-      last[#last + 1] = fields['p'] or ''
-      last[#last + 1] = fields['h'] or ''
-    end
+local public = fields_of(entries(number)[1])
+local head, last = public['h'] or '', {}
+local stored = redis.call('GET', KEYS[4])
+if stored and string.match(stored, '^%d+') == number then
+  head = string.sub(stored, #number + 2)
+elseif head == '' then
+  for _, entry in ipairs(entries(math.max(number - number % 16, 1))) do
+    local fields = fields_of(entry)
+    last[#last + 1] = fields['p'] or ''
+    last[#last + 1] = fields['h'] or ''
   end
-elseif KEYS[5] then
-  part = fields_of(entries(KEYS[5], number)[1])['e'] or ''
 end
-local reply = { tonumber(number), public['p'] or public['e'] or '', head, part, last }
+local reply = { tonumber(number), public['p'] or '', head, public[ARGV[2]] or '', last }
 redis.call('SET', KEYS[3], number)
 return reply

@@ -2,7 +2,7 @@
 -- was made of, and the file is the one that was checked.
 --
 -- KEYS  1 log  2 public view  3 the game's file  4 stream removals  5 chain head
---       6.. the game's views and command results
+--       6.. the public view again, and command results
 -- ARGV  1 game  2 the log's length  3 the head after it  4 the file
 --
 -- Returns 1 if they are removed, 0 if anything is otherwise: then nothing changes.
@@ -14,12 +14,7 @@ local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
 if not last or last[1] ~= ARGV[2] .. '-0' then
   return 0
 end
-local stored = redis.call('GET', KEYS[5]) -- of a game of the second edition: see append_entry.lua
-if stored then
-  if stored ~= ARGV[2] .. ' ' .. ARGV[3] then
-    return 0
-  end
-elseif last[2][4] and last[2][4] ~= ARGV[3] then -- entries that were written before there was a chain have none
+if redis.call('GET', KEYS[5]) ~= ARGV[2] .. ' ' .. ARGV[3] then
   return 0
 end
 if redis.call('GET', KEYS[3]) ~= ARGV[4] then

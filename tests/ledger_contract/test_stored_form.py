@@ -1,4 +1,4 @@
-"""P3, P5, P6: a game of the second edition is read as it was written, wherever a reader begins, and shows its damage."""
+"""P3, P5, P6: a game is read as it was written, wherever a reader begins, and shows its damage."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from schemas.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
 from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY
 from services.ledger.engine import keys
-from services.ledger.engine.connection import init_partition_count
 from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.ports.records import FIRST_EDITION, LEAN_EDITION
+from services.ledger.log.view_queries import read_views
 from services.ledger.scripts.stored_entries import head_of_last
 from services.ledger.scripts.view_merge import LogRewoundError
 from tests.conftest import PARTITIONS, Connect, connections_to
@@ -136,10 +135,10 @@ def test_P3_a_view_that_ends_before_its_head_misses_entries(long_game: RedisLedg
 
 
 def test_P1_the_head_of_any_entry_is_confirmed(long_game: RedisLedger, client: Any) -> None:
-    mark, own = keys.confirmation_mark(PARTITION), keys.private_view(PARTITION, GAME, 1)
+    mark = keys.confirmation_mark(PARTITION)
     results = keys.command_results(PARTITION, GAME, 0)
     for expected, id_ in enumerate(IDS, 1):
-        reply = client.eval(CONFIRM_ENTRY.source, 5, results, PUBLIC, mark, HEAD, own, id_)
+        reply = client.eval(CONFIRM_ENTRY.source, 4, results, PUBLIC, mark, HEAD, id_, 1)
         number, public, head, part, last = reply
         assert (number, public, bool(part)) == (expected, public_of(id_), expected in PARTS_AT)
         assert (head or head_of_last(GAME, number, last)) == HEADS[number]
@@ -164,13 +163,8 @@ def test_P8_a_game_that_lost_its_chain_head_takes_no_entry(ledger: RedisLedger, 
     assert client.xlen(PUBLIC) == 2
 
 
-@pytest.mark.parametrize(("first", "then"), [(FIRST_EDITION, LEAN_EDITION), (LEAN_EDITION, FIRST_EDITION)])
-def test_P4_a_game_goes_on_in_the_edition_in_which_it_began(
-    connection: Connect, client: Any, first: int, then: int
-) -> None:
-    for edition, number in ((first, 1), (then, 2)):
-        ledger = RedisLedger(client, init_partition_count(client, PARTITIONS), edition=edition)
-        ledger.append([append_request(expected=number - 1, id_=f"c{number}")])
-    fields = {*client.xrange(PUBLIC, "2-0")[0][1]}
-    assert fields == ({b"e", b"h"} if first == FIRST_EDITION else {b"p"})
-    assert ledger.read_entries(GAME) == [b"entry of c1", b"entry of c2"]
+def test_a_page_for_any_number_of_seats_takes_three_commands() -> None:
+    """The head, the entries with the parts of all seats, and a look whether the streams were there."""
+    for viewers in ((None,), (0, 1, 2, 3), (None, 0, 1, 2, 3)):
+        commands = next(read_views(PARTITIONS, [ViewRequest(GAME, 0, viewers)]))
+        assert [each.arguments[0] for each in commands] == ["GET", "XRANGE", "XRANGE"]
