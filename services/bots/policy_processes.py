@@ -19,7 +19,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.compiled_rules import AT_START
 from services.referee.rules import GameState
 

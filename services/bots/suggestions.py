@@ -13,13 +13,13 @@ from typing import Final, Protocol
 from schemas.commands import Command
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policy_processes import PolicyProcesses, Thought
-from services.bots.searching.candidate_values import CandidateValue, SearchBudget, evaluate_candidates
+from services.bots.searching.candidate_values import CandidateValue, evaluate_candidates
 from services.bots.seat_projection import NO_SEAT_SECRET
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, legal
 
-BUDGET: Final = SearchBudget(rollouts=128)
+ROLLOUTS: Final = 128  # of a suggestion
 LIMIT_S: Final = 10.0  # for one suggestion
 MAX_WAIT_S: Final = 20.0  # for those before it
 POLL_S: Final = 0.01
@@ -99,8 +99,8 @@ class ProcessSuggester:
 def evaluate_for_player(
     state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Sequence[CandidateValue]:
-    """The candidates' values within the budget of a suggestion."""
-    return evaluate_candidates(state, seat, commands, seat_random, BUDGET)
+    """The candidates' values by as many rollouts as a suggestion has."""
+    return evaluate_candidates(state, seat, commands, seat_random, ROLLOUTS)
 
 
 def _random_of(number: int) -> SeatRandom:

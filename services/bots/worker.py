@@ -22,9 +22,9 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.bots.held_projections import HeldProjections
 from services.bots.policies import POLICIES, SLOW_POLICIES
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policy_processes import Thought
 from services.bots.seat_projection import LOST_END_ERRORS, VIEW_ERRORS, SeatProjection, ViewPageReader
+from services.bots.seat_random import SeatRandom
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import (
     BotTask,

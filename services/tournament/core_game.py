@@ -14,7 +14,7 @@ from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, Sta
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
 
 OPENED_MS: Final = 0

@@ -13,8 +13,8 @@ from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import Text
 from schemas.refusals import CommandRefusedError
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import hold_10
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import legal
 from services.referee.rules.board import build_board, with_pair_tickets
 from services.tournament.knock_out import GameOutcome, run_knock_out

@@ -26,8 +26,8 @@ from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
 from services.bots.policies import Policy
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import buy_now, hold_10
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, decide_envelope, legal
 from services.referee.rules.board import build_board, with_pair_tickets
 from services.referee.rules.rulesets.trains import TRAINS

@@ -23,8 +23,8 @@ from schemas.errors import InvalidInputError
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import Destination
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
 from services.referee.rules.board import build_board
 from services.referee.rules.rulesets.trains import TRAINS

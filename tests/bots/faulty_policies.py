@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from schemas.commands import Command, DrawMarket
 from schemas.field_types import Seat
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
 
 

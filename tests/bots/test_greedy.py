@@ -7,8 +7,8 @@ from typing import Any
 
 from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, decide_envelope, legal
 from services.referee.rules.appliers.ending import open_route
 from services.referee.rules.appliers.playing import close_route

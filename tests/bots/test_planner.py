@@ -18,11 +18,10 @@ from schemas.commands import (
     MovePassenger,
     StartGame,
 )
+from services.bots.planning.command_choice import plan_command
 from services.bots.planning.network_plan import plan_network
-from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.planning.seat_situation import see_situation
-from services.bots.policies.planner import planner
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.tournament.core_game import CoreGame, GameSetting
 from tests.long_runs import short_and_long
 from tests.process_faults.seeds import SOAK
@@ -33,7 +32,7 @@ WINS_OF_GREEDY: Final = 0.85
 
 
 def choice(scene: Scene, seat: int = 0) -> Command:
-    return planner(scene.state, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
+    return plan_command(scene.state, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
 
 
 def test_planner_decides_quickly() -> None:
@@ -95,8 +94,8 @@ def test_without_cars_for_any_ticket_it_keeps_those_that_cost_least() -> None:
 
 def test_it_plans_a_shorter_way_before_it_gives_a_ticket_up() -> None:
     scene = given(2, hands=[{}], tickets=[["atlanta:san-francisco"]], cars=[20, 45])
-    situation = see_situation(scene.state, 0, WEIGHTS)  # by long routes it is 28 cars, by the shortest way 17
-    plan = plan_network(situation, situation.tickets, WEIGHTS)
+    situation = see_situation(scene.state, 0)  # by long routes it is 28 cars, by the shortest way 17
+    plan = plan_network(situation, situation.tickets)
     assert plan.planned == situation.tickets and plan.cars <= 20
 
 

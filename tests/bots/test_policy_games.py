@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from schemas.commands import POLICIES as NAMED_POLICIES
 from services.bots.policies import POLICIES
-from services.bots.searching.candidate_values import SearchBudget
+from services.bots.searching import candidate_values
 from services.referee.rules import RULESETS
 from tests.bots.policy_games import play_checked
 from tests.cli.command_line import ROOT, environment
 from tests.process_faults.seeds import SOAK
 
 SOAKED: Final = 2_000
-# Any: a module, whose name in its package is the policy's
-SEARCHER: Final[Any] = import_module("services.bots.policies.searcher")
 
 
 @pytest.mark.timeout(36_000 if SOAK else 300)
@@ -27,14 +24,14 @@ SEARCHER: Final[Any] = import_module("services.bots.policies.searcher")
     ("games", "rollouts"),
     [
         pytest.param(2, 16, id="short"),
-        pytest.param(SOAKED if SOAK else 8, SEARCHER.BUDGET.rollouts, id="long", marks=pytest.mark.long),
+        pytest.param(SOAKED if SOAK else 8, candidate_values.ROLLOUTS, id="long", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("rules", sorted(RULESETS))
 def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(
     rules: str, games: int, rollouts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SEARCHER, "BUDGET", SearchBudget(rollouts))
+    monkeypatch.setattr(candidate_values, "ROLLOUTS", rollouts)
     decided = set[str]()
     for number in range(games):
         decided |= {*play_checked(rules, number).seconds}

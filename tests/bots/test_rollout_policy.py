@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from services.bots.searching.compact_game import CompactGame
-from services.bots.searching.rollout_paths import find_spans, path_bonuses
+from services.bots.searching.rollout_needs import find_spans, path_bonuses
 from services.bots.searching.rollout_plan import make_plan
 from services.bots.searching.rollout_policy import Rollout
 from services.referee.rules.search.longest_path import longest_path

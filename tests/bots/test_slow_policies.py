@@ -14,9 +14,9 @@ import pytest
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan
 from services.bots import slow_tasks, worker
 from services.bots.policies import POLICIES, SLOW_POLICIES, Policy, SlowPolicy
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policy_processes import PolicyProcesses
 from services.bots.seat_projection import GameProjections
+from services.bots.seat_random import SeatRandom
 from services.bots.slow_tasks import MAX_WAIT_S, SlowTasks
 from services.bots.worker import RECLAIM_IDLE_MS, BotWorker
 from services.ledger import RedisLedger

@@ -19,7 +19,6 @@ from schemas.commands import (
     StartGame,
 )
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import (
     BUY_NOW,
     HOLD_10,
@@ -29,6 +28,7 @@ from services.bots.policies.trains_strategies import (
     choose_destinations,
     connection_of,
 )
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
 from tests.rules.given import SEED, Scene, given, started
 from tests.rules.trains_map import (

@@ -12,7 +12,7 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.field_types import Seat
 from services.bots import worker
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger
 from services.ledger.engine import keys

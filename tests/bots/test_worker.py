@@ -17,7 +17,7 @@ from schemas.rows import pack, unpack
 from services.bots import worker
 from services.bots.held_projections import IDLE_S
 from services.bots.policies import POLICIES, Policy
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys

@@ -30,7 +30,7 @@ from schemas.entries import Entry
 from schemas.field_types import MAX_SEATS, Seat
 from schemas.hash_chain import initial_head
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry

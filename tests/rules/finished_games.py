@@ -21,7 +21,7 @@ from schemas.commands import (
 )
 from schemas.field_types import Seat
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import (
     RULESETS,
     GameState,

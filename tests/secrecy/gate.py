@@ -30,7 +30,7 @@ from schemas.field_types import Seat
 from services.bots.kit.ai_mas import TTRMap
 from services.bots.kit.ai_mas.ttr_players import player_of
 from services.bots.policies import POLICIES, SLOW_POLICIES
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge

@@ -1,5 +1,2 @@
-"""What the policy `planner` thinks with: the board as numbers, a seat's situation, a network for its
-tickets, what the cards are needed for.
-
-Start with `seat_situation`, then `network_plan` and `card_needs`; the policy is in `policies/planner.py`.
-"""
+"""The policy `planner`. Start with `command_choice`; it decides by a `move_plan`, which is made of a `network_plan` in a
+`seat_situation`."""

@@ -56,22 +56,21 @@ def graph_of(board: Board, rule_options: RuleOptions) -> BoardGraph:
 
 
 def shortest_path(graph: BoardGraph, costs: Sequence[float], start: int, end: int) -> tuple[float, list[int]]:
-    """The least cost of a path between two cities, and its routes. Costs are by route, none negative.
-
-    Returns UNREACHABLE and no routes where there is no path."""
+    """The least cost of a path between two cities, and its routes; UNREACHABLE and none if there is no path. `costs`
+    are by route, none negative."""
     costs_to, arrivals = _search(graph, costs, start, end)
     return costs_to[end], _routes_back(arrivals, start, end) if costs_to[end] < UNREACHABLE else []
 
 
 def least_costs(graph: BoardGraph, costs: Sequence[float], start: int) -> list[float]:
-    """By city the least cost of a path from `start`; UNREACHABLE where there is none. Costs as in `shortest_path`."""
+    """The least cost of a path from `start`, by city; UNREACHABLE if there is none. `costs` are by route."""
     return _search(graph, costs, start, None)[0]
 
 
 def _search(
     graph: BoardGraph, costs: Sequence[float], start: int, end: int | None
 ) -> tuple[list[float], dict[int, tuple[int, int]]]:
-    """By city the least cost, and by which route from which city it is reached; once `end` is reached, no more."""
+    """The least cost by city, and the route and city from which each is reached. The search stops at `end`."""
     exits, is_country = graph.exits, graph.is_country
     best = [UNREACHABLE] * len(exits)
     best[start] = 0.0

@@ -1,8 +1,8 @@
 """A cheap network that makes a seat's tickets: a Steiner forest, found by shortest paths that share routes.
 
-Each ticket in turn takes its cheapest path, on which what was planned before is free; then each is taken
-out and laid anew, until nothing becomes cheaper. Tickets that cost more than they bring are given up. Where cars or
-turns don't reach for all, a network of fewer cars is tried before one of them is given up.
+Each ticket in turn takes its cheapest path; routes that others take already are free. Then each path is laid anew until
+nothing becomes cheaper. Tickets that cost more than they bring are given up. If cars or turns don't reach for all, a
+network of fewer cars is tried before a ticket is given up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, shortest_path
-from services.bots.planning.plan_weights import PlanWeights
+from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.planning.seat_situation import PlannedTicket, SeatSituation
 
 REPAIRS: Final = 2  # rounds in which every ticket is laid anew
@@ -31,9 +31,7 @@ class NetworkPlan:
     worth: float = 0.0  # the points of the tickets, as likely as they are made, less the cost
 
 
-def plan_network(
-    situation: SeatSituation, tickets: Sequence[PlannedTicket], weights: PlanWeights
-) -> NetworkPlan:
+def plan_network(situation: SeatSituation, tickets: Sequence[PlannedTicket]) -> NetworkPlan:
     """The plan for these tickets with the cars and stations that are left."""
     wanted, given_up = list(tickets), []
     best: NetworkPlan | None = None  # of the tight ones
@@ -44,12 +42,12 @@ def plan_network(
             given_up += unreachable
             wanted = [ticket for ticket in wanted if ticket not in unreachable]
             continue
-        plan = _make_plan(situation, wanted, given_up, paths, weights)
-        is_too_much = _is_too_much(situation, plan, weights)
-        tight = _tighten(situation, wanted, given_up, weights) if is_too_much else None
+        plan = _make_plan(situation, wanted, given_up, paths)
+        is_too_much = _is_too_much(situation, plan)
+        tight = _tighten(situation, wanted, given_up) if is_too_much else None
         if tight is not None and (best is None or tight.worth > best.worth):
             best = tight
-        worst = _least_worthwhile(situation, plan, paths, weights, is_too_much=is_too_much)
+        worst = _least_worthwhile(situation, plan, paths, is_too_much=is_too_much)
         if worst is None:
             return plan if best is None or plan.worth >= best.worth else best
         given_up.append(wanted.pop(worst))
@@ -59,9 +57,8 @@ def _tighten(
     situation: SeatSituation,
     wanted: list[PlannedTicket],
     given_up: list[PlannedTicket],
-    weights: PlanWeights,
 ) -> NetworkPlan | None:
-    """A plan for all of these tickets that cars, stations and turns reach for, by shorter ways; None if none is found.
+    """A plan of shorter ways for all of these tickets, within cars, stations and turns; None if none is found.
 
     The cheapest network prefers long routes, as they bring most points for their cars."""
     graph = situation.graph
@@ -70,24 +67,24 @@ def _tighten(
             cost + price * length if is_free else cost
             for cost, length, is_free in zip(situation.costs, graph.lengths, situation.is_free, strict=True)
         ]
-        plan = _make_plan(situation, wanted, given_up, _lay_paths(graph, costs, wanted), weights)
-        if not _is_too_much(situation, plan, weights):
+        plan = _make_plan(situation, wanted, given_up, _lay_paths(graph, costs, wanted))
+        if not _is_too_much(situation, plan):
             return plan
     return None
 
 
-def _route_risk(situation: SeatSituation, weights: PlanWeights) -> float:
+def _route_risk(situation: SeatSituation) -> float:
     """The chance that a route of a ticket can't be had."""
-    return weights.borrowed_risk if situation.stations_left > 0 else weights.route_risk
+    return WEIGHTS.borrowed_risk if situation.stations_left > 0 else WEIGHTS.route_risk
 
 
-def _is_too_much(situation: SeatSituation, plan: NetworkPlan, weights: PlanWeights) -> bool:
+def _is_too_much(situation: SeatSituation, plan: NetworkPlan) -> bool:
     """Whether cars, stations or turns don't reach for the plan."""
     return (
         plan.cars > situation.cars
         or sum(situation.loans[route] for route in plan.routes) > situation.stations_left
         or (
-            situation.turns_left < weights.turns_counted
+            situation.turns_left < WEIGHTS.turns_counted
             and turns_for(situation, plan.routes) > situation.turns_left
         )
     )
@@ -125,12 +122,11 @@ def _make_plan(
     wanted: list[PlannedTicket],
     given_up: list[PlannedTicket],
     paths: Sequence[Sequence[int] | None],
-    weights: PlanWeights,
 ) -> NetworkPlan:
     routes = {route for path in paths for route in path or ()}
     cars = sum(situation.graph.lengths[route] for route in routes if situation.is_free[route])
     cost = sum(situation.costs[route] for route in routes)
-    worth, risk = -cost - sum(ticket.points for ticket in given_up), _route_risk(situation, weights)
+    worth, risk = -cost - sum(ticket.points for ticket in given_up), _route_risk(situation)
     for ticket, path in zip(wanted, paths, strict=True):
         worth += ticket.points * (2 * (1 - risk) ** len(path or ()) - 1)
     return NetworkPlan(routes, list(wanted), list(given_up), cost, cars, worth)
@@ -140,7 +136,6 @@ def _least_worthwhile(
     situation: SeatSituation,
     plan: NetworkPlan,
     paths: Sequence[Sequence[int] | None],
-    weights: PlanWeights,
     *,
     is_too_much: bool,
 ) -> int | None:
@@ -149,7 +144,7 @@ def _least_worthwhile(
     for path in paths:
         for route in path or ():
             users[route] = users.get(route, 0) + 1
-    gains, risk = dict[int, float](), _route_risk(situation, weights)
+    gains, risk = dict[int, float](), _route_risk(situation)
     for index, (ticket, path) in enumerate(zip(plan.planned, paths, strict=True)):
         own = [route for route in path or () if users[route] == 1]
         if own:

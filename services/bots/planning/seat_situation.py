@@ -1,6 +1,6 @@
-"""What a seat has and what it may still get, in numbers: its cards, its cars, the cost of each route.
+"""A seat's situation in numbers: its cards, its cars, the cost of each route.
 
-Nothing is read that the seat doesn't see: of other seats their routes, their cars and the number of cards.
+Of other seats only their routes, their cars and the number of their cards are read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.field_types import LOCOMOTIVE, PLUS_FOUR, Seat
 from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, graph_of
-from services.bots.planning.plan_weights import PlanWeights
+from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.rules import GameState
 from services.referee.rules.board import GRAY
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
@@ -44,7 +44,7 @@ class SeatSituation:
     turns_left: int  # a guess at how many turns the seat still has, this one too
 
 
-def see_situation(state: GameState, seat: Seat, weights: PlanWeights) -> SeatSituation:
+def see_situation(state: GameState, seat: Seat) -> SeatSituation:
     """The situation of the seat in this state, which may be its own view."""
     graph, seat_state = graph_of(state.board, state.rule_options), state.seats[seat]
     hand = {str(card): count for card, count in seat_state.hand.items() if count > 0 and card is not None}
@@ -61,9 +61,9 @@ def see_situation(state: GameState, seat: Seat, weights: PlanWeights) -> SeatSit
         [False] * len(graph.routes),
         stations_left,
         [ticket_of(graph, state, str(name)) for name in seat_state.tickets],
-        estimate_turns(state, seat, weights),
+        estimate_turns(state, seat),
     )
-    price_routes(situation, state, seat, weights)
+    price_routes(situation, state, seat)
     return situation
 
 
@@ -73,53 +73,53 @@ def ticket_of(graph: BoardGraph, state: GameState, name: str) -> PlannedTicket:
     return PlannedTicket(graph.city_index[ticket.a], graph.city_index[ticket.b], ticket.points)
 
 
-def estimate_turns(state: GameState, seat: Seat, weights: PlanWeights) -> int:
+def estimate_turns(state: GameState, seat: Seat) -> int:
     """How many turns the seat still has, this one too: exactly in the last turns, else by the others' cars."""
     if state.in_last_turns:
         return 2 if seat in state.seats_with_last_turn and state.turn != seat else 1
     last_cars = state.rule_options.last_cars
     others = (state.seats[other].cars for other in state.active_seats if other != seat)
-    turns = (max(0, cars - last_cars) / weights.cars_a_turn for cars in others)
+    turns = (max(0, cars - last_cars) / WEIGHTS.cars_a_turn for cars in others)
     return 1 + int(min(turns, default=MOST_TURNS))
 
 
-def price_routes(situation: SeatSituation, state: GameState, seat: Seat, weights: PlanWeights) -> None:
-    """Fill in the costs: what each route takes of cars, cards and turns, less its points."""
+def price_routes(situation: SeatSituation, state: GameState, seat: Seat) -> None:
+    """Fill in the costs: the cars, cards and turns that each route takes, less its points."""
     graph, costs, seat_state = situation.graph, situation.costs, state.seats[seat]
-    index, car_price = graph.route_index, weights.car_price * graph.car_value
+    index, car_price = graph.route_index, WEIGHTS.car_price * graph.car_value
     for name in seat_state.routes:
         costs[index[name]] = 0.0
     best_held = max(situation.hand.values(), default=0)
-    late = max(0.0, 1 - situation.turns_left / weights.turns_early)
-    card_credit = weights.card_credit + weights.haste * late
+    late = max(0.0, 1 - situation.turns_left / WEIGHTS.turns_early)
+    card_credit = WEIGHTS.card_credit + WEIGHTS.haste * late
     for (length, color, locomotives), names in state.open_routes.items():
         if length > situation.cars:
             continue
         held = best_held if color == GRAY else situation.hand.get(color, 0)
-        base = length * car_price + weights.claim_price + locomotives * weights.locomotive_price
+        base = length * car_price + WEIGHTS.claim_price + locomotives * WEIGHTS.locomotive_price
         base -= card_credit * min(held, length)
         for name in names:
             if name not in seat_state.blocked_parallels:
                 route = index[name]
                 cost = base - graph.points[route]
                 if graph.routes[route].kind == TUNNEL_KIND:
-                    cost += weights.tunnel_price
-                costs[route] = max(weights.least_cost, cost + weights.haste * late * length)
+                    cost += WEIGHTS.tunnel_price
+                costs[route] = max(WEIGHTS.least_cost, cost + WEIGHTS.haste * late * length)
                 situation.is_free[route] = True
     if state.rule_options.station_costs:
-        _price_loans(situation, state, seat, weights)
+        _price_loans(situation, state, seat)
 
 
-def _price_loans(situation: SeatSituation, state: GameState, seat: Seat, weights: PlanWeights) -> None:
+def _price_loans(situation: SeatSituation, state: GameState, seat: Seat) -> None:
     """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
     index, stations = situation.graph.route_index, state.seats[seat].stations
-    price = weights.loan_price + state.rule_options.station_points
+    price = WEIGHTS.loan_price + state.rule_options.station_points
     for name, owner in state.route_owners.items():
         if owner == seat:
             continue
         route = state.board.routes[name]
         if route.a in stations or route.b in stations:
-            situation.costs[index[name]] = weights.least_cost
+            situation.costs[index[name]] = WEIGHTS.least_cost
         elif situation.stations_left and not {route.a, route.b} <= state.station_owners.keys():
             situation.costs[index[name]] = price
             situation.loans[index[name]] = True

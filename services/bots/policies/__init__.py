@@ -7,33 +7,40 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
 from schemas.field_types import Seat
+from services.bots.planning.command_choice import plan_command
 from services.bots.policies.greedy import greedy
-from services.bots.policies.planner import planner
-from services.bots.policies.random_policy import choose_randomly
-from services.bots.policies.random_source import SeatRandom
-from services.bots.policies.searcher import searcher
 from services.bots.policies.trains_strategies import buy_now, hold_10
+from services.bots.searching.candidate_values import search_command
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
 
 Policy: TypeAlias = Callable[[GameState, Seat, Sequence[Command], SeatRandom], Command]
 
+
+def choose_randomly(
+    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+) -> Command:
+    """The policy `random`: any legal command, each with the same probability."""
+    return seat_random.choice(commands)
+
+
 POLICIES: Final[Mapping[str, Policy]] = {
     "random": choose_randomly,
     "greedy": greedy,
-    "planner": planner,
-    "searcher": searcher,
+    "planner": plan_command,
+    "searcher": search_command,
     "hold-10": hold_10,
     "buy-now": buy_now,
 }
 
 
 class SlowPolicy(NamedTuple):
-    """What a policy declares that thinks too long for the worker's own process."""
+    """The declaration of a policy that thinks too long for the worker's own process."""
 
     budget_s: float  # for one command; with DEADLINE_BUDGETS of it gone, the fallback answers
     fallback: str  # a policy that isn't slow, for every ruleset
 
 
 DEADLINE_BUDGETS: Final = 1.2
-# those of POLICIES that think in a process of a pool
+# Policies that think in a process of a pool.
 SLOW_POLICIES: Final[Mapping[str, SlowPolicy]] = {"searcher": SlowPolicy(budget_s=3.0, fallback="planner")}

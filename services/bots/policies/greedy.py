@@ -1,12 +1,13 @@
-"""The policy `greedy`: its tickets by the shortest paths over free routes, then the longest
-route it can pay for. It draws the colours that those paths want, builds a station where a
-ticket can't be made otherwise, and sends a passenger off when the journey is worth a turn."""
+"""The policy `greedy`: its tickets by the shortest paths over free routes, then the longest route it can pay for.
+
+It draws the colours that those paths want, builds a station for a ticket that can't be made otherwise, and sends a
+passenger off when the journey is worth a turn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from schemas.commands import (
     BuildStation,
@@ -21,8 +22,9 @@ from schemas.commands import (
     RequestCards,
 )  # fmt: skip
 from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
-from services.bots.policies.random_source import SeatRandom
+from services.bots.planning.command_choice import of_type
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
 from services.referee.rules.board import GRAY, Board
 from services.referee.rules.moves.passengers import points_collected
@@ -33,11 +35,10 @@ from services.referee.rules.state import MIX
 MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey
 DRAWS: Final = (DrawBlind, DrawMarket)
 Draw: TypeAlias = DrawBlind | DrawMarket
-C = TypeVar("C", bound=Command)
 
 
 def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
-    """The command of the policy; chance decides only where nothing is worth anything, and on tunnels."""
+    """The command of the policy; chance decides only if nothing is worth anything, and on tunnels."""
     command = _resolve_choice(state, seat, commands) or _choose_action(
         state, seat, _avoid_risky_tunnels(state, seat, commands, seat_random)
     )
@@ -47,8 +48,8 @@ def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_rando
 def _avoid_risky_tunnels(
     state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Sequence[Command]:
-    """The commands, now and then without the tunnels that may ask for more than the seat can pay:
-    else a table of greedy seats might begin and decline the same ones for ever."""
+    """The commands, by chance without the tunnels that may ask for more than the seat can pay: a table of greedy seats
+    might else begin and decline the same ones for ever."""
     if not _has_tunnels(state.board):
         return commands
     safe = [command for command in commands if not _is_risky(state, seat, command)]
@@ -70,43 +71,40 @@ def _is_risky(state: GameState, seat: Seat, command: Command) -> bool:
 
 def _resolve_choice(state: GameState, seat: Seat, commands: Sequence[Command]) -> Command | None:
     """The answer to an open choice, other than a second card."""
-    if keeps := _of_type(commands, KeepTickets):
+    if keeps := of_type(commands, KeepTickets):
         return _best_keep(state, seat, keeps)
-    if paid := _of_type(commands, PayTunnel):
+    if paid := of_type(commands, PayTunnel):
         return min(paid, key=lambda pay: pay.cards.get(LOCOMOTIVE, 0))
     if state.pending_choices[seat] == MIX:
-        return min(_of_type(commands, DrawTickets), key=lambda mix: max((mix.decks or {}).values()))
+        return min(of_type(commands, DrawTickets), key=lambda mix: max((mix.decks or {}).values()))
     return None
 
 
 def _choose_action(state: GameState, seat: Seat, commands: Sequence[Command]) -> Command | None:
-    """What is worth most: a claim, a journey, a station, cards, then any claim at all."""
+    """A wanted claim, else a journey, a station, cards, or any claim at all."""
     wanted = _wanted_routes(state, seat)
-    claims = _of_type(commands, ClaimRoute)
+    claims = of_type(commands, ClaimRoute)
     if useful := [claim for claim in claims if claim.route in wanted] if wanted else claims:
         return max(useful, key=lambda claim: _claim_value(state, claim))
-    if journey := _best_journey(state, _of_type(commands, MovePassenger)):
+    if journey := _best_journey(state, of_type(commands, MovePassenger)):
         return journey
-    if station := _best_station(state, seat, _of_type(commands, BuildStation)):
+    if station := _best_station(state, seat, of_type(commands, BuildStation)):
         return station
     if draws := [command for command in commands if isinstance(command, DRAWS)]:
         return _best_draw(state, seat, wanted, draws)
-    requests = _of_type(commands, RequestCards)
+    requests = of_type(commands, RequestCards)
     if requests and len(state.deck) >= CARDS_PER_REQUEST:
         return requests[0]
     return max(claims, key=lambda claim: _claim_value(state, claim), default=None)
 
 
-def _of_type(commands: Sequence[Command], command_type: type[C]) -> list[C]:
-    return [command for command in commands if isinstance(command, command_type)]
-
-
 def _claim_value(state: GameState, claim: ClaimRoute) -> tuple[int, int, int]:
-    """Longest first; then where a passenger is put where much can be collected, with few wild cards."""
+    """The order of claims: by length, by the token where a passenger is placed, then by few wild cards."""
     passenger_value = 0
     if claim.passenger is not None:
         passenger_value = 1 + sum(state.tokens.get(claim.passenger, ())[:1])
-    return state.board.routes[claim.route].length, passenger_value, -_wild_cards(claim)
+    wild_cards = claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
+    return state.board.routes[claim.route].length, passenger_value, -wild_cards
 
 
 def _best_journey(state: GameState, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
@@ -117,7 +115,7 @@ def _best_journey(state: GameState, journeys: Sequence[MovePassenger]) -> MovePa
 
 
 def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
-    """A station at the end of a ticket that no free route can make, where others' routes come in."""
+    """A station at the end of a ticket that no free routes make, in a city that others' routes reach."""
     seat_state = state.seats[seat]
     if not stations:
         return None
@@ -130,15 +128,10 @@ def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]
         city
         for name, owner in state.route_owners.items()
         if owner != seat
-        for city in _route_ends(state, name)
+        for city in (state.board.routes[name].a, state.board.routes[name].b)
     }
     useful = [station for station in stations if station.city in ends & served]
     return min(useful, key=lambda station: station.cards.get(LOCOMOTIVE, 0), default=None)
-
-
-def _route_ends(state: GameState, name: str) -> tuple[str, str]:
-    route = state.board.routes[name]
-    return route.a, route.b
 
 
 def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
@@ -160,10 +153,6 @@ def _wanted_routes(state: GameState, seat: Seat) -> set[str]:
     """The free routes on the shortest paths of the tickets that can still be made."""
     cars = state.seats[seat].cars
     return {name for path in ticket_paths(state, seat) if path.cars <= cars for name in path.routes}
-
-
-def _wild_cards(claim: ClaimRoute) -> int:
-    return claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
 
 
 def _best_draw(state: GameState, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:

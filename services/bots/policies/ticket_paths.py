@@ -45,8 +45,10 @@ _known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 
 def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
-    """The shortest path of each of the seat's tickets. Most turns change no route of the seat and no ticket, and what
-    others claim is seldom on its paths, so the last ones are kept: they follow from their key and the open routes."""
+    """The shortest path of each of the seat's tickets.
+
+    The last ones are kept, as most turns change neither the seat's routes nor its tickets, and others' claims are seldom on
+    its paths: they follow from their key and the open routes."""
     seat_state = state.seats[seat]
     key = (
         state.board.digest,
@@ -72,7 +74,7 @@ def shortest_paths(state: GameState, seat: Seat, tickets: Sequence[Ticket]) -> l
 
 @lru_cache(maxsize=64)
 def _exits_of(board: Board) -> Exits:
-    """Of parallels, that of the lower fare comes first: it is taken where both are as long."""
+    """The exits by city. Of two parallels of one length the first, of the lower fare, is taken."""
     exits: dict[str, list[tuple[str, str]]] = {city: [] for city in board.cities}
     for name in chain.from_iterable(board.fares.values()):
         route = board.routes[name]

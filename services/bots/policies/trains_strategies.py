@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from schemas.commands import ClaimRoute, Command, KeepTickets, RequestCards
 from schemas.field_types import Seat
-from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
 from services.referee.rules.board import Board
 

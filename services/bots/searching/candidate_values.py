@@ -6,39 +6,41 @@ are dropped a round, and the planner's choice is left only for one that is clear
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from random import Random
 from statistics import mean, stdev
-from time import perf_counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from schemas.commands import Command
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    DeclineTunnel,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    PayTunnel,
+    RequestCards,
+)  # fmt: skip
 from schemas.field_types import Seat
 from services.bots.planning.command_choice import plan_command
-from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.candidates import list_candidates
-from services.bots.searching.compact_game import CompactGame
-from services.bots.searching.compact_rules import compact_rules
-from services.bots.searching.first_moves import play_first
+from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
+from services.bots.searching.compact_rules import KINDS, WILD, compact_rules
 from services.bots.searching.rollout_policy import Rollout
-from services.bots.searching.world_sampler import WorldSampler
+from services.bots.searching.world_sampler import WorldSampler, ticket_ends
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
-
-if TYPE_CHECKING:
-    from services.bots.policies.random_source import SeatRandom  # that package imports this module
+from services.referee.rules.moves.tunnels import pending_tunnel
 
 ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
 WORLD_SEEDS: Final = range(1 << 32)
-
-
-class SearchBudget(NamedTuple):
-    """How much may be thought about one move. With `seconds` None the outcome depends on nothing but the
-    seat's view and its stream."""
-
-    rollouts: int = 64  # games played out, of all candidates together
-    seconds: float | None = None  # of wall time, looked at before every rollout
+ROLLOUTS: Final = 64  # of all candidates of a move together, for the policy `searcher`
 
 
 class CandidateValue(NamedTuple):
@@ -61,35 +63,29 @@ class _Candidate:
     leads: list[int] = field(default_factory=list)
 
 
-def evaluate_candidates(
-    view: GameState,
-    seat: Seat,
-    commands: Sequence[Command],
-    seat_random: SeatRandom,
-    budget: SearchBudget,
-) -> tuple[CandidateValue, ...]:
-    """The sensible candidates among the seat's legal commands (at least one), the one to choose first.
+def search_command(
+    view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+) -> Command:
+    """The policy `searcher`: the candidate that brings most in games played out, or the planner's choice."""
+    return evaluate_candidates(view, seat, commands, seat_random, ROLLOUTS)[0].command
 
-    Pure, but for the clock where the budget has `seconds`: nothing is read that the seat doesn't see, and all
-    chance comes from `seat_random`. Where there is but one sensible candidate, that is the planner's choice alone,
-    without a rollout."""
-    planned = plan_command(view, seat, commands, seat_random, WEIGHTS)
+
+def evaluate_candidates(
+    view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, rollouts: int
+) -> tuple[CandidateValue, ...]:
+    """The sensible candidates among the seat's legal commands (at least one), the one to choose first, by so many
+    rollouts of all of them together. A single candidate is the planner's choice, and isn't played out.
+
+    Pure: nothing is read that the seat doesn't see, and all chance comes from `seat_random`."""
+    planned = plan_command(view, seat, commands, seat_random)
     found = list_candidates(view, seat, commands, planned)
     candidates = [_Candidate(command, command is planned) for command in found]
     if len(candidates) > 1:
         sampler = WorldSampler(view, seat, compact_rules(view))
-        search = _Search(view, seat, sampler, seat_random.choice(WORLD_SEEDS), _stop_after(budget.seconds))
-        search.run(candidates, budget.rollouts)
+        _Search(view, seat, sampler, seat_random.choice(WORLD_SEEDS)).run(candidates, rollouts)
     best = _choose(candidates)
     others = sorted((each for each in candidates if each is not best), key=lambda each: -_mean_lead(each))
     return tuple(_value(each) for each in (best, *others))
-
-
-def _stop_after(seconds: float | None) -> Callable[[], bool]:
-    if seconds is None:
-        return lambda: False
-    end = perf_counter() + seconds
-    return lambda: perf_counter() >= end
 
 
 @dataclass(slots=True)
@@ -100,7 +96,6 @@ class _Search:
     seat: Seat
     sampler: WorldSampler
     seed: int
-    is_over_time: Callable[[], bool]
     worlds: list[CompactGame] = field(default_factory=list)
 
     def run(self, candidates: Sequence[_Candidate], rollouts: int) -> None:
@@ -110,8 +105,6 @@ class _Search:
         for _round in range(rounds):
             for _ in range(max(1, rollouts // (rounds * len(left)))):
                 for candidate in left:
-                    if self.is_over_time():
-                        return
                     self.play_out(candidate)
             left = _better_half(left)
 
@@ -172,3 +165,59 @@ def _value(candidate: _Candidate) -> CandidateValue:
         _standard_error(candidate.leads),
         candidate.is_planners,
     )
+
+
+# -- the first move of a rollout ------------------------------------------------------------
+
+
+def play_first(rollout: Rollout, state: GameState, seat: Seat, command: Command) -> None:
+    """Carry out the seat's command in the rollout, and the rest of its turn."""
+    game = rollout.game
+    acting, game.turn = game.turn, seat
+    _carry_out(rollout, state, command)
+    if state.turn is None:
+        game.turn = acting  # the first turn is still to come
+    else:
+        game.end_turn()
+
+
+def _carry_out(rollout: Rollout, state: GameState, command: Command) -> None:
+    game, graph = rollout.game, rollout.game.rules.graph
+    routes, cities = graph.route_index, graph.city_index
+    match command:
+        case KeepTickets():
+            ends = ticket_ends(state, game.rules)
+            offer = [ends[str(name)] for name in state.seats[game.turn].offer]
+            game.keep_tickets(offer, command.keep)
+        case ClaimRoute():
+            passenger = NOWHERE if command.passenger is None else cities[command.passenger]
+            rollout.claim_for(routes[command.route], payment_of(command.cards), passenger)
+        case PayTunnel():
+            tunnel = pending_tunnel(state)
+            cards = Counter(tunnel.cards) + Counter(command.cards)
+            game.claim(routes[tunnel.route], payment_of(cards))
+        case BuildStation():
+            neighbour = NOWHERE if command.neighbour is None else cities[command.neighbour]
+            game.build_station(cities[command.city], payment_of(command.cards), neighbour)
+        case MovePassenger():
+            game.move_passenger(cities[command.city], [routes[route] for route in command.path])
+        case DrawTickets():
+            decks = command.decks
+            counts = [decks.get(name, 0) for name in state.ticket_decks] if decks else rollout.next_tickets()
+            rollout.draw_tickets(counts)
+        case DrawBlind():
+            game.draw_blind()
+            rollout.draw_second_card()
+        case DrawMarket():
+            slot = state.market.index(command.color) if command.slot is None else command.slot
+            if game.draw_market(slot) != WILD:
+                rollout.draw_second_card()
+        case RequestCards():
+            game.request_cards()
+        case _:
+            assert isinstance(command, DeclineTunnel), "nothing else is a candidate"
+
+
+def payment_of(cards: Mapping[str, int]) -> Payment:
+    """The cards by kind, the colour first."""
+    return sorted((KINDS.index(card), count) for card, count in cards.items() if count)

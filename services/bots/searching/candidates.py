@@ -18,12 +18,9 @@ from schemas.commands import (
     RequestCards,
 )  # fmt: skip
 from schemas.field_types import Seat
-from services.bots.planning.claim_choice import passenger_worth, payment_price
-from services.bots.planning.command_choice import of_type
-from services.bots.planning.draw_choice import best_card, even_mix
+from services.bots.planning.action_choice import cheapest_station, passenger_worth, payment_price
+from services.bots.planning.command_choice import best_card, even_mix, of_type
 from services.bots.planning.move_plan import MovePlan, make_move_plan
-from services.bots.planning.other_actions import cheapest_station
-from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.rules import GameState
 from services.referee.rules.moves.passengers import points_collected
 from services.referee.rules.state import ACTION, TICKETS, TUNNEL
@@ -44,7 +41,7 @@ def list_candidates(
     elif choice == TUNNEL:
         candidates += of_type(commands, DeclineTunnel)
     elif choice == ACTION:
-        candidates += _actions(make_move_plan(state, seat, WEIGHTS), commands)
+        candidates += _actions(make_move_plan(state, seat), commands)
     return [each for index, each in enumerate(candidates) if each not in candidates[:index]]
 
 
@@ -91,7 +88,7 @@ def _claims(plan: MovePlan, claims: Sequence[ClaimRoute]) -> list[ClaimRoute]:
 
 
 def _payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
-    """As `claim_choice` has it; of a route that the plan doesn't want the locomotives alone."""
+    """The price of a payment: `payment_price` for wanted routes; else reserved cards and locomotives alone count."""
     if route in plan.needs.needs:
         return payment_price(plan, claim, route)
     return sum(

@@ -1,23 +1,26 @@
-"""What a seat of a rollout needs: its hand, assigned to the routes that it wants, as `planner` does (card_needs)."""
+"""The needs of a seat in a rollout: the routes that it wants beside its plan, and its hand assigned to all of them.
+
+`planner` does the like in `move_plan`. It measures the longest route with each route added; here the route is added to the
+longest paths that end where it begins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from services.bots.planning.card_needs import (
+from services.bots.planning.move_plan import (
     FERRY_VALUE,
     GRAY_VALUE,
     IDLE_GROWTH,
     IDLE_VALUE,
+    MOST_FILLERS,
     PASSENGER_VALUE,
     PLUS_FOUR_VALUE,
+    chance_of_longest,
 )
-from services.bots.planning.move_plan import MOST_FILLERS
 from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import CompactGame
+from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
 from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
-from services.bots.searching.rollout_fillers import Fillers
 from services.bots.searching.rollout_plan import RolloutPlan
 
 NO_BONUSES: Final[Mapping[int, float]] = {}
@@ -25,7 +28,7 @@ ENOUGH_FILLERS: Final = 12  # routes looked at at least, as some can't be claime
 
 
 class RolloutNeeds:
-    """The hand as it is assigned to the wanted routes: by route its colour and what it misses."""
+    """The hand, assigned to the wanted routes: the colour of each, and how many cards it misses."""
 
     __slots__ = ("bonuses", "colours", "missing", "reserved", "routes", "spare", "weights", "wilds_short")
 
@@ -38,7 +41,7 @@ class RolloutNeeds:
         self.assign(game)
 
     def assign(self, game: CompactGame) -> None:
-        """The hand to the routes, the most important first, those of a colour before the gray ones."""
+        """Assign the hand: to the most important routes first, to those of a colour before the gray ones."""
         count = len(self.routes)
         self.spare, self.reserved = game.hands[game.turn][:WILD], [0] * WILD
         spare, reserved = self.spare, self.reserved
@@ -63,7 +66,7 @@ class RolloutNeeds:
             self.colours[index], self.missing[index] = colour, length - used
 
     def add_fillers(self, game: CompactGame, cars: int, fillers: Fillers) -> None:
-        """Routes outside of the network as well: those that bring most points a turn, for so many cars."""
+        """Add the fillers that bring most points a turn with so many cars."""
         lengths, count, found = game.rules.graph.lengths, len(self.routes), 0
         self.bonuses = fillers.bonuses
         for rate, negated in sorted(self._filler_rates(game, cars, fillers), reverse=True):
@@ -80,7 +83,7 @@ class RolloutNeeds:
         self.wilds_short = sum(self.missing[:count]) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
     def _filler_rates(self, game: CompactGame, cars: int, fillers: Fillers) -> list[tuple[float, int]]:
-        """What routes bring a turn that so many cars reach for, each with the route's number, negated."""
+        """The points a turn of the fillers within so many cars, each with the route's number, negated."""
         lengths, colours, held = game.rules.graph.lengths, game.rules.colours, [*self.spare, max(self.spare)]
         rates, least = list[tuple[float, int]](), 0.0
         for value, negated in fillers.ranked:
@@ -95,7 +98,7 @@ class RolloutNeeds:
         return rates
 
     def card_values(self, game: CompactGame) -> list[float]:
-        """By kind what one more card is worth: about 1 where a route of the network misses it."""
+        """The worth of one more card, by kind: about 1 if a route of the network misses it."""
         hand, rules = game.hands[game.turn], game.rules
         values = [IDLE_VALUE + IDLE_GROWTH * count for count in hand]
         most, grays, colours = 0.3, 0.0, rules.colours
@@ -114,3 +117,110 @@ class RolloutNeeds:
         if rules.kind_count > WILD_IF_LONG:
             values[WILD_IF_LONG], values[TOLL] = PLUS_FOUR_VALUE * most, PASSENGER_VALUE
         return values
+
+
+# -- routes outside of the plan --------------------------------------------------------------
+
+
+class Fillers(NamedTuple):
+    """The free routes outside of a plan, while nothing is claimed."""
+
+    ranked: list[tuple[float, int]]  # what each brings and its number, negated: what brings most first
+    bonuses: Mapping[int, float]  # by route: what it adds to the chance of the longest, in points
+
+
+def find_fillers(game: CompactGame, plan: RolloutPlan, free_routes: Iterable[int]) -> Fillers:
+    """The fillers of the seat whose turn it is."""
+    rules, graph, planned = game.rules, game.rules.graph, set(plan.routes)
+    bonuses, touched = dict[int, float](), [False] * len(rules.cities)
+    touch_points = WEIGHTS.touch_bonus / 4  # a car
+    if rules.longest_bonus:
+        bonuses = path_bonuses(game, plan.routes)
+        for route in (*game.routes[game.turn], *plan.routes):
+            a, b = graph.ends[route]
+            touched[a] = touched[b] = True
+    ranked = list[tuple[float, int]]()
+    for route in free_routes:
+        if route not in planned:
+            a, b = graph.ends[route]
+            value = graph.points[route] + bonuses.get(route, 0.0)
+            if touched[a] != touched[b]:  # cards for it are worth more
+                value += touch_points * graph.lengths[route]
+            ranked.append((value, -route))
+    ranked.sort(reverse=True)
+    return Fillers(ranked, bonuses)
+
+
+RIVALS: Final = 2  # seats
+
+
+class Span(NamedTuple):
+    """The spaces of the longest path from a city of a network, and the city's part of that network."""
+
+    spaces: int
+    part: int
+
+
+NO_SPAN: Final = Span(0, -1)  # of any other city
+
+
+def path_bonuses(game: CompactGame, planned: Iterable[int]) -> dict[int, float]:
+    """By free route the points that it adds, as a chance of the longest route's bonus, to the planned ones of the seat whose
+    turn it is. Empty at tables of more than two seats, where such routes cost more than they bring."""
+    order, seat = game.rules.order, game.turn
+    if len(order) != RIVALS:
+        return {}
+    rival = order[order[0] == seat]
+    spans = find_spans(game, (*game.routes[seat], *sorted(planned)))
+    growth = 0.0 if game.last_turns != NOT_YET else WEIGHTS.trail_growth * game.cars[rival]
+    longest, behind = _longest(spans), _longest(find_spans(game, game.routes[rival])) + growth
+    before = chance_of_longest(longest - behind)
+    swing = WEIGHTS.trail_share * 2 * game.rules.longest_bonus
+    exits, owners, lengths = game.rules.graph.exits, game.owners, game.rules.graph.lengths
+    found, gains = dict[int, float](), dict[int, float]()  # gains by spaces
+    for city, (spaces, part) in spans.items():
+        for route, other in exits[city]:
+            if owners[route] == FREE and (beyond := spans.get(other, NO_SPAN)).part != part:
+                length = spaces + lengths[route] + beyond.spaces
+                if length > longest:
+                    if length not in gains:
+                        gains[length] = swing * (chance_of_longest(length - behind) - before)
+                    found[route] = gains[length]
+    return found
+
+
+def _longest(spans: Mapping[int, Span]) -> int:
+    return max([span.spaces for span in spans.values()], default=0)
+
+
+def find_spans(game: CompactGame, routes: Sequence[int]) -> dict[int, Span]:
+    """The cities of a network of these routes, each with its span.
+
+    Exact for trees, which most are: a longest path from a city ends at one end of the longest of all. With cycles paths
+    may be longer, and a trail may pass a city twice."""
+    graph, ways = game.rules.graph, dict[int, list[tuple[int, int]]]()
+    for route in routes:
+        a, b = graph.ends[route]
+        ways.setdefault(a, []).append((b, graph.lengths[route]))
+        ways.setdefault(b, []).append((a, graph.lengths[route]))
+    spans = dict[int, Span]()
+    for city in ways:
+        if city not in spans:
+            spaces_from = _spaces_from(city, ways)
+            one = _spaces_from(max(spaces_from, key=spaces_from.__getitem__), ways)
+            other = _spaces_from(max(one, key=one.__getitem__), ways)
+            for each in spaces_from:
+                spans[each] = Span(max(one[each], other[each]), city)
+    return spans
+
+
+def _spaces_from(start: int, ways: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, int]:
+    """By city of the same part the spaces of a path to it."""
+    spaces, cities = {start: 0}, [start]
+    while cities:
+        city = cities.pop()
+        for other, length in ways[city]:
+            if other not in spaces:
+                spaces[other] = spaces[city] + length
+                cities.append(other)
+    return spaces

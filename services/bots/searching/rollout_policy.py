@@ -1,6 +1,7 @@
-"""How the seats of a rollout play: as `planner` does, on a compact game. A seat's network is planned once, and anew
-only when a route on it is taken, its turns grow short or it gets tickets; cards and claims follow from what it misses.
-It draws no more tickets unless it can do nothing else: chosen without looking ahead, they cost more than they bring."""
+"""The policy of all seats of a rollout: `planner` on a compact game.
+
+A seat's network is planned once, and anew only when a route on it is taken, its turns grow short or it gets tickets. A seat
+draws no tickets unless it can do nothing else: chosen without looking ahead, they cost more than they bring."""
 
 from __future__ import annotations
 
@@ -12,17 +13,18 @@ from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
 from services.bots.searching.compact_rules import WILD, TicketEnds
 from services.bots.searching.final_points import final_points
-from services.bots.searching.rollout_claims import Claim, best_claim, last_claim
-from services.bots.searching.rollout_fillers import Fillers, find_fillers
-from services.bots.searching.rollout_needs import RolloutNeeds
-from services.bots.searching.rollout_passengers import best_journey, place_for_passenger
-from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
-from services.bots.searching.rollout_stations import (
+from services.bots.searching.rollout_actions import (
+    Claim,
+    best_claim,
+    best_journey,
     build_station,
     free_places,
     is_station_due,
-    is_station_next,
+    last_claim,
+    place_for_passenger,
 )
+from services.bots.searching.rollout_needs import Fillers, RolloutNeeds, find_fillers
+from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
 
 MAX_TURNS: Final = 1_000  # of a rollout; no game takes as many
 
@@ -56,7 +58,7 @@ class Rollout:
         game.end_turn()
 
     def _play_turn(self, plan: RolloutPlan, needs: RolloutNeeds, turns: int) -> bool:
-        """What is worth more than cards now; returns whether anything is."""
+        """Do what is worth more than cards now; returns whether anything is."""
         game, seat = self.game, self.game.turn
         if game.passenger_owners and (journey := best_journey(game, WEIGHTS.journey_points)) is not None:
             game.move_passenger(journey.city, journey.path)
@@ -69,10 +71,11 @@ class Rollout:
         return True
 
     def _play_last(self, plan: RolloutPlan, needs: RolloutNeeds) -> bool:
-        """What brings most at once; returns whether anything does."""
+        """Do what brings most at once; returns whether anything does."""
         game, found = self.game, last_claim(self.game, plan, needs.bonuses)
         most = found[0] if found is not None else 0
-        if plan.loans and is_station_next(plan) and build_station(game, plan, needs):
+        is_station_all = len(plan.loans) == 1 and not plan.routes
+        if is_station_all and build_station(game, plan, needs):
             return True
         if game.passenger_owners and (journey := best_journey(game, most + 1)) is not None:
             game.move_passenger(journey.city, journey.path)
@@ -83,7 +86,7 @@ class Rollout:
         return True
 
     def _play_without_cards(self, needs: RolloutNeeds) -> None:
-        """No card can be had: any claim, else tickets."""
+        """Do something without cards: any claim, else tickets."""
         game = self.game
         plan = self.plan(game.turn)
         if (found := last_claim(game, plan, needs.bonuses)) is not None:
@@ -97,7 +100,7 @@ class Rollout:
             game.pass_turn()
 
     def plan(self, seat: int) -> RolloutPlan:
-        """The seat's plan; anew where it can't be carried out any more."""
+        """The seat's plan, made anew if it can't be carried out any more."""
         game, plan = self.game, self.plans[seat]
         if plan is not None:
             owners, lengths = game.owners, game.rules.graph.lengths
@@ -119,7 +122,7 @@ class Rollout:
         return made
 
     def find_needs(self) -> RolloutNeeds:
-        """What the seat whose turn it is wants, and misses."""
+        """The needs of the seat whose turn it is."""
         game = self.game
         plan = self.plan(game.turn)
         needs = RolloutNeeds(game, plan)
@@ -129,7 +132,7 @@ class Rollout:
         return needs
 
     def _find_fillers(self, plan: RolloutPlan) -> Fillers:
-        """The routes outside of the plan; anew once something is claimed or planned."""
+        """The routes outside of the plan, found anew once something is claimed or planned."""
         game, seat = self.game, self.game.turn
         free, is_last = self._free_routes(), game.last_turns != NOT_YET
         cached = self.fillers[seat]
@@ -165,7 +168,7 @@ class Rollout:
         game.claim(route, payment, passenger)
 
     def _pay_more(self, payment: Payment, extra: int) -> Payment | None:
-        """What a tunnel asks for, with as few locomotives as can be; None if the seat hasn't so much."""
+        """The extra cards for a tunnel, as few locomotives as can be; None if the seat can't pay."""
         hand, paid = self.game.hands[self.game.turn], dict(payment)
         colour = payment[0][0]
         coloured = min(extra, hand[colour] - paid[colour]) if colour != WILD else 0
@@ -176,8 +179,7 @@ class Rollout:
     # -- tickets -------------------------------------------------------------------------
 
     def next_tickets(self) -> list[int]:
-        """How many tickets a draw offers now, by deck: in rules where the seat names a mix the most even one, or all
-        that is left (TICKET-3)."""
+        """How many tickets a draw offers now, by deck; the most even mix, if the seat names one (TICKET-3)."""
         rules, sizes = self.game.rules, [len(deck) for deck in self.game.ticket_decks]
         if not rules.tickets_named:
             return [min(count, size) for count, size in zip(rules.tickets_drawn, sizes, strict=True)]
@@ -229,11 +231,12 @@ class Rollout:
             self._draw_card(needs.card_values(self.game), is_first=False)
 
     def draw_second_card(self) -> None:
-        """The second card of a turn."""
-        self._draw_card(self.find_needs().card_values(self.game), is_first=False)
+        """The second card of a turn, if one can be had."""
+        if self.game.has_second_card():
+            self._draw_card(self.find_needs().card_values(self.game), is_first=False)
 
     def _draw_card(self, values: list[float], *, is_first: bool) -> bool:
-        """The card that is worth most; returns whether a second one may follow."""
+        """Draw the card that is worth most; returns whether a second one may follow."""
         game = self.game
         blind = sum(map(mul, values, game.rules.card_shares)) if game.has_cards() else -1.0
         best, most, second = -1, blind, blind

@@ -1,8 +1,7 @@
 """Worlds that look the same to a seat: everything that it can't see, dealt afresh.
 
-Read are the seat's own hand, tickets and offer, what all see, and how many cards and tickets others have.
-Cards that another seat took face up and still holds are known where the state is a view, in which
-all else of its hand is HIDDEN. Nothing hidden is read even where the state holds it (the referee's own state).
+Only the seat's own hand, tickets and offer, the public part, and the numbers of others' cards and tickets are read. In a
+view, cards that another seat took face up and still holds are known too; of the referee's own state nothing hidden is read.
 Tickets of others are as likely as their routes make them (`ticket_odds`).
 """
 
@@ -11,15 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
-from math import log
+from math import exp, log
 from random import Random
 from typing import Final
 
 from schemas.field_types import Seat
-from services.bots.searching.compact_game import CompactGame
+from services.bots.planning.board_graph import UNREACHABLE, least_costs
+from services.bots.searching.compact_game import CLOSED, FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame
 from services.bots.searching.compact_rules import KINDS, CompactRules, TicketEnds
-from services.bots.searching.public_part import public_part
-from services.bots.searching.ticket_odds import ticket_odds
 from services.referee.rules import GameState
 
 START_TICKETS: Final = 2  # at least, of another seat that hasn't chosen yet
@@ -27,7 +25,7 @@ NO_LIMIT: Final = 1_000
 
 
 class WorldSampler:
-    """Deals worlds as this seat's view allows them. What is the same in all of them is worked out once."""
+    """Deals worlds that this seat's view allows."""
 
     def __init__(self, state: GameState, seat: Seat, rules: CompactRules) -> None:
         self._game = public_part(state, rules)
@@ -82,7 +80,7 @@ class WorldSampler:
 
 
 class _TicketDecks:
-    """What all see of the decks of tickets, by their numbers."""
+    """The public part of the decks of tickets, by number."""
 
     def __init__(
         self, state: GameState, rules: CompactRules, unseen: Sequence[TicketEnds], seat: Seat
@@ -112,7 +110,7 @@ class _TicketDecks:
     def first(
         self, tickets: Sequence[TicketEnds], indices: Sequence[int], count: int, room: list[int]
     ) -> list[int]:
-        """The first tickets that one seat can hold, so many, of these. `room` is what all can, less those taken."""
+        """The first `count` of these tickets that one seat can hold. `room` is what all can, less those taken."""
         limits, held = self._limits[:], list[int]()
         for index in indices:
             if len(held) == count:
@@ -145,14 +143,14 @@ def _ticket_count(state: GameState, seat: Seat) -> int:
 
 
 def _draw_by_odds(indices: list[int], odds: Sequence[float], random: Callable[[], float]) -> list[int]:
-    """These in the order in which they are drawn, the likelier the sooner: by exponential waiting times."""
+    """The indices in the order of a weighted draw, by exponential waiting times."""
     waits = {index: -log(1.0 - random()) / odds[index] for index in indices}
     return sorted(indices, key=waits.__getitem__)
 
 
 def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list[int], list[int]]:
-    """Put the hands that the seat knows into the game. Returns the cards that it hasn't seen, and by seat how
-    many of them are in its hand; the others are the deck."""
+    """Put the hands that the seat knows into the game. Returns the cards that it hasn't seen, and how many of them are
+    in each hand; the others are the deck."""
     hands = [known_hand(state, seat, other) for other in range(len(state.seats))]
     kinds, shares = KINDS[: game.rules.kind_count], game.rules.card_shares
     unseen: Counter[str | None] = Counter(state.rule_options.cards)
@@ -171,8 +169,8 @@ def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list
 
 
 def known_hand(state: GameState, viewer: Seat, seat: Seat) -> Counter[str]:
-    """The cards of a seat's hand that the viewer knows: all of its own, of another what it took face up and
-    hasn't paid with (of equal cards those are paid first)."""
+    """The cards of a seat's hand that the viewer knows: all of its own; of another's those taken face up and not paid
+    since (of equal cards these are paid first)."""
     hand = state.seats[seat].hand
     if seat == viewer:
         return Counter({str(card): count for card, count in hand.items() if count > 0})
@@ -185,3 +183,86 @@ def known_hand(state: GameState, viewer: Seat, seat: Seat) -> Counter[str]:
 def is_view(state: GameState) -> bool:
     """Whether this is the fold of a seat's view: only the referee's state has the key of the shuffles."""
     return not state.shuffle_key
+
+
+# -- what all see ----------------------------------------------------------------------------
+
+
+def public_part(state: GameState, rules: CompactRules, seed: int = 0) -> CompactGame:
+    """The game without hands, tickets and decks. `state` is a seat's view or more."""
+    game, city = CompactGame(rules, seed, len(state.seats)), rules.graph.city_index
+    _read_routes(game, state)
+    for seat, seat_state in enumerate(state.seats):
+        game.cars[seat] = seat_state.cars
+        game.points[seat] = seat_state.merchandise + sum(
+            rules.graph.points[route] for route in game.routes[seat]
+        )
+        game.passengers_left[seat] = seat_state.passengers_left
+        game.stations[seat] = [
+            (city[place], NOWHERE if neighbour is None else city[neighbour])
+            for place, neighbour in seat_state.stations.items()
+        ]
+    game.passenger_owners = {city[place]: owner for place, owner in state.passenger_owners.items()}
+    game.tokens = {city[place]: stack for place, stack in state.tokens.items()}
+    game.market = [NO_CARD if card is None else KINDS.index(card) for card in state.market]
+    game.discards = [state.discards.get(kind, 0) for kind in KINDS[: rules.kind_count]]
+    game.revealed = [KINDS.index(card) for card in state.tunnel.revealed] if state.tunnel else []
+    game.ticket_decks = [[] for _ in state.ticket_decks]
+    _read_turns(game, state)
+    return game
+
+
+def _read_routes(game: CompactGame, state: GameState) -> None:
+    """Who owns which route, in the order in which each seat got its own, and which are closed (DOUBLE-2)."""
+    index = game.rules.graph.route_index
+    for seat, seat_state in enumerate(state.seats):
+        game.routes[seat] = [index[name] for name in seat_state.routes]
+    for name, seat in state.route_owners.items():
+        game.owners[index[name]] = seat
+    open_routes = {index[name] for names in state.open_routes.values() for name in names}
+    for route, owner in enumerate(game.owners):
+        if owner == FREE and route not in open_routes:
+            game.owners[route] = CLOSED
+
+
+def _read_turns(game: CompactGame, state: GameState) -> None:
+    order = game.rules.order
+    game.turn = order[0] if state.turn is None else state.turn
+    game.last_turns = len(state.seats_with_last_turn) if state.in_last_turns else NOT_YET
+    game.passes = len(state.seats_passed.intersection(order))
+
+
+# -- which tickets others hold ---------------------------------------------------------------
+
+# Fitted (a multinomial logit) to games of planners on the board `usa`, each at several moments.
+PER_END: Final = 1.95  # for each city of the ticket to which one of its routes leads
+PER_WAY: Final = 1.2  # for the share of the way that is done
+PER_POINT: Final = 0.06  # long tickets are kept rather
+# These two in proportion to the cars that the seat has used: with few routes there is little to see.
+WHEN_MADE: Final = 1.9  # for a ticket that is made
+PER_MISSING_CAR: Final = -0.15
+MOST_MISSING: Final = 20.0  # cars
+
+
+def ticket_odds(game: CompactGame, seat: int, tickets: Sequence[TicketEnds]) -> list[float]:
+    """By ticket how likely the seat holds it, by the routes that all see it own. The sum is any number."""
+    graph, owners = game.rules.graph, game.owners
+    lengths = [float(length) for length in graph.lengths]
+    costs = [
+        0.0 if owner == seat else length if owner == FREE else UNREACHABLE
+        for owner, length in zip(owners, lengths, strict=True)
+    ]
+    cities = {city for route in game.routes[seat] for city in graph.ends[route]}
+    laid = sum([lengths[route] for route in game.routes[seat]], 0.0)
+    used = laid / max(1.0, laid + game.cars[seat])
+    starts = {ticket.a for ticket in tickets}
+    all_before = {start: least_costs(graph, lengths, start) for start in starts}
+    all_missing = {start: least_costs(graph, costs, start) for start in starts}
+    odds = list[float]()
+    for ticket in tickets:
+        before, missing = all_before[ticket.a][ticket.b], all_missing[ticket.a][ticket.b]
+        ends = (ticket.a in cities) + (ticket.b in cities)
+        way = max(0.0, 1 - missing / before) if before else 0.0
+        late = WHEN_MADE if missing == 0 else PER_MISSING_CAR * min(missing, MOST_MISSING)
+        odds.append(exp(PER_END * ends + PER_WAY * way + PER_POINT * ticket.points + used * late))
+    return odds
