@@ -1,4 +1,4 @@
-"""Finished games become one value in the engine, go into the archive, and only then out of the engine (P9).
+"""Games that are over are stored as one value in the engine, then archived, and only then leave the engine (P9).
 
 A game that is over gets a job, with others that are due. That makes the game's file, which is all that is needed of
 it: the log, from which every view follows. The file is stored in the engine, read back, and copied to the archive, where
@@ -21,7 +21,7 @@ from services.archive import Archive, GameFileError, Signer, decode_game_file, e
 from services.auditor.job_queue import Jobs
 from services.auditor.jobs import JobContext, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
-from services.ledger import FiledGame, MissingEntryError, NameReader
+from services.ledger import MissingEntryError, NameReader, StoredGame
 from services.ledger.log.archive_index import IdleGame
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -52,7 +52,7 @@ def archive_game(context: JobContext, game: str) -> None:
     signer, archive = context.signer, context.archive
     if signer is None:
         return
-    data = file_game(context, signer, game)
+    data = store_game(context, signer, game)
     if data is None or archive is None:
         return
     _write_to_archive(archive, game, data)
@@ -85,38 +85,38 @@ def _try_to_archive(context: JobContext, game: str) -> bool:
     return True
 
 
-def file_game(context: JobContext, signer: Signer, game: str) -> bytes | None:
+def store_game(context: JobContext, signer: Signer, game: str) -> bytes | None:
     """The file of a finished game, which the engine has from now on; None where the game isn't over, or is gone. A file
     that is there and is made of this log stays. Raises GameFileConflictError, or what reading the log raises."""
     ledger = context.ledger
-    entries, filed = ledger.read_entries(game), ledger.read_filed_game(game)
+    entries, stored = ledger.read_entries(game), ledger.read_stored_game(game)
     if not entries:
-        return None if filed is None else filed.data
+        return None if stored is None else stored.data
     if not _has_end(entries):
         return None
-    data = _kept_file(filed, game, entries)
+    data = _kept_file(stored, game, entries)
     if data is None:
         heads = recompute_heads(game, ledger.archive_index().read_public(game, len(entries)))
         data = encode_game_file(game, entries, heads, signer)
         reconstruct(game, decode_game_file(data))
     removable_at_ms = context.wall_ms() + round(context.settings.streams_stay_s * 1000)
     ledger.store_game_file(game, data, removable_at_ms)
-    stored = ledger.read_filed_game(game)
-    if stored is None or stored.data != data:
+    read_back = ledger.read_stored_game(game)
+    if read_back is None or read_back.data != data:
         raise GameFileConflictError(f"what was read back of game {game} isn't what was stored")
     return data
 
 
-def _kept_file(filed: FiledGame | None, game: str, entries: Sequence[bytes]) -> bytes | None:
+def _kept_file(stored: StoredGame | None, game: str, entries: Sequence[bytes]) -> bytes | None:
     """The file that the engine has already, if it is whole and made of this log."""
-    if filed is None:
+    if stored is None:
         return None
     try:
-        file = decode_game_file(filed.data)
+        file = decode_game_file(stored.data)
         reconstruct(game, file)
     except (GameFileError, CorruptDataError):
         return None
-    return filed.data if (file.game, file.entries) == (game, [*entries]) else None
+    return stored.data if (file.game, file.entries) == (game, [*entries]) else None
 
 
 def _write_to_archive(archive: Archive, game: str, data: bytes) -> None:
@@ -204,7 +204,7 @@ def is_done(context: JobContext, idle: IdleGame) -> bool:
     is_archived = context.archive is None or (
         idle.archived_length == idle.length if idle.length else idle.archived_length > 0
     )
-    return is_archived and (idle.is_filed or not idle.length)
+    return is_archived and (idle.has_file or not idle.length)
 
 
 def _has_end(entries: Sequence[bytes]) -> bool:

@@ -161,8 +161,8 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     replay = Replay(game, entries)
     is_over = not entries or _is_over(replay)
     trusted = context.trusted
-    filed = context.ledger.read_filed_game(game) if is_over else None
-    file = FinishedGameReader(context.archive, trusted).read_game_file(game, filed) if is_over else None
+    stored = context.ledger.read_stored_game(game) if is_over else None
+    file = FinishedGameReader(context.archive, trusted).read_game_file(game, stored) if is_over else None
     if not entries:
         if file is None:
             return None

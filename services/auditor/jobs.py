@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from services.archive import Archive, Signer, TrustedKeys
 from services.auditor.config import own_keys
 from services.auditor.webhook_client import WebhookClient
-from services.ledger import FiledGameReader, GameReader
+from services.ledger import GameReader, StoredGameReader
 from services.ledger.log.archive_index import ArchiveIndex
 from services.ledger.log.view_pages import ViewRequest
 from services.ledger.log.view_queries import ViewPageOrError
@@ -33,7 +33,7 @@ QUEUE_NAME: Final = "ledgerline"
 WEBHOOK_QUEUE_NAME: Final = "ledgerline-webhooks"  # apart: what waits for strangers delays no other job
 
 
-class AuditorLedger(GameReader, FiledGameReader, Protocol):
+class AuditorLedger(GameReader, StoredGameReader, Protocol):
     """What the auditor needs of the ledger."""
 
     def store_game_file(self, game: str, data: bytes, removable_at_ms: int) -> None:

@@ -13,7 +13,7 @@ from schemas.events import TurnStarted
 from schemas.field_types import Seat
 from schemas.webhooks import Asked, Notice
 from services.archive import TrustedKeys
-from services.ledger import FiledGame
+from services.ledger import StoredGame
 from services.ledger.log.view_pages import ViewRequest
 from services.ledger.log.view_queries import ViewPageOrError
 from services.referee.rules import GameState, fold_events
@@ -28,7 +28,7 @@ class ViewsReader(Protocol):
 
     def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]: ...
 
-    def read_filed_game(self, game: str) -> FiledGame | None: ...
+    def read_stored_game(self, game: str) -> StoredGame | None: ...
 
 
 class SeatAsks:
@@ -49,7 +49,7 @@ class SeatAsks:
             [page] = ledger.read_views([ViewRequest(self.game, self.number, (None,), head)])
             if isinstance(page, Exception):
                 raise page
-            entries = page.views[None] or ([] if self.number else _filed_view(ledger, self.game))
+            entries = page.views[None] or ([] if self.number else _stored_view(ledger, self.game))
             for entry in entries:
                 self._apply(entry)
             if not page.views[None]:
@@ -82,7 +82,7 @@ class SeatAsks:
             self._ended = entry.number
 
 
-def _filed_view(ledger: ViewsReader, game: str) -> list[ViewEntry]:
+def _stored_view(ledger: ViewsReader, game: str) -> list[ViewEntry]:
     """The public view of a game whose streams are gone; empty where the engine has no file of it."""
-    filed = ledger.read_filed_game(game)
-    return FinishedGameReader(None, TrustedKeys(())).read_view(game, None, filed) or []
+    stored = ledger.read_stored_game(game)
+    return FinishedGameReader(None, TrustedKeys(())).read_view(game, None, stored) or []

@@ -34,7 +34,7 @@ from services.ledger.notifications.entry_notifications import EntryNotification
 from services.ledger.notifications.game_channels import GameChannels
 from services.ledger.operations import backlog_queries
 from services.ledger.operations.backlog_queries import BacklogOrError
-from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, FiledGame
+from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
 from services.ledger.queues.direct_submission import DirectSubmission, OnOutcome
 from services.ledger.scripts import player_names
 from services.ledger.stores import token_generations
@@ -145,9 +145,9 @@ class AsyncLedger:
         """The names of the game's players that weren't erased. Raises CorruptDataError."""
         return await run_async(self._client, player_names.read_names(self.partitions, game))
 
-    async def read_filed_game(self, game: str) -> FiledGame | None:
+    async def read_stored_game(self, game: str) -> StoredGame | None:
         """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
-        return await run_async(self._client, game_files.read_filed_game(self.partitions, game))
+        return await run_async(self._client, game_files.read_stored_game(self.partitions, game))
 
     async def read_heads(self, games: Sequence[str]) -> list[LogHead | CorruptDataError | RedisError]:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""

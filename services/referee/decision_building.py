@@ -66,7 +66,7 @@ def build_decision(
 
     Raises UnloggedRejectionError: the log takes no entry for it."""
     delivery, envelope, state = command.delivery, command.envelope, cached_game.state
-    if cached_game.is_filed:  # a verdict that the command has is in the file, where gateways find it
+    if cached_game.is_stored:  # a verdict that the command has is in the file, where gateways find it
         raise UnloggedRejectionError("GAME-3", "the game is over")
     if cached_game.has_answered(envelope.seat, envelope.id):
         duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)

@@ -56,7 +56,7 @@ class CachedGame:
     __slots__ = (
         "answered_ids",
         "head",
-        "is_filed",
+        "is_stored",
         "last_private_sequences",
         "length",
         "measured_length",
@@ -66,7 +66,7 @@ class CachedGame:
 
     def __init__(self) -> None:
         self.state = GameState()
-        self.is_filed = False  # it is over, and has no streams any more: the state is that of no game
+        self.is_stored = False  # it is over, and has no streams any more: the state is that of no game
         self.length = 0
         self.measured_length = 1  # when its size was measured last
         self.head = b""  # after the last entry
@@ -79,7 +79,7 @@ class CachedGame:
         """The game folded from its whole log."""
         cached_game = cls()
         cached_game.apply_entries(game_log.entries)
-        cached_game.head, cached_game.is_filed = game_log.head, game_log.is_filed
+        cached_game.head, cached_game.is_stored = game_log.head, game_log.is_stored
         return cached_game
 
     def apply_entries(self, entries: Iterable[bytes]) -> None:

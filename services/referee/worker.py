@@ -27,10 +27,10 @@ from services.referee.command_processor import (
 )
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
-from services.referee.finished_streams import read_filed, remove_streams
 from services.referee.fork_expansion import ForkExpander
 from services.referee.game_cache import MAX_BYTES
 from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
+from services.referee.stream_removal import decode_stored, remove_streams
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
@@ -227,15 +227,15 @@ class Referee:
         self.processor.game_cache.is_current(game)
         cached_game = self.processor.game_cache.get(game)
         state, length = cached_game.state, cached_game.length
-        filed = self.ledger.read_filed_game(game) if cached_game.is_filed else None
-        if filed is not None:
-            length = read_filed(filed, game).number
+        stored = self.ledger.read_stored_game(game) if cached_game.is_stored else None
+        if stored is not None:
+            length = decode_stored(stored, game).number
         if state.started and not state.result:
             self.ledger.schedule_eviction(game, None)
         elif self.ledger.has_deadline(game):
             pass  # its play-off is still to come
         elif (
-            (state.result or filed is not None)
+            (state.result or stored is not None)
             and self.read_archived_length is not None
             and self.read_archived_length(game) != length
         ):

@@ -8,7 +8,7 @@ from typing import Final
 from schemas.errors import InvalidInputError
 from services.archive import Archive, TrustedKeys
 from services.archive.game_file import DIGEST_BYTES
-from services.ledger import FiledGame
+from services.ledger import StoredGame
 from services.verification.audit import audit, audit_json
 from services.verification.explanation_json import Json
 from services.verification.game_repository import FinishedGameReader
@@ -25,15 +25,15 @@ class FinishedGameAudits(FinishedGameReader):
         super().__init__(archive, trusted)
         self._kept_audits: OrderedDict[tuple[str, int | None, bytes], Json] = OrderedDict()
 
-    def audit(self, game: str, number: int | None, filed: FiledGame | None) -> Json | None:
+    def audit(self, game: str, number: int | None, stored: StoredGame | None) -> Json | None:
         """The audit of a game, with entry `number` explained; None where it has no file.
 
         Raises ArchiveUnavailableError, CorruptDataError, or InvalidInputError: the game has no such entry."""
-        key = game, number, b"" if filed is None else filed.data[-DIGEST_BYTES:]
+        key = game, number, b"" if stored is None else stored.data[-DIGEST_BYTES:]
         with self._lock:
             if (kept := self._kept_audits.get(key)) is not None:
                 return kept
-        file = self.read_game_file(game, filed)
+        file = self.read_game_file(game, stored)
         if file is None:
             return None
         if number is not None and number > len(file.entries):

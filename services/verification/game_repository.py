@@ -1,7 +1,13 @@
-"""The repository of games: those in the engine, as streams or as a file, and those that were evicted to the archive.
+"""Games in whatever state they are: a reader needn't know where one is, and in which form.
 
-A file holds only a log. What each viewer was sent follows from it, byte for byte, with the heads (`reseal`). So a
-reader of games needn't know where one is stored, and how.
+| state | where | who moves it on |
+|---|---|---|
+| playing | streams in the engine | a referee, by the last event |
+| over | streams in the engine, with the file beside them soon | a referee, a minute after the auditor stored the file |
+| stored | its file in the engine, as one value | the auditor, once it is in the archive too |
+| archived | its signed file in the archive | nobody; after a while a referee removes it from the engine |
+
+A file holds only a log. What each viewer was sent follows from it, byte for byte, with the heads (`reseal`).
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from schemas.field_types import Seat
 from schemas.player_names import SaltedNames, committed_names, unpack_names, with_names
 from services.archive import Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.archive.game_file import DIGEST_BYTES
-from services.ledger import EventReader, FiledGame, FiledGameReader, GameCatalog, GameReader, ViewFollower
+from services.ledger import EventReader, GameCatalog, GameReader, StoredGame, StoredGameReader, ViewFollower
 from services.runtime.logging_setup import get_logger
 from services.verification.log_check import check_signature
 from services.verification.replay_errors import REPLAY_ERRORS
@@ -51,37 +57,37 @@ class LoggedAnswer(NamedTuple):
 class FinishedGameReader:
     """Reads finished games from their files; safe on any thread. It caches the last few.
 
-    What a caller has read from the engine (`filed`) is believed as streams there are. A file of the archive, where there
-    is one, is believed only if one of the trusted keys has signed it."""
+    What a caller has read from the engine (`stored`) is believed as streams there are. A file of the archive is believed
+    only if one of the trusted keys has signed it."""
 
     def __init__(self, archive: Archive | None, trusted: TrustedKeys) -> None:
         self.archive, self.trusted = archive, trusted
         self._lock = Lock()
         self._recent_games: OrderedDict[tuple[str, bytes], ReconstructedGame] = OrderedDict()
 
-    def read_game_file(self, game: str, filed: FiledGame | None = None) -> GameFile | None:
+    def read_game_file(self, game: str, stored: StoredGame | None = None) -> GameFile | None:
         """The file of a game, whoever signed it, or None if there is none. Raises ArchiveUnavailableError,
         CorruptDataError."""
-        data = self.read_data(game, filed)
+        data = self.read_data(game, stored)
         if data is None:
             return None
         try:
             return decode_game_file(data)
         except GameFileError as error:
             raise CorruptDataError(
-                f"the {'archive' if filed is None else 'engine'}'s file of {game}: {error}"
+                f"the {'archive' if stored is None else 'engine'}'s file of {game}: {error}"
             ) from None
 
-    def read_data(self, game: str, filed: FiledGame | None = None) -> bytes | None:
+    def read_data(self, game: str, stored: StoredGame | None = None) -> bytes | None:
         """The bytes of that file. Raises ArchiveUnavailableError."""
-        if filed is not None:
-            return filed.data
+        if stored is not None:
+            return stored.data
         return None if self.archive is None else self.archive.read(game)
 
-    def read_trusted_file(self, game: str, filed: FiledGame | None = None) -> GameFile | None:
+    def read_trusted_file(self, game: str, stored: StoredGame | None = None) -> GameFile | None:
         """The same of a file that is believed. Raises CorruptDataError for any other."""
-        file = self.read_game_file(game, filed)
-        if file is not None and filed is None:
+        file = self.read_game_file(game, stored)
+        if file is not None and stored is None:
             for finding in check_signature(file, self.trusted).findings:
                 raise CorruptDataError(f"the archive's file of {game} isn't to be believed. {finding.why}")
         return file
@@ -97,18 +103,18 @@ class FinishedGameReader:
             return {}
 
     def read_view(
-        self, game: str, viewer: Seat | None, filed: FiledGame | None = None
+        self, game: str, viewer: Seat | None, stored: StoredGame | None = None
     ) -> list[ViewEntry] | None:
         """A viewer's whole view of a game, with names, or None if there is no such game. Raises
         ArchiveUnavailableError, CorruptDataError."""
-        reconstructed = self._reconstruct(game, filed)
-        return None if reconstructed is None else self._with_names(game, reconstructed.view(viewer), filed)
+        reconstructed = self._reconstruct(game, stored)
+        return None if reconstructed is None else self._with_names(game, reconstructed.view(viewer), stored)
 
     def find_answer(
-        self, game: str, sender: Seat | None, command_id: str, filed: FiledGame | None = None
+        self, game: str, sender: Seat | None, command_id: str, stored: StoredGame | None = None
     ) -> LoggedAnswer | None:
         """The verdict on a command that the game's log has. Raises ArchiveUnavailableError, CorruptDataError."""
-        reconstructed = self._reconstruct(game, filed)
+        reconstructed = self._reconstruct(game, stored)
         for resealed in reconstructed.resealed if reconstructed is not None else ():
             entry = resealed.entry
             if (entry.seat, entry.id) == (sender, command_id):
@@ -116,20 +122,20 @@ class FinishedGameReader:
                 return LoggedAnswer(resealed.sequence, digest)
         return None
 
-    def _with_names(self, game: str, view: list[ViewEntry], filed: FiledGame | None) -> list[ViewEntry]:
+    def _with_names(self, game: str, view: list[ViewEntry], stored: StoredGame | None) -> list[ViewEntry]:
         """Names aren't cached with the game: they may be erased."""
         if not any(committed_names(entry.events) for entry in view):
             return view
-        names = self.read_names(game) if filed is None else filed.names
+        names = self.read_names(game) if stored is None else stored.names
         return [with_names(entry, names) for entry in view]
 
-    def _reconstruct(self, game: str, filed: FiledGame | None) -> ReconstructedGame | None:
-        key = game, b"" if filed is None else filed.data[-DIGEST_BYTES:]
+    def _reconstruct(self, game: str, stored: StoredGame | None) -> ReconstructedGame | None:
+        key = game, b"" if stored is None else stored.data[-DIGEST_BYTES:]
         with self._lock:
             if (cached := self._recent_games.get(key)) is not None:
                 self._recent_games.move_to_end(key)
                 return cached
-        file = self.read_trusted_file(game, filed)
+        file = self.read_trusted_file(game, stored)
         if file is None:
             return None
         reconstructed = reconstruct(game, file)
@@ -151,7 +157,7 @@ def reconstruct(game: str, file: GameFile) -> ReconstructedGame:
     return reconstructed
 
 
-class ReadableLedger(GameReader, EventReader, GameCatalog, ViewFollower, FiledGameReader, Protocol):
+class ReadableLedger(GameReader, EventReader, GameCatalog, ViewFollower, StoredGameReader, Protocol):
     """What a repository needs of the ledger."""
 
 
@@ -173,7 +179,7 @@ class GameRepository:
         entries = self.ledger.read_entries(game, after)
         if entries or (after and self.ledger.head(game)[0]):
             return entries
-        file = self._files.read_trusted_file(game, self.ledger.read_filed_game(game))
+        file = self._files.read_trusted_file(game, self.ledger.read_stored_game(game))
         return [] if file is None else file.entries[after:]
 
     def read_names(self, game: str) -> SaltedNames:
@@ -184,7 +190,7 @@ class GameRepository:
     def read_game_file(self, game: str) -> GameFile | None:
         """The engine's or else the archive's file of a game, whoever signed it, if there is one. Raises
         CorruptDataError, ArchiveUnavailableError."""
-        return self._files.read_game_file(game, self.ledger.read_filed_game(game))
+        return self._files.read_game_file(game, self.ledger.read_stored_game(game))
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
         """As the ledger's, of games without streams too, and with names. Raises MissingEntryError, CorruptDataError,
@@ -195,7 +201,7 @@ class GameRepository:
             entries = [with_names(entry, names) for entry in entries]
         if entries or (after and self.ledger.head(game)[0]):
             return entries
-        view = self._files.read_view(game, viewer, self.ledger.read_filed_game(game))
+        view = self._files.read_view(game, viewer, self.ledger.read_stored_game(game))
         return (view or [])[after : after + limit]
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:

@@ -28,9 +28,9 @@ def test_a_game_that_nobody_plays_is_found_with_its_length_its_file_and_how_much
     marks = ledger.archive_index()
     assert marks.next_idle_games() == [IdleGame(GAME, 2, 0)]
     ledger.store_game_file(GAME, b"file", NOON)
-    assert marks.next_idle_games() == [IdleGame(GAME, 2, 0, is_filed=True)]
+    assert marks.next_idle_games() == [IdleGame(GAME, 2, 0, has_file=True)]
     marks.mark_archived(GAME, 2, NOON)
-    assert marks.next_idle_games() == [IdleGame(GAME, 2, 2, is_filed=True)]
+    assert marks.next_idle_games() == [IdleGame(GAME, 2, 2, has_file=True)]
     assert marks.archived_length(GAME) == 2
     assert marks.archived_length("another-game") == 0
 

@@ -40,7 +40,7 @@ def test_P6_a_view_that_does_not_fit_its_chain_ends_the_command_with_a_warning()
         WatchedGame(GAME).apply_entries([*entries[:8], other[8], *entries[9:]])
 
 
-class FiledMeanwhile:
+class StoredMeanwhile:
     """An engine that removes the streams of a game when eight of its entries were read; then it is read as a whole."""
 
     def __init__(self, entries: Sequence[ViewEntry]) -> None:
@@ -61,7 +61,7 @@ class FiledMeanwhile:
 
 
 def test_P9_games_whose_streams_go_while_they_are_followed_are_shown_to_the_end() -> None:
-    engine = FiledMeanwhile(public_view(SmallServer().play(seats=2, options={"cars": 8})))
+    engine = StoredMeanwhile(public_view(SmallServer().play(seats=2, options={"cars": 8})))
     watched = [WatchedGame(GAME), WatchedGame(GAME)]
     follow_games(engine, engine, watched, SilentDisplay(), lambda: "")
     assert [game.sequence for game in watched] == [len(engine.entries)] * 2

@@ -49,13 +49,13 @@ def stored_keys(client: Any) -> set[str]:
 
 
 def test_a_stored_file_is_read_with_the_names_beside_it(ledger: RedisLedger, client: Any) -> None:
-    assert ledger.read_filed_game(GAME) is None
+    assert ledger.read_stored_game(GAME) is None
     finished(ledger)
-    filed = ledger.read_filed_game(GAME)
-    assert filed is not None
-    assert (filed.data, filed.names) == (FILE, {ADA.commitment: ADA})
+    stored = ledger.read_stored_game(GAME)
+    assert stored is not None
+    assert (stored.data, stored.names) == (FILE, {ADA.commitment: ADA})
     ledger.erase_names(GAME, [ADA.commitment])
-    assert ledger.read_filed_game(GAME) == (FILE, {})
+    assert ledger.read_stored_game(GAME) == (FILE, {})
 
 
 def test_streams_may_go_at_the_time_that_was_set(ledger: RedisLedger) -> None:
@@ -74,7 +74,7 @@ def test_P9_the_streams_go_and_file_names_and_lists_stay(ledger: RedisLedger, cl
     assert ledger.read_log(GAME) == LOG
     assert ledger.remove_streams(GAME, 2, LOG, FILE)
     assert before - stored_keys(client) == STREAMS | {keys.stream_removals(PARTITION)}
-    assert ledger.read_log(GAME).is_filed
+    assert ledger.read_log(GAME).is_stored
     assert ledger.games() == [GAME]
     assert ledger.evictable(NOON, ALL) == [GAME]
 

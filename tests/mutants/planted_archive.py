@@ -1,4 +1,4 @@
-"""Planted bugs of the archive: a game that is evicted too early or never, or overwritten."""
+"""Planted bugs of the archive: a game that leaves the engine too early or never, or is overwritten."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JOBS: Final = ("tests/auditor/test_jobs.py",)
 SERVER: Final = ("tests/auditor/test_whole_server.py",)
 FILES: Final = ("tests/ledger_contract/test_game_files.py",)
 FOLLOWED: Final = ("tests/gateway/test_finished_pages.py",)
-FILED: Final = ("tests/auditor/test_filed_games.py",)
+STORED: Final = ("tests/auditor/test_stored_games.py",)
 
 ARCHIVE_MUTANTS: Final = (
     Mutant(
@@ -61,16 +61,16 @@ ARCHIVE_MUTANTS: Final = (
         "if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then", "if false then", FILES,
     ),
     Mutant(
-        "streams go for a file that was never compared with them", "P7", "services/referee/finished_streams.py",
-        "elif not _is_made_of(filed, game, game_log):", "elif False:", FILED,
+        "streams go for a file that was never compared with them", "P7", "services/referee/stream_removal.py",
+        "elif not _is_made_of(stored, game, game_log):", "elif False:", STORED,
     ),
     Mutant(
         "a file is stored though its views don't follow from it", "P7", "services/auditor/archive_job.py",
-        "        reconstruct(game, decode_game_file(data))\n", "", FILED,
+        "        reconstruct(game, decode_game_file(data))\n", "", STORED,
     ),
     Mutant(
         "what was stored in the engine isn't read back", "P7", "services/auditor/archive_job.py",
-        "if stored is None or stored.data != data:", "if False:", FILED,
+        "if read_back is None or read_back.data != data:", "if False:", STORED,
     ),
     Mutant(
         "a view lacks private parts whose stream went while it was read", "P5", "services/ledger/log/view_queries.py",
@@ -82,11 +82,11 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "a verdict of a game that is one value isn't found", "P2", "services/gateway/games/finished_games.py",
-        "return rule in NO_STREAMS_RULES and not", "return False and not", ("tests/gateway/test_filed_games.py",),
+        "return rule in NO_STREAMS_RULES and not", "return False and not", ("tests/gateway/test_stored_games.py",),
     ),
     Mutant(
-        "streams go before the play-off has begun", "P10", "services/referee/finished_streams.py",
-        "if ledger.has_deadline(game):", "if False:", FILED,
+        "streams go before the play-off has begun", "P10", "services/referee/stream_removal.py",
+        "if ledger.has_deadline(game):", "if False:", STORED,
     ),
     Mutant(
         "a killed auditor's job is never retried", "P7", "services/auditor/job_workers.py",

@@ -16,7 +16,7 @@ from services.ledger import RedisLedger
 from services.ledger.embedded.engine_users import RULES_FILES, read_rules
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect
-from services.referee.finished_streams import remove_streams
+from services.referee.stream_removal import remove_streams
 from services.runtime.settings import read_settings
 from tests.auditor.given import SIGNER, play_out
 from tests.conftest import PARTITIONS

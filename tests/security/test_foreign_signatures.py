@@ -35,7 +35,7 @@ class EmptyLedger:
     def read_view(self, *_: object) -> list[Any]:
         return []
 
-    def read_filed_game(self, game: str) -> None:
+    def read_stored_game(self, game: str) -> None:
         """It has no file of any game either."""
 
 

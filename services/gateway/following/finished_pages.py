@@ -24,7 +24,7 @@ from services.ledger.scripts.view_merge import LogRewoundError
 # The whole view of a viewer of a game without streams; None where no file of it is known.
 FinishedView = Callable[[str, Seat | None], Awaitable[Sequence[ViewEntry] | None]]
 GamePage = ViewPage | MissingEntryError | CorruptDataError | LogRewoundError  # what a read shows of a game
-GONE: Final = "the game has left the engine"
+LEFT: Final = "the game has left the engine"
 
 
 class FinishedPages:
@@ -84,7 +84,7 @@ class FinishedPages:
             if view is None and not after:
                 return ViewPage({viewer: [] for viewer in viewers}, b"", b"")  # a game that isn't there yet
             if view is None or len(view) < after:
-                raise LogRewoundError(GONE)
+                raise LogRewoundError(LEFT)
             if after and head and view[after - 1].shown.head not in (head, b""):
                 raise LogRewoundError(f"entry {after} isn't the one that was read")
             views[viewer], last = list(view[after:]), view[-1]

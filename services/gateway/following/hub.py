@@ -234,8 +234,8 @@ class Hub:
             followed = self.followed_games.get(game)
             if followed is None or isinstance(latest, EngineError):
                 continue
-            is_gone = followed.is_over and latest == (0, b"")  # with its streams, and all of it was delivered
-            if isinstance(latest, CorruptDataError) or not (is_gone or followed.is_at(*latest)):
+            is_stored = followed.is_over and latest == (0, b"")  # and all of it was delivered
+            if isinstance(latest, CorruptDataError) or not (is_stored or followed.is_at(*latest)):
                 self.mark_stale(game)
 
     def _idle_games(self) -> list[str]:

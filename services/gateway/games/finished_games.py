@@ -19,7 +19,7 @@ from schemas.field_types import Seat
 from services.archive import ArchiveUnavailableError
 from services.gateway.errors import GameOverError, NotYetError
 from services.gateway.games.command_tracking import CommandProgress, reused_id_error_of
-from services.ledger import FiledGame
+from services.ledger import StoredGame
 from services.ledger.acknowledgements.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
@@ -42,23 +42,23 @@ class Answer(Protocol):
 
 
 class FinishedGameReader(Protocol):
-    """What services/verification gives a gateway. `filed` is what the engine has of the game; without it the archive is
+    """What services/verification gives a gateway. `stored` is what the engine has of the game; without it the archive is
     read. All raise CorruptDataError, or ArchiveUnavailableError."""
 
     def read_view(
-        self, game: str, viewer: Seat | None, filed: FiledGame | None
+        self, game: str, viewer: Seat | None, stored: StoredGame | None
     ) -> Sequence[ViewEntry] | None:
         """The whole view of a viewer (None: the public); None for an unknown game."""
 
     def find_answer(
-        self, game: str, sender: Seat | None, command_id: str, filed: FiledGame | None
+        self, game: str, sender: Seat | None, command_id: str, stored: StoredGame | None
     ) -> Answer | None:
         """The verdict on a command that the game's log has."""
 
-    def audit(self, game: str, number: int | None, filed: FiledGame | None) -> dict[str, object] | None:
+    def audit(self, game: str, number: int | None, stored: StoredGame | None) -> dict[str, object] | None:
         """The audit of a game, with an entry explained; None where it has no file."""
 
-    def read_data(self, game: str, filed: FiledGame | None) -> bytes | None:
+    def read_data(self, game: str, stored: StoredGame | None) -> bytes | None:
         """The file of a game; None where it has none."""
 
 
@@ -77,13 +77,13 @@ class FinishedGames:
 
     async def is_stored(self, game: str) -> bool:
         """Whether the engine has the file of this game, so that the archive isn't read for it."""
-        return self._reader is not None and await self._ledger.read_filed_game(game) is not None
+        return self._reader is not None and await self._ledger.read_stored_game(game) is not None
 
     async def read_view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
         """The whole view of a viewer; None where neither the engine nor the archive has such a game's file.
 
         Raises CorruptDataError, or NotYetError where the archive can't be read now."""
-        return await self._read(game, lambda reader, filed: reader.read_view(game, viewer, filed))
+        return await self._read(game, lambda reader, stored: reader.read_view(game, viewer, stored))
 
     async def find_verdict(
         self, game: str, sender: Seat | None, id_: str, rejected_by: str | None = None
@@ -93,7 +93,7 @@ class FinishedGames:
         where the game is. Raises as `read_view`."""
         if rejected_by is not None and not await self._explains(game, rejected_by):
             return None
-        answer = await self._read(game, lambda reader, filed: reader.find_answer(game, sender, id_, filed))
+        answer = await self._read(game, lambda reader, stored: reader.find_answer(game, sender, id_, stored))
         view = await self.read_view(game, sender) if answer else None
         return (view[answer.sequence - 1], answer.command_digest) if answer and view else None
 
@@ -121,13 +121,13 @@ class FinishedGames:
         """The audit of a game, as the model of the answer has it. Raises NotYetError: it has no file yet; or what
         reading it does."""
         async with self._audits:
-            found = await self._read(game, lambda reader, filed: reader.audit(game, number, filed))
+            found = await self._read(game, lambda reader, stored: reader.audit(game, number, stored))
         return _require_file(game, found)
 
     async def read_file(self, game: str) -> bytes:
         """The file of a game. Raises as `audit`."""
         return _require_file(
-            game, await self._read(game, lambda reader, filed: reader.read_data(game, filed))
+            game, await self._read(game, lambda reader, stored: reader.read_data(game, stored))
         )
 
     async def _explains(self, game: str, rule: str) -> bool:
@@ -135,14 +135,14 @@ class FinishedGames:
         return rule in NO_STREAMS_RULES and not await self._ledger.read_length(game)
 
     async def _read(
-        self, game: str, read: Callable[[FinishedGameReader, FiledGame | None], T | None]
+        self, game: str, read: Callable[[FinishedGameReader, StoredGame | None], T | None]
     ) -> T | None:
         if self._reader is None:
             return None
-        filed = await self._ledger.read_filed_game(game)
+        stored = await self._ledger.read_stored_game(game)
         try:
             async with self._reads:
-                return await asyncio.to_thread(read, self._reader, filed)
+                return await asyncio.to_thread(read, self._reader, stored)
         except ArchiveUnavailableError as error:
             log.error("archive unavailable", game=game, error=str(error))
             detail = f"game {game} may be in the archive, which doesn't answer; ask again"

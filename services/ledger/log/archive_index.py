@@ -27,7 +27,7 @@ class IdleGame(NamedTuple):
     game: str
     length: int  # of its log; 0 where it has its file alone
     archived_length: int  # entries of it that the archive has
-    is_filed: bool = False  # its file is there beside its log
+    has_file: bool = False  # beside its log, or alone
 
 
 class ArchiveIndex:
@@ -87,9 +87,9 @@ class ArchiveIndex:
             pipe.zscore(keys.stream_removals(partition), game)
         replies = iter(pipe.execute(raise_on_error=False) if games else ())
         return [
-            IdleGame(game, int(length), int(archived_length or 0), filed is not None)
-            for game, length, archived_length, filed in zip(games, replies, replies, replies, strict=True)
-            if not any(isinstance(reply, Exception) for reply in (length, archived_length, filed))
+            IdleGame(game, int(length), int(archived_length or 0), stored is not None)
+            for game, length, archived_length, stored in zip(games, replies, replies, replies, strict=True)
+            if not any(isinstance(reply, Exception) for reply in (length, archived_length, stored))
         ]
 
     def _partition(self, game: str) -> int:

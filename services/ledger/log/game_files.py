@@ -12,14 +12,14 @@ from schemas.errors import CorruptDataError
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Query, command, require_reply, run
 from services.ledger.log.schedule_index import RedisScheduleIndex
-from services.ledger.ports.records import FiledGame, GameLog
+from services.ledger.ports.records import GameLog, StoredGame
 from services.ledger.scripts.lua_scripts import REMOVE_STREAMS, run_script
 from services.ledger.scripts.player_names import parse_names
 from services.ledger.scripts.replies import require_game_reply
 from services.ledger.scripts.script_calls import build_removal_call
 
 
-def read_filed_game(partitions: int, game: str) -> Query[FiledGame | None]:
+def read_stored_game(partitions: int, game: str) -> Query[StoredGame | None]:
     """What the engine has of a finished game as one value; None while it has none. Raises CorruptDataError."""
     partition = keys.partition_of(game, partitions)
     data, names_reply = yield [
@@ -31,15 +31,15 @@ def read_filed_game(partitions: int, game: str) -> Query[FiledGame | None]:
     names = parse_names(game, names_reply)
     if isinstance(names, CorruptDataError):  # they stop no game
         names = {}
-    return FiledGame(data, require_reply(names))
+    return StoredGame(data, require_reply(names))
 
 
 class RedisGameFiles(RedisScheduleIndex):
     """Stores files of finished games, and removes the streams that they were made of."""
 
-    def read_filed_game(self, game: str) -> FiledGame | None:
+    def read_stored_game(self, game: str) -> StoredGame | None:
         """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
-        return run(self._client, read_filed_game(self.partitions, game))
+        return run(self._client, read_stored_game(self.partitions, game))
 
     def store_game_file(self, game: str, data: bytes, removable_at_ms: int) -> None:
         """Store the file of a game. Its streams may go at that time, by the wall clock."""

@@ -14,7 +14,7 @@ from services.ledger.scripts.stored_entries import head_after, join_log, parse_s
 
 def read_game_logs(client: Client, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
     """Each log and the head after its last entry, or what is wrong with it. Where there are entries
-    but no head (the view is damaged), the head is empty. A game that is filed has no log here."""
+    but no head (the view is damaged), the head is empty. A game that is stored has no log here."""
     pipe = client.pipeline(transaction=False)
     for game in games:  # the log comes first: the view may have grown meanwhile
         partition = keys.partition_of(game, partitions)
@@ -28,7 +28,7 @@ def read_game_logs(client: Client, partitions: int, games: Sequence[str]) -> lis
         try:
             log_entries = require_game_reply(game, log_reply)
             if require_game_reply(game, file_reply) and not (log_entries and view_reply):
-                logs.append(GameLog([], initial_head(game), is_filed=True))
+                logs.append(GameLog([], initial_head(game), is_stored=True))
                 continue
             stored = parse_stored(require_game_reply(game, view_reply))
             entries = join_log(game, log_entries, stored)

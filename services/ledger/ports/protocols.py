@@ -21,8 +21,8 @@ from services.ledger.ports.records import (
     DeliveredBotTask,
     DeliveredCommand,
     DuplicateCommand,
-    FiledGame,
     GameLog,
+    StoredGame,
 )
 
 
@@ -228,15 +228,15 @@ class EvictionIndex(Protocol):
         ...
 
 
-class FiledGameReader(Protocol):
+class StoredGameReader(Protocol):
     """Reads finished games that the engine has as one value."""
 
-    def read_filed_game(self, game: str) -> FiledGame | None:
+    def read_stored_game(self, game: str) -> StoredGame | None:
         """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
         ...
 
 
-class StreamRemovalIndex(FiledGameReader, Protocol):
+class StreamRemovalIndex(StoredGameReader, Protocol):
     """When the streams of each finished game may go, as the engine has its file, in milliseconds of the wall clock."""
 
     def removable_streams(self, now_ms: int, partitions: Iterable[int]) -> list[str]:

@@ -91,10 +91,10 @@ class GameLog(NamedTuple):
 
     entries: Sequence[bytes]
     head: bytes
-    is_filed: bool = False  # the game is over, and the engine has its file in place of its streams
+    is_stored: bool = False  # the game is over, and the engine has its file in place of its streams
 
 
-class FiledGame(NamedTuple):
+class StoredGame(NamedTuple):
     """The file of a finished game, and the names of its players that weren't erased."""
 
     data: bytes

@@ -10,11 +10,11 @@ from redis.exceptions import ConnectionError
 from services.archive import decode_game_file
 from services.auditor.archive_job import archive_game
 from services.ledger import RedisLedger
-from services.referee.finished_streams import remove_streams
+from services.referee.stream_removal import remove_streams
 from services.verification.game_repository import GameRepository
 from tests.auditor.conftest import Server
 from tests.auditor.given import play_out, played
-from tests.auditor.test_filed_games import FILE, keys_of_game
+from tests.auditor.test_stored_games import FILE, keys_of_game
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME
 
@@ -82,14 +82,14 @@ def test_P7_killed_at_any_command_the_game_is_whole_and_the_next_run_ends_the_wo
 def test_P7_two_auditors_and_two_referees_at_once_do_it_once(server: Server) -> None:
     play_out(server.ledger, server.referee)
     archive_game(server.auditor.context, GAME)
-    filed, game_log = server.ledger.read_filed_game(GAME), server.ledger.read_log(GAME)
-    assert filed is not None
+    stored, game_log = server.ledger.read_stored_game(GAME), server.ledger.read_log(GAME)
+    assert stored is not None
     archive_game(server.auditor.context, GAME)
-    assert server.ledger.read_filed_game(GAME) == filed
+    assert server.ledger.read_stored_game(GAME) == stored
     assert remove_streams(server.ledger, GAME)
     assert not remove_streams(server.ledger, GAME)
     assert not server.ledger.remove_streams(
-        GAME, 2, game_log, filed.data
+        GAME, 2, game_log, stored.data
     )  # it had read before the other removed
     archive_game(server.auditor.context, GAME)
     assert keys_of_game(server.client) == {FILE}

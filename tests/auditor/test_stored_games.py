@@ -45,7 +45,7 @@ def shown(server: Server, *, archived: bool = True) -> Shown:
     return Shown(
         repository.read_entries(GAME),
         [repository.read_view(GAME, viewer) for viewer in VIEWERS],
-        audits.audit(GAME, 3, server.ledger.read_filed_game(GAME)),
+        audits.audit(GAME, 3, server.ledger.read_stored_game(GAME)),
         repository.games(),
     )
 
@@ -77,7 +77,7 @@ def test_P9_a_finished_game_is_one_value_a_minute_later(server: Server) -> None:
     remove(server)
     # then
     assert keys_of_game(server.client) == {FILE}
-    assert server.ledger.read_log(GAME).is_filed
+    assert server.ledger.read_log(GAME).is_stored
     assert shown(server) == before
     scan_anew(server)
     assert server.auditor.jobs.list_jobs() == []
@@ -133,10 +133,10 @@ def test_names_beside_one_value_can_be_erased(server: Server) -> None:
     untyped.hset(keys.player_names(PARTITION, GAME), bytes.fromhex(ada.commitment), ada.salt + b"Ada")
     server.work()
     remove(server)
-    filed = server.ledger.read_filed_game(GAME)
-    assert filed is not None
-    assert filed.names == {ada.commitment: ada}
-    assert b"Ada" not in filed.data
+    stored = server.ledger.read_stored_game(GAME)
+    assert stored is not None
+    assert stored.names == {ada.commitment: ada}
+    assert b"Ada" not in stored.data
     server.ledger.erase_names(GAME, [ada.commitment])
     assert keys_of_game(server.client) == {FILE}
 
@@ -215,7 +215,7 @@ def test_P7_a_log_whose_views_do_not_follow_from_it_keeps_its_streams(
         server.work()
     [job] = server.auditor.jobs.list_jobs()
     assert "isn't as it was signed" in job.why
-    assert server.ledger.read_filed_game(GAME) is None
+    assert server.ledger.read_stored_game(GAME) is None
     assert (server.ledger.read_entries(GAME), last[0].decode()) == (log, f"{len(log)}-0")
 
 
@@ -234,7 +234,7 @@ def test_P2_a_command_that_comes_late_gets_no_entry_and_creates_no_game(server: 
         assert (result.sequence, result.rule) == (0, "GAME-3")
     assert not server.ledger.read_entries(GAME)
     answer = FinishedGameReader(None, TRUSTED).find_answer(
-        GAME, creation.seat, creation.id, server.ledger.read_filed_game(GAME)
+        GAME, creation.seat, creation.id, server.ledger.read_stored_game(GAME)
     )
     assert answer is not None
     assert answer.sequence == 1

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from services.ledger import RedisLedger
-from services.referee.finished_streams import remove_streams
+from services.referee.stream_removal import remove_streams
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import DRAW, LEAVE, CreatedGame, Json, Player, Socket, bearer, new_id, problem
 
@@ -55,7 +55,7 @@ def read(player: Player, path: str, token: str | None) -> Json:
 
 
 def become_one_value(ledger: RedisLedger, game: str) -> None:
-    wait_until(lambda: ledger.read_filed_game(game) is not None)
+    wait_until(lambda: ledger.read_stored_game(game) is not None)
     assert remove_streams(ledger, game)
     assert not ledger.read_entries(game)
 
@@ -72,7 +72,7 @@ def test_P9_a_game_that_is_one_value_is_shown_and_answered_as_before(
 ) -> None:
     # given
     ada = ended.ada
-    wait_until(lambda: ledger.read_filed_game(ended.game) is not None)
+    wait_until(lambda: ledger.read_stored_game(ended.game) is not None)
     before = ended.shown()
     with Socket(http, ended.game, ada.token) as socket:
         count = socket.receive()["number"]

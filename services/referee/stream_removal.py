@@ -1,4 +1,4 @@
-"""How a finished game becomes its file alone: its streams are removed, once what the engine has of it was checked again.
+"""A game that is over becomes a stored one: its streams are removed, once its file in the engine was checked again.
 
 An auditor made the file of the log, and a referee, which alone may remove a log, believes nobody: it decodes the
 file, compares it with the log entry by entry, and its head with that of the log (P7, P9).
@@ -12,7 +12,7 @@ from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError
 from schemas.events import GameEnded
 from services.archive import GameFile, GameFileError, decode_game_file
-from services.ledger import DeadlineIndex, EventReader, FiledGame, GameLog, StreamRemovalIndex
+from services.ledger import DeadlineIndex, EventReader, GameLog, StoredGame, StreamRemovalIndex
 from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
 
@@ -30,31 +30,31 @@ def remove_streams(ledger: RemovalLedger, game: str) -> bool:
     Raises MissingEntryError or CorruptDataError: the log can't be read."""
     if ledger.has_deadline(game):
         return False  # its play-off is still to come
-    filed, game_log = ledger.read_filed_game(game), ledger.read_log(game)
-    if filed is None or not game_log.entries:
+    stored, game_log = ledger.read_stored_game(game), ledger.read_log(game)
+    if stored is None or not game_log.entries:
         ledger.schedule_removal(game, None)
-    elif not _is_made_of(filed, game, game_log):
+    elif not _is_made_of(stored, game, game_log):
         log.error(
             "the file of a finished game isn't that of its log", game=game, sequence=len(game_log.entries)
         )
         ledger.schedule_removal(game, None)
-    elif ledger.remove_streams(game, len(fold(game_log.entries[:1]).seats), game_log, filed.data):
-        log.info("game held as one value", game=game, sequence=len(game_log.entries), bytes=len(filed.data))
+    elif ledger.remove_streams(game, len(fold(game_log.entries[:1]).seats), game_log, stored.data):
+        log.info("game stored", game=game, sequence=len(game_log.entries), bytes=len(stored.data))
         return True
     return False
 
 
-def read_filed(filed: FiledGame, game: str) -> GameFile:
+def decode_stored(stored: StoredGame, game: str) -> GameFile:
     """The file that the engine has of a game. Raises CorruptDataError."""
     try:
-        return decode_game_file(filed.data)
+        return decode_game_file(stored.data)
     except GameFileError as error:
         raise CorruptDataError(f"the engine's file of {game}: {error}") from None
 
 
-def _is_made_of(filed: FiledGame, game: str, game_log: GameLog) -> bool:
+def _is_made_of(stored: StoredGame, game: str, game_log: GameLog) -> bool:
     try:
-        file = read_filed(filed, game)
+        file = decode_stored(stored, game)
     except CorruptDataError:
         return False
     *_, events = unpack_for_fold(game_log.entries[-1])
