@@ -46,6 +46,7 @@ from tests.bench import (  # fmt: skip
     rulesets,
     searches,
     several_referees,
+    structure,
 )
 from tests.bench.figure import Figure, Measure, Size
 
@@ -71,6 +72,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "environment": environment.measure,
     "searches": searches.measure,
     "hostile": hostile_boards.measure,
+    "structure": structure.measure,
     "ask": ask.measure,
     "handover": lease_handover.measure,
     "sealing": proof.measure_sealing,
@@ -129,6 +131,7 @@ def bench(
     - ask: one question, a whole process
     - handover: kill -9 of a referee, until its games move again
     - pages: a click to the own move drawn, a cold load to the board, the weight of a table page (Chromium)
+    - structure: lines, modules, circles, settings, words: the weight of what is here
     - fresh: make setup and make play in a new clone (fetches packages)
     """
     chosen = names or [name for name in FIGURES if not (quick and name in SLOW)]
