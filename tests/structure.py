@@ -20,7 +20,7 @@ Graph: TypeAlias = "Mapping[str, set[str]]"  # who imports whom
 @cache
 def import_graph() -> grimp.ImportGraph:
     """Every import between two modules of the product, those for types alone too."""
-    return grimp.build_graph(*PACKAGES)
+    return grimp.build_graph(*PACKAGES, cache_dir=None)
 
 
 def sources() -> list[Path]:

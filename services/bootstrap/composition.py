@@ -31,8 +31,7 @@ from services.ledger.engine.connection import EngineUnreachableError, connect, i
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
-from services.referee.heartbeat import Heartbeat
-from services.referee.leases import GameClock, Lease
+from services.referee.leases import GameClock, Heartbeat, Lease
 from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop

@@ -13,7 +13,7 @@ from itertools import tee
 from typing import Final, Protocol
 
 from schemas.codec import pack_envelope, unpack_envelope
-from schemas.commands import CallTime, CommandEnvelope, ForkGame, TakeSeat
+from schemas.commands import CallTime, CommandEnvelope, ForkGame, FreeSeat, TakeSeat
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
@@ -33,9 +33,8 @@ from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.decision_log import FailureLog, log_decision, log_fields, logs_entries
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
-from services.referee.rules import UnloggedRejectionError
+from services.referee.rules import GameState, UnloggedRejectionError
 from services.referee.salted_names import without_names
-from services.referee.seat_tokens import FreedSeatRecord, void_tokens
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -43,6 +42,14 @@ log = get_logger("referee")
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
 FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
+
+
+class FreedSeatRecord(Protocol):
+    """Where gateways look which tokens are void."""
+
+    def record_freed_seat(self, game: str, seat: Seat, times: int) -> None:
+        """Record how often a seat was freed: tokens of an earlier generation open nothing. It may be recorded again."""
+        ...
 
 
 class ProcessorLedger(EventStore, CommandQueue, FreedSeatRecord, Protocol):
@@ -254,10 +261,18 @@ class CommandProcessor:
             )
         finally:
             self._deciding = None
-        void_tokens(self.ledger, command.envelope, cached_game.state)
+        self._void_tokens(command.envelope, cached_game.state)
         if isinstance(decision.request, AppendRequest) and decision.request.names:
             self._decided_names[game] = {**known_names, **by_commitment(decision.request.names)}
         return decision
+
+    def _void_tokens(self, envelope: CommandEnvelope, state: GameState) -> None:
+        """Record how often a seat was freed, before the entry that frees it is written: so the next player gets a
+        token of a later generation, whatever crashes when. A refusal is recorded too: it corrects a decision
+        that conflicted."""
+        command = envelope.command
+        if isinstance(command, FreeSeat) and command.seat < len(state.seats):
+            self.ledger.record_freed_seat(envelope.game, command.seat, state.seats[command.seat].times_freed)
 
     def _known_names(self, envelope: CommandEnvelope) -> SaltedNames:
         """The names at the table that somebody joins, those among them that are decided and not appended yet."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
 from typing import Final, NamedTuple
 
 from schemas.command_digest import digest_command
-from schemas.commands import CommandEnvelope
+from schemas.commands import CommandEnvelope, CreateGame
 from schemas.entries import Entry
 from schemas.events import Event
 from schemas.player_names import SaltedNames
 from services.ledger import AppendRequest, DuplicateCommand
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
-from services.referee.named_seeds import take_seed
 from services.referee.rules import UnloggedRejectionError, decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.salted_names import salt_names
@@ -110,3 +111,20 @@ def _with_seed(command: PendingCommand, new_seed: Callable[[], str]) -> tuple[Co
     if command.expansion is not None:
         return command.expansion.expand(command.envelope), command.expansion.seed
     return take_seed(command.envelope, new_seed)
+
+
+def take_seed(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> tuple[CommandEnvelope, str]:
+    """The envelope as it is decided and logged, and the seed (64 hex digits) of the game that it creates if it names
+    none; empty for a command that creates no game. `new_seed` returns random ones.
+
+    A seed's name can be guessed, and its hash is public: anybody who knows `friday` would read the whole deck. So where
+    a person may sit, the seed is a hash of the name and of 32 random bytes. Games of bots alone are dealt by the name, so
+    that all of one name are equal."""
+    command = envelope.command
+    if not isinstance(command, CreateGame):
+        return envelope, ""
+    seed = new_seed()
+    if command.seed is None or all(plan.kind == "bot" for plan in command.seats):
+        return envelope, seed
+    mixed = sha256(b"ledgerline/seed/2" + bytes.fromhex(seed) + command.seed.encode()).hexdigest()
+    return replace(envelope, command=replace(command, seed=None)), mixed

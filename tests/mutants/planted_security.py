@@ -23,12 +23,12 @@ FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 SECURITY_MUTANTS: Final = (
     *WEBHOOK_MUTANTS,
     Mutant(
-        "a named seed alone deals to people", "security", "services/referee/named_seeds.py",
+        "a named seed alone deals to people", "security", "services/referee/decision_building.py",
         "    return replace(envelope, command=replace(command, seed=None)), mixed\n", "    return envelope, seed\n",
         ("tests/security/test_named_seeds.py",),
     ),
     Mutant(
-        "a named seed is mixed where bots alone play", "security", "services/referee/named_seeds.py",
+        "a named seed is mixed where bots alone play", "security", "services/referee/decision_building.py",
         ' or all(plan.kind == "bot" for plan in command.seats)', "", ("tests/security/test_named_seeds.py",),
     ),
     Mutant(
@@ -150,7 +150,7 @@ SECURITY_MUTANTS: Final = (
         DECISION_LIMIT,
     ),
     Mutant(
-        "a referee that hangs keeps its lease", "security", "services/referee/heartbeat.py",
+        "a referee that hangs keeps its lease", "security", "services/referee/leases.py",
         "        if self._silent_beats >= self._max_silent_beats:\n", "        if False:\n", DECISION_LIMIT,
     ),
     Mutant(

@@ -12,8 +12,7 @@ from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_limit import STUCK_LIMITS, TICKS, DecisionLimit, DecisionTooLongError
-from services.referee.heartbeat import Heartbeat
-from services.referee.leases import GameClock, Lease
+from services.referee.leases import GameClock, Heartbeat, Lease
 from services.referee.worker import Referee
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.endless_rules import (
