@@ -127,8 +127,7 @@ def bench(
     - memory, bots: what a finished game takes in the engine; what 262 games add to a bots' worker
     - rulesets, environment: random whole games a second for every ruleset; steps of the PettingZoo environment
     - hostile: the slowest list of moves and scores on boards made to be slow
-    - searches: the longest trail, the stations' loans, the passengers' journeys
-    - ask: one question, a whole process
+    - searches, ask: the longest trail, the stations' loans, the passengers' journeys; one question, a whole process
     - handover: kill -9 of a referee, until its games move again
     - pages: a click to the own move drawn, a cold load to the board, the weight of a table page (Chromium)
     - structure: lines, modules, circles, settings, words: the weight of what is here

@@ -43,7 +43,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "the token of who sat there opens the seat", "security", "services/referee/command_processor.py",
-        "        void_tokens(self.ledger, command.envelope, cached_game.state)\n", "", FREED_OVER_HTTP,
+        "        self._void_tokens(command.envelope, cached_game.state)\n", "", FREED_OVER_HTTP,
     ),
     Mutant(
         "who sat there joins again under its id, and gets the next holder's token", "security",
