@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from services.gateway.web.connection_limits import ServerLimits
 from services.runtime.settings import Settings, read_settings
 
-PER_ADDRESS: Final = {"read_rate": 10_000, "read_burst": 100_000, "open_games": 100_000}
-MANY_CLIENTS: Final = {"rate": 10_000, "burst": 100_000, **PER_ADDRESS}
+PER_ADDRESS: Final = {"read_rate": 10_000, "open_games": 100_000}
+MANY_CLIENTS: Final = {"rate": 10_000, **PER_ADDRESS}
+PATIENT: Final = ServerLimits(answer_s=30)  # of a gateway on a busy machine: verdicts come late
 
 
 def settings_for_many_clients(**others: object) -> Settings:

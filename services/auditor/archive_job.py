@@ -32,6 +32,7 @@ log = get_logger("auditor")
 JOB_NAME: Final = "archive"
 GAMES_JOB_NAME: Final = "archive-games"  # of several games that are due together: RQ takes 8 ms of CPU a job
 GAMES_PER_JOB: Final = 16
+STREAMS_STAY_MS: Final = 60_000  # of a finished game, beside its file: for those who follow it
 LAST_ENTRIES: Final = 8  # of a log, that are read first to see whether its game is over
 RECHECK_INTERVAL_S: Final = 600.0  # between two checks of a game that got no new entry
 
@@ -99,7 +100,7 @@ def store_game(context: JobContext, signer: Signer, game: str) -> bytes | None:
         heads = recompute_heads(game, ledger.archive_index().read_public(game, len(entries)))
         data = encode_game_file(game, entries, heads, signer)
         reconstruct(game, decode_game_file(data))
-    removable_at_ms = context.wall_ms() + round(context.settings.streams_stay_s * 1000)
+    removable_at_ms = context.wall_ms() + STREAMS_STAY_MS
     ledger.store_game_file(game, data, removable_at_ms)
     read_back = ledger.read_stored_game(game)
     if read_back is None or read_back.data != data:

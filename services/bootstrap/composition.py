@@ -25,6 +25,7 @@ from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
 from services.bots.worker import BotWorker
 from services.compiled_rules import rules_form
+from services.gateway.web.connection_limits import SERVER_LIMITS, ServerLimits
 from services.ledger import RedisLedger
 from services.ledger.consumers.stale_deliveries import monotonic_ms
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
@@ -37,7 +38,7 @@ from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.logging_setup import get_logger
-from services.runtime.settings import Settings, read_settings, read_token_keys
+from services.runtime.settings import Settings, read_token_keys
 from services.runtime.thread_turns import shorten_turns
 from services.runtime.worker_loop import Outage, PeriodicTask
 from services.verification.game_repository import FinishedGameReader, GameRepository
@@ -65,7 +66,7 @@ def open_ledger(settings: Settings, name: str | None = None) -> RedisLedger:
     EngineUnavailableError."""
     client = connect(settings.redis_url, name)
     partitions = init_partition_count(client, settings.partitions)
-    return RedisLedger(client, partitions, settings.waiting)
+    return RedisLedger(client, partitions)
 
 
 def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:
@@ -87,19 +88,24 @@ def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedge
     return None
 
 
-def build_referee(ledger: RedisLedger, settings: Settings | None = None) -> tuple[Referee, Lease]:
-    """A referee that can begin at once, and its lease. It expands forks on the caller's thread."""
-    referee, lease = _build_referee(ledger, settings or read_settings(), InlineExecutor())
+def build_referee(
+    ledger: RedisLedger, settings: Settings, *, all_partitions: bool = False
+) -> tuple[Referee, Lease]:
+    """A referee that can begin at once, and its lease. It expands forks on the caller's thread.
+
+    With `all_partitions` it shares them with no other referee, which only costs time."""
+    referee, lease = _build_referee(ledger, settings, InlineExecutor(), all_partitions=all_partitions)
     lease.renew()
     return referee, lease
 
 
-def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Executor) -> tuple[Referee, Lease]:
+def _build_referee(
+    ledger: RedisLedger, settings: Settings, fork_executor: Executor, *, all_partitions: bool = False
+) -> tuple[Referee, Lease]:
     """A referee and its lease, which must be renewed once before the referee can begin."""
     name, clock = new_consumer_name("referee"), GameClock(monotonic_ms)
-    lease = Lease(
-        ledger.membership(), name, ledger.partitions, clock, now_ms, all_partitions=not settings.leases
-    )
+    membership = ledger.membership()
+    lease = Lease(membership, name, ledger.partitions, clock, now_ms, all_partitions=all_partitions)
     clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000), round(settings.unstarted_s * 1000))
     games = GameRepository(ledger, open_archive_reader(settings))
     referee = Referee(
@@ -204,10 +210,12 @@ def require_own_keys(settings: Settings) -> None:
         )
 
 
-def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
-    """The gateway's server, with all that it is given to know of rules; from now on no thread of its process keeps others
-    waiting for long. Raises InvalidInputError, or EngineUnavailableError: with `strict_engine`, the engine's settings break
-    promises."""
+def build_gateway(
+    settings: Settings, partitions: int, limits: ServerLimits = SERVER_LIMITS
+) -> uvicorn.Server:
+    """The gateway's server, with all that it is given to know of rules. Threads of its process take short turns from now on.
+
+    Raises InvalidInputError, or EngineUnavailableError: with `strict_engine`, the engine's settings break promises."""
     from services.gateway.server import build_server  # noqa: PLC0415 - a web framework, which no other service needs
     from services.tables.built_in_catalog import BuiltInCatalog  # noqa: PLC0415 - the same
     from services.verification.finished_audits import FinishedGameAudits  # noqa: PLC0415 - the same
@@ -215,7 +223,7 @@ def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
     shorten_turns()
     archive = Archive(settings.archive_url) if settings.archive_url else None
     audits = FinishedGameAudits(archive, own_keys(settings))
-    return build_server(settings, partitions, audits, BuiltInCatalog(ProcessSuggester()))
+    return build_server(settings, partitions, audits, BuiltInCatalog(ProcessSuggester()), limits)
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
@@ -266,7 +274,7 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     log = get_logger("gateway")
     from services.gateway.server import open_listener  # noqa: PLC0415 - as above
 
-    with open_listener(settings.host, settings.port, settings.unread_s) as listening:
+    with open_listener(settings.host, settings.port, SERVER_LIMITS.unread_s) as listening:
         log.info("listening", host=settings.host, port=listening.getsockname()[1])
         server.run([listening])
     log.info("stopped")

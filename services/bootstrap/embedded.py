@@ -29,6 +29,7 @@ from services.bootstrap.composition import (
 )
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
 from services.bootstrap.service_processes import ServiceBody, can_fork_services, forked_services
+from services.gateway.web.connection_limits import SERVER_LIMITS, ServerLimits
 from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.embedded.engine_folder import is_vacant
@@ -91,11 +92,17 @@ def open_jobs_for_reading(data: Path, settings: Settings) -> Iterator[Jobs]:
 
 @contextmanager
 def run_embedded_server(
-    data: Path, settings: Settings, *, processes: bool = False, gateway: bool = True
+    data: Path,
+    settings: Settings,
+    *,
+    processes: bool = False,
+    gateway: bool = True,
+    limits: ServerLimits = SERVER_LIMITS,
 ) -> Iterator[EmbeddedServer]:
     """Run all services until the end of the block. With `processes`, referee and bots have processes of their own
-    where that is faster; without `gateway`, nobody can ask anything over the network. Raises EngineUnavailableError or
-    InvalidInputError."""
+    where that is faster; without `gateway`, nobody can ask anything over the network. `limits` are the gateway's.
+
+    Raises EngineUnavailableError or InvalidInputError."""
     if gateway:  # before processes are forked off: the collector never looks at what is loaded then
         import services.gateway.server  # noqa: F401, PLC0415 - a web framework, which most commands don't need
 
@@ -115,7 +122,7 @@ def run_embedded_server(
         with (
             forked_services(forked, failed),
             _running_threads({**threaded, "auditor": lambda stop: run_auditor(settings, stop)}, failed),
-            _running_gateway(settings, failed) if gateway else nullcontext("") as address,
+            _running_gateway(settings, limits, failed) if gateway else nullcontext("") as address,
         ):
             yield EmbeddedServer(settings, address, failed, own_data)
 
@@ -148,13 +155,13 @@ def _running_threads(services: Mapping[str, ServiceBody], failed: Event) -> Iter
 
 
 @contextmanager
-def _running_gateway(settings: Settings, failed: Event) -> Iterator[str]:
+def _running_gateway(settings: Settings, limits: ServerLimits, failed: Event) -> Iterator[str]:
     """Run the gateway on a thread until the end of the block, which begins when it takes requests. Yields its URL."""
     from services.gateway.server import open_listener  # noqa: PLC0415 - as above
 
     assert settings.partitions is not None, "they are those of the engine"
-    with open_listener(settings.host, settings.port, settings.unread_s) as listening_socket:
-        server = build_gateway(settings, settings.partitions)
+    with open_listener(settings.host, settings.port, limits.unread_s) as listening_socket:
+        server = build_gateway(settings, settings.partitions, limits)
         thread = _start_thread("gateway", lambda: server.run([listening_socket]), failed)
         try:
             _wait_until_up(server, thread)

@@ -18,7 +18,12 @@ from services.gateway.games.finished_games import FinishedGameReader
 from services.gateway.games.own_boards import read_own_boards
 from services.gateway.health.engine_settings_watch import watch_engine
 from services.gateway.tables.table_port import TableCatalog
-from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.web.connection_limits import (
+    SERVER_LIMITS,
+    ConnectionLimits,
+    OpenConnections,
+    ServerLimits,
+)
 from services.gateway.web.http_protocol import LimitedHttpProtocol
 from services.gateway.web.rate_limit import RateLimiter
 from services.gateway.web.request_parsing import MAX_BODY_BYTES
@@ -27,9 +32,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect_async
 from services.runtime.settings import Settings, read_token_keys
 
-FRAMES_PER_MESSAGE: Final = (
-    4  # frames that a socket may send, of its rate and its burst: pings, pieces of messages
-)
+FRAMES_PER_MESSAGE: Final = 4  # that a socket may send, of its rate and its burst: pings, pieces
 KERNEL_SEND_BYTES: Final = 262_144  # that the kernel keeps for a client; left to itself it takes up to 4 MiB
 KEEP_ALIVE_S: Final = (
     10  # longer than the 5 s after which clients let go of an idle connection: else both may at once
@@ -42,27 +45,27 @@ def build_server(
     partitions: int,
     finished_reader: FinishedGameReader | None = None,
     catalog: TableCatalog | None = None,
+    limits: ServerLimits = SERVER_LIMITS,
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address. Raises EngineUnavailableError: with `strict_engine`,
     the engine's settings break promises."""
     client = connect_async(settings.redis_url, f"gateway-{secrets.token_hex(4)}")
-    ledger = AsyncLedger(client, partitions, settings.waiting)
+    ledger = AsyncLedger(client, partitions)
     token_keys = read_token_keys(settings)
-    rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
     app = create_app(
         ledger,
         token_keys,
-        rate_limiter,
-        settings.answer_s,
+        _rate_limiter(settings.rate, limits),
+        limits.answer_s,
         finished_reader,
-        _client_limits(settings),
+        _client_limits(settings, limits),
         settings.token_life_s,
-        settings.stall_s,
+        limits.stall_s,
         catalog,
         watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
     )
     allow_open_files(settings.connections + OTHER_FILES)
-    limits = _protocol_limits(settings)
+    protocol_limits = _protocol_limits(settings, limits)
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -72,8 +75,8 @@ def build_server(
             access_log=False,
             proxy_headers=bool(settings.proxies),  # uvicorn's default believes every client on this machine
             forwarded_allow_ips=[str(network) for network in settings.proxies or ()],
-            http=partial(LimitedHttpProtocol, **limits),  # type: ignore[arg-type]  # uvicorn only calls it
-            ws=partial(DirectSendProtocol, **limits),  # type: ignore[arg-type]  # the same
+            http=partial(LimitedHttpProtocol, **protocol_limits),  # type: ignore[arg-type]  # uvicorn only calls it
+            ws=partial(DirectSendProtocol, **protocol_limits),  # type: ignore[arg-type]  # the same
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,
@@ -82,27 +85,32 @@ def build_server(
     )
 
 
-def _client_limits(settings: Settings) -> ClientLimits:
-    read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)
+def _rate_limiter(rate: float, limits: ServerLimits) -> RateLimiter:
+    return RateLimiter(rate, max(1, round(rate * limits.burst_s)), time.monotonic)
+
+
+def _client_limits(settings: Settings, limits: ServerLimits) -> ClientLimits:
+    read_limiter = _rate_limiter(settings.read_rate, limits)
     own_boards = read_own_boards(settings)
     return ClientLimits(
         read_limiter, settings.origins, settings.open_games, own_boards, settings.webhook_policy
     )
 
 
-def _protocol_limits(settings: Settings) -> dict[str, Any]:  # two types
-    """What both protocols take besides uvicorn's arguments, by name."""
-    limits = ConnectionLimits(
-        header_s=settings.header_s,
-        body_s=settings.body_s,
-        unsent_bytes=settings.unsent_kib * 1024,
-        frames_a_second=FRAMES_PER_MESSAGE * settings.rate,
-        frames_at_once=FRAMES_PER_MESSAGE * settings.burst,
+def _protocol_limits(settings: Settings, limits: ServerLimits) -> dict[str, Any]:  # two types
+    """The arguments that both protocols take besides uvicorn's, by name."""
+    frames_a_second = FRAMES_PER_MESSAGE * settings.rate
+    connection_limits = ConnectionLimits(
+        header_s=limits.header_s,
+        body_s=limits.body_s,
+        unsent_bytes=limits.unsent_bytes,
+        frames_a_second=frames_a_second,
+        frames_at_once=max(FRAMES_PER_MESSAGE, round(frames_a_second * limits.burst_s)),
     )
     open_connections = OpenConnections(
         settings.connections, settings.connections_per_address, settings.proxies or ()
     )
-    return {"limits": limits, "open_connections": open_connections}
+    return {"limits": connection_limits, "open_connections": open_connections}
 
 
 def open_listener(host: str, port: int, unread_s: float | None = None) -> socket.socket:

@@ -67,10 +67,6 @@ class Settings(BaseSettings):
     partitions: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="fixed when the engine is first used; left out, the number that is stored there"
     )
-    leases: bool = Field(
-        True,
-        description="referees share the partitions; off, each takes all (for tests: it only costs time)",
-    )
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
         2_592_000.0, description="how long a game stays in the engine that is over"
     )
@@ -82,9 +78,6 @@ class Settings(BaseSettings):
     )
     archived_stays_s: Annotated[float, Field(ge=0, le=3_153_600_000)] = Field(
         3_600.0, description="how long a finished game stays in the engine once it is in the archive"
-    )
-    streams_stay_s: Annotated[float, Field(ge=0, le=3_153_600_000)] = Field(
-        60.0, description="how long the streams of a finished game stay in the engine beside its file"
     )
     signing_key: SecretStr = Field(SecretStr(""), description="signs finished games: 64 hex digits")
     public_keys: str = Field(
@@ -118,9 +111,6 @@ class Settings(BaseSettings):
         True,
         description="the rules that `make fast` compiled decide, where there are any; off, always pure Python",
     )
-    waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        1_000, description="commands that may wait in a partition before senders must slow down"
-    )
     bot_processes: Annotated[int, Field(ge=0, le=256)] = Field(
         0, description="processes in which slow policies of bots think; 0: as many as there are cores"
     )
@@ -141,13 +131,11 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         8720, description="the gateway's port; 0 takes a free one"
     )
-    rate: Annotated[float, Field(gt=0, le=10_000)] = Field(50, description="commands a second, per seat")
-    burst: Annotated[int, Field(ge=1, le=100_000)] = Field(200, description="commands at once, per seat")
-    read_rate: Annotated[float, Field(gt=0, le=10_000)] = Field(
-        50, description="reads and opened sockets a second, per address"
+    rate: Annotated[float, Field(gt=0, le=10_000)] = Field(
+        50, description="commands a second, per seat; four times as many at once"
     )
-    read_burst: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        200, description="reads and opened sockets at once, per address"
+    read_rate: Annotated[float, Field(gt=0, le=10_000)] = Field(
+        50, description="reads and opened sockets a second, per address; four times as many at once"
     )
     connections: Annotated[int, Field(ge=1, le=100_000)] = Field(
         2_000, description="connections at once, over HTTP and WebSocket"
@@ -168,24 +156,6 @@ class Settings(BaseSettings):
     )
     open_games: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         50, description="games that are not over, of those that one address, or one creator, created"
-    )
-    header_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        10, description="how long the header of a request may take to arrive"
-    )
-    body_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        30, description="how long the body of a request may take to arrive"
-    )
-    unread_s: Annotated[float, Field(ge=1, le=600)] = Field(
-        30, description="how long a client may take in nothing of what it was sent"
-    )
-    unsent_kib: Annotated[int, Field(ge=1, le=65_536)] = Field(
-        256, description="KiB that wait for a client that reads slowly before its socket is closed"
-    )
-    answer_s: Annotated[float, Field(gt=0, le=30)] = Field(
-        5, description="how long the gateway waits for the decision on a command"
-    )
-    stall_s: Annotated[float, Field(ge=1, le=3_600)] = Field(
-        10, description="how long a command may wait for its verdict before the gateway logs its partition"
     )
     strict_engine: bool = Field(
         False, description="a gateway doesn't start on an engine whose settings break promises"

@@ -67,7 +67,7 @@ def measure(size: Size, report: Report) -> Figure:
 def worker_steps(policy: Policy, games: int) -> Iterator[Step]:
     """The steps of a worker that plays so many games at once, to their ends."""
     with fresh_ledger(PARTITIONS) as ledger:
-        referee, _ = build_referee(ledger, read_settings(leases=False))
+        referee, _ = build_referee(ledger, read_settings(), all_partitions=True)
         worker = BotWorker(ledger, ledger, "bots")
         for number in range(games):
             game = f"game-{number}"

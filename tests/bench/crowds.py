@@ -27,7 +27,7 @@ def measure(size: Size, report: Report) -> Figure:
     with TemporaryDirectory() as folder, fresh_engine() as engine:
         probe = Path(folder) / "probe"
         most = watchers + 500  # who all come from one address
-        limits = dict.fromkeys(("connections", "connections_per_address", "read_rate", "read_burst"), most)
+        limits = dict.fromkeys(("connections", "connections_per_address", "read_rate"), most)
         modules = {"gateway": "tests.bench.probed_gateway"}
         with running_services(engine, modules, bench_probe=probe, **limits) as running:
             game = seat(running.url, 0)

@@ -25,7 +25,7 @@ P99_MS: Final = 250.0
 MEMORY_MIB: Final = 400.0
 PAUSE_S: Final = 0.25  # between two moves
 OPENED_AT_ONCE: Final = 100
-ROOMY: Final = {"connections": 8_000, "connections_per_address": 8_000, "read_rate": 10_000, "read_burst": 100_000}  # fmt: skip
+ROOMY: Final = {"connections": 8_000, "connections_per_address": 8_000, "read_rate": 10_000}  # fmt: skip
 
 
 class Arrivals:

@@ -71,7 +71,7 @@ def play(
     """Play these games of bots to their ends, concurrently, with a real referee and bot worker.
     Returns the games' ids, which begin with `name`."""
     (referee, _), worker = (
-        build_referee(ledger, read_settings(leases=False)),
+        build_referee(ledger, read_settings(), all_partitions=True),
         BotWorker(ledger, ledger, "bots"),
     )
     games = [f"{name}-{number}" for number in range(len(plans))]

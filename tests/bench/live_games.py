@@ -28,7 +28,6 @@ from tests.bench.games import bots, script
 from tests.bench.referee_workers import spent_since
 
 SEATS: Final = bots(*("random",) * 4)
-SINGLE_REFEREE: Final = read_settings(leases=False)
 POISON: Final = "poison"  # prefix of the ids of commands that break a referee
 COPIED_AT_ONCE: Final = 200
 CUTS: Final = range(40, 140, 5)  # entries of a log where a game is copied
@@ -150,7 +149,7 @@ class Live:
     def _play_templates(self) -> list[dict[str, str]]:
         """Play the games to be copied from cut to cut, and copy them there. Returns the keys of these copies by their
         last part, in the order of the games that are copied from them."""
-        referee, _ = build_referee(self.ledger, SINGLE_REFEREE)
+        referee, _ = build_referee(self.ledger, read_settings(), all_partitions=True)
         copies: dict[tuple[int, int], dict[str, str]] = {}
         for before, cut in pairwise((0, *CUTS)):
             for envelopes in self._scripts:
@@ -202,7 +201,9 @@ def run_one(url: str, pipe: Connection) -> None:
     puts those into its cache too, and replies how many are folded, and how many packed."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
-    referee, _ = build_referee(RedisLedger(client, init_partition_count(client)), SINGLE_REFEREE)
+    referee, _ = build_referee(
+        RedisLedger(client, init_partition_count(client)), read_settings(), all_partitions=True
+    )
     referee.step(1)  # makes the consumer groups
     tune_garbage_collector()
     pipe.send("ready")

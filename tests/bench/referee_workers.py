@@ -88,7 +88,7 @@ def run_referee(url: str, pipe: Connection) -> None:
     """For each number received, process so many commands; reply the time and the scripts that were run."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     ledger = Recording(url)
-    referee, _ = build_referee(ledger, read_settings(leases=False))
+    referee, _ = build_referee(ledger, read_settings(), all_partitions=True)
     referee.step(1)  # makes the consumer groups
     tune_garbage_collector()  # as a service does
     pipe.send("ready")

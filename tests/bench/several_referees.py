@@ -23,6 +23,7 @@ from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
 from services.runtime.logging_setup import configure_logging
+from services.runtime.settings import read_settings
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import Live, scripts
@@ -128,7 +129,7 @@ def run_sharing(url: str, pipe: Connection) -> None:
     replies how many these are."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
-    referee, lease = build_referee(RedisLedger(client, init_partition_count(client)))
+    referee, lease = build_referee(RedisLedger(client, init_partition_count(client)), read_settings())
     referee.batch = 1
     referee.step(1)  # makes the consumer groups
     pipe.send("ready")

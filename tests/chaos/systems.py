@@ -15,9 +15,9 @@ from typing import Any, Final
 import redis
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.runtime.settings import read_settings
 from tests.cluster.nodes import Cluster, cluster
 from tests.deploy.compose import ROOT, Running, Stage, stage, wait_until
+from tests.many_clients import settings_for_many_clients
 from tests.process_faults.fsync_recorder import cut_power, recorder
 from tests.process_faults.proxy import LossyProxy
 
@@ -206,14 +206,7 @@ class OneProcess(EngineFaults):
 @contextmanager
 def in_one_process(folder: Path) -> Iterator[OneProcess]:
     """What `ledgerline serve` runs: up in a second."""
-    limits = {
-        "rate": 10_000,
-        "burst": 100_000,
-        "read_rate": 10_000,
-        "read_burst": 100_000,
-        "open_games": 100_000,
-    }
-    with run_embedded_server(folder, read_settings(port=0, **limits)) as running:
+    with run_embedded_server(folder, settings_for_many_clients()) as running:
         system = OneProcess(running)
         yield system
         system.client.close()

@@ -23,9 +23,7 @@ def ready(servers: Stage) -> httpx.Response:
 def start(servers: Stage) -> list[Running]:
     """A system that is ready."""
     servers.start_engine()
-    services = [
-        servers.start(name, LEDGERLINE_LOG_LEVEL="info", LEDGERLINE_ANSWER_S="1") for name in SERVICES
-    ]
+    services = [servers.start(name, LEDGERLINE_LOG_LEVEL="info") for name in SERVICES]
     wait_until(
         lambda: ready(servers).json().get("status") == "ok" and len(ready(servers).json()["referees"]) == 2
     )

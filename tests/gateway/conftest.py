@@ -16,13 +16,13 @@ from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.following import hub as hubs
 from services.ledger import DeliveredCommand, RedisLedger
 from services.referee.command_processor import CommandProcessor
-from tests.many_clients import settings_for_many_clients
+from tests.many_clients import PATIENT, settings_for_many_clients
 
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    settings = settings_for_many_clients(answer_s=30)
-    with run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running:
+    settings = settings_for_many_clients()
+    with run_embedded_server(tmp_path_factory.mktemp("server"), settings, limits=PATIENT) as running:
         yield running
 
 

@@ -28,7 +28,7 @@ from tests.gateway.clients import (
     seated,
     unknown,
 )
-from tests.many_clients import settings_for_many_clients
+from tests.many_clients import PATIENT, settings_for_many_clients
 
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
@@ -36,8 +36,8 @@ PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """A server of the module's own, whose engine settings it changes."""
-    settings = settings_for_many_clients(answer_s=30)
-    with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
+    settings = settings_for_many_clients()
+    with run_embedded_server(tmp_path_factory.mktemp("levels"), settings, limits=PATIENT) as running:
         yield running
 
 

@@ -10,6 +10,7 @@ import pytest
 from schemas.codec import unpack_entry
 from schemas.commands import DrawBlind
 from services.bootstrap.embedded import run_embedded_server
+from services.gateway.web.connection_limits import ServerLimits
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
 from tests.gateway.clients import (
@@ -142,9 +143,9 @@ def test_GAME_4_refused_joins_do_not_block_others(http: httpx.Client) -> None:
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A server that takes six commands at once, and then one in ten seconds."""
-    settings = read_settings(port=0, rate=0.1, burst=6)
+    settings, limits = read_settings(port=0, rate=0.1), ServerLimits(burst_s=60)
     with (
-        run_embedded_server(tmp_path_factory.mktemp("slow"), settings) as running,
+        run_embedded_server(tmp_path_factory.mktemp("slow"), settings, limits=limits) as running,
         httpx.Client(base_url=running.url, timeout=120, trust_env=False) as client,
     ):
         yield client

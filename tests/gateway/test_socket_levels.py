@@ -16,6 +16,7 @@ from services.ledger.engine import keys
 from services.ledger.ports.records import MAX_WAITING_COMMANDS
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmation import SOON_S
+from tests.many_clients import PATIENT
 
 
 def test_P1_a_socket_gets_an_acknowledgement_when_its_command_has_the_level(
@@ -79,7 +80,7 @@ def test_P8_a_command_without_a_level_is_unknown_after_the_default_time(
         socket.send("c1", DRAW)
         message = socket.next(SOON_S)
         assert (message["type"], message["id"], message["level"]) == ("unknown", "c1", "accepted")
-    assert waits_s == [server.settings.answer_s]
+    assert waits_s == [PATIENT.answer_s]
 
 
 def test_BUSY_1_a_socket_gets_the_problem_and_nothing_stays_pending(

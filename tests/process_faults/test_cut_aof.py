@@ -87,7 +87,7 @@ def cut_copy(recorded: Recorded, size: int, folder: Path) -> Iterator[RedisLedge
 def play_on(ledger: RedisLedger, games: list[str]) -> None:
     """Play these games to their ends."""
     (referee, _), bots = (
-        build_referee(ledger, read_settings(leases=False)),
+        build_referee(ledger, read_settings(), all_partitions=True),
         BotWorker(ledger, ledger, "bots"),
     )
     for game in games:  # where the cut took those entries; elsewhere they are refused

@@ -14,7 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.server import FRAMES_PER_MESSAGE, KERNEL_SEND_BYTES, open_listener
-from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections, network_of
+from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections, ServerLimits, network_of
 from services.gateway.web.http_protocol import MAX_HEADER_BYTES, MAX_PIPELINED
 from services.gateway.web.websocket_frames import encode_text_frame
 from services.gateway.web.websocket_protocol import CloseCode
@@ -24,6 +24,7 @@ from tests.gateway.clients import CreatedGame, Player, Socket, closed_why, probl
 from tests.security.unread import HIGH_WATER_BYTES, open_unread, ping
 
 BURST, READ_BURST, PER_ADDRESS, CONNECTIONS = 20, 10, 6, 12
+SLOW_S = 20_000  # until a limit has refilled
 FRAME = encode_text_frame(b"x" * 1_000)
 HALF_A_HEADER = b"GET /games HTTP/1.1\r\nHost: x\r\nX-Endless: "
 HALF_A_BODY = b"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{"
@@ -34,10 +35,11 @@ UNLIMITED = ConnectionLimits(frames_a_second=1e9, frames_at_once=1_000_000_000)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """A server whose limits are small. They refill so slowly that no test sees it."""
     settings = read_settings(
-        port=0, rate=0.001, burst=BURST, read_rate=0.001, read_burst=READ_BURST, connections=CONNECTIONS,
-        connections_per_address=PER_ADDRESS, header_s=0.3, body_s=0.3,
+        port=0, rate=BURST / SLOW_S, read_rate=READ_BURST / SLOW_S, connections=CONNECTIONS,
+        connections_per_address=PER_ADDRESS,
     )  # fmt: skip
-    with run_embedded_server(tmp_path_factory.mktemp("floods"), settings) as running:
+    limits = ServerLimits(burst_s=SLOW_S, header_s=0.3, body_s=0.3)
+    with run_embedded_server(tmp_path_factory.mktemp("floods"), settings, limits=limits) as running:
         yield running
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.web.connection_limits import OpenConnections
+from services.gateway.web.connection_limits import OpenConnections, ServerLimits
 from services.runtime.settings import read_settings
 
 READ_BURST = 3
@@ -18,8 +18,9 @@ PROXY = "127.0.0.60"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    settings = read_settings(port=0, read_rate=0.001, read_burst=READ_BURST, proxies=f"{PROXY}, 10.0.0.0/8")
-    with run_embedded_server(tmp_path_factory.mktemp("proxies"), settings) as running:
+    settings = read_settings(port=0, read_rate=0.001, proxies=f"{PROXY}, 10.0.0.0/8")
+    limits = ServerLimits(burst_s=1_000 * READ_BURST)
+    with run_embedded_server(tmp_path_factory.mktemp("proxies"), settings, limits=limits) as running:
         yield running.url
 
 

@@ -73,7 +73,6 @@ def _settings(user: str, url: str, jobs_url: str, port: int, archive: Path) -> S
         webhooks="http",
         webhook_networks="127.0.0.0/8",
         rate=10_000,
-        burst=100_000,
     )
 
 

@@ -95,7 +95,7 @@ def trains_server(
         read_trains_map(_read_one_value(map_file)) if map_file else None,
         _read_deck(deck) if deck else None,
     )
-    settings = read_settings(port=0, rate=10_000.0, burst=100_000, read_rate=10_000.0, read_burst=100_000)
+    settings = read_settings(port=0, rate=10_000.0, read_rate=10_000.0)
     set_up_logging(settings, quiet=True)
     progress = PrintedProgress(as_json)
     result = _play_on_embedded_server(data, settings, tournament, (host, port), progress)

@@ -39,7 +39,7 @@ class WaitingCommands(ResponseModel):
 
     commands: int
     oldest_s: float | None = Field(description="how long this gateway has seen the oldest of them wait")
-    stalled_partitions: list[int] = Field(description="those where that is LEDGERLINE_STALL_S or longer")
+    stalled_partitions: list[int] = Field(description="those where that is 10 s or longer")
 
 
 class Readiness(ResponseModel):

@@ -11,13 +11,29 @@ from typing import Any, Final, NamedTuple
 IPV6_PREFIX: Final = 64  # bits: a network this large is one household, which may use any address in it
 
 
+@dataclass(frozen=True)
+class ServerLimits:
+    """The patience of a gateway with its clients and its referees, the same in every installation."""
+
+    burst_s: float = 4  # so many seconds' worth of its rate a sender may send at once
+    header_s: float = 10  # until a request's header is there
+    body_s: float = 30  # until its body is there
+    unread_s: float = 30  # that a client may take in nothing of what it was sent
+    unsent_bytes: int = 256 << 10  # that wait for a client that reads slowly
+    answer_s: float = 5  # until a command without a verdict is answered `unknown`
+    stall_s: float = 10  # until a partition is logged whose oldest command has no verdict
+
+
+SERVER_LIMITS: Final = ServerLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
     """What one connection may do."""
 
-    header_s: float = 10  # until a request's header is there
-    body_s: float = 30  # until its body is there
-    unsent_bytes: int = 256 << 10  # that wait for a client that reads slowly
+    header_s: float = ServerLimits.header_s
+    body_s: float = ServerLimits.body_s
+    unsent_bytes: int = ServerLimits.unsent_bytes
     frames_a_second: float = 200  # of a WebSocket, of all kinds
     frames_at_once: int = 800
 
