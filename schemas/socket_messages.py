@@ -134,7 +134,7 @@ def _received_messages() -> JsonSchema:
         wait_ms={"type": "integer", "minimum": 1, "description": "how long to wait for it"},
     )
     return {
-        "token": _message("The token, in the first message.", _object({"token": TEXT}), {"token": "ll2.jg4k2v8Q.M2Y5YTFj.c2lnbmF0dXJl"}),
+        "token": _message("The token, in the first message.", _object({"token": TEXT}), {"token": "ll1.jg4k2v8Q.M2Y5YTFj.c2lnbmF0dXJl"}),
         "command": _message("A command of the seat whose token it is.", command, {"id": "c1", "command": {"type": "draw_blind"}}),
     }  # fmt: skip
 

@@ -5,7 +5,7 @@ to join, under the same command id, returns a token of that seat. The holder of 
 token; only the servers have it.
 
 A token names the key that it is signed with, its generation (a withdrawal makes all earlier generations
-of a seat void) and its end. Tokens of before (`ll1`) have neither: they are of generation 0 and have no end.
+of a seat void) and its end.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ HOST: Final = "host"
 MIN_KEY_CHARACTERS: Final = 32
 DAY_S: Final = 86_400
 DEFAULT_LIFE_S: Final = 30 * DAY_S
-_PREFIX: Final = "ll2"
-_FORMER_PREFIX: Final = "ll1"
+_PREFIX: Final = "ll1"
 _INVITATION_PREFIX: Final = "lli1"
 _DOMAINS: Final = {  # what a signature is about: one of another kind is none
-    _FORMER_PREFIX: b"ledgerline/token/1",
-    _PREFIX: b"ledgerline/token/2 ",
+    _PREFIX: b"ledgerline/token/1 ",
     _INVITATION_PREFIX: b"ledgerline/invitation/1 ",
 }
 
@@ -43,14 +41,12 @@ class Token(NamedTuple):
     """What a token states: its holder, how often tokens of that seat had been withdrawn, and its end."""
 
     holder: Holder
-    generation: int = 0
-    ends_at_s: int | None = (
-        None  # seconds since 1970, by the wall clock; None: of the former form, without an end
-    )
+    generation: int
+    ends_at_s: int  # seconds since 1970, by the wall clock
 
     def has_ended(self, now_s: float) -> bool:
         """Whether its end has come, at this time of the wall clock."""
-        return self.ends_at_s is not None and self.ends_at_s <= now_s
+        return self.ends_at_s <= now_s
 
 
 class Invitation(NamedTuple):
@@ -59,7 +55,7 @@ class Invitation(NamedTuple):
     game: str
     seat: Seat
     ends_at_s: int  # seconds since 1970, by the wall clock
-    times_freed: int = 0  # how often the host had freed the seat: one of before is void
+    times_freed: int = 0  # how often the host had freed the seat: freeing it again voids this
 
 
 class TokenKeys:
@@ -72,49 +68,45 @@ class TokenKeys:
     def mint(self, token: Token) -> str:
         """The text of a token: always the same for the same statement."""
         (game, seat), generation, ends_at_s = token
-        assert ends_at_s is not None, "a new token has an end"
-        key = self.keys[0]
         claim = f"{game}/{HOST if seat is None else seat}/{generation}/{ends_at_s}"
-        return ".".join((_PREFIX, _key_id(key), _encode_base64(claim.encode()), _sign(key, _PREFIX, claim)))
+        return self._sign_claim(_PREFIX, claim)
 
     def verify(self, text: str) -> Token | None:
         """What the token states, or None if none of these keys made it. Its end isn't looked at."""
-        try:
-            prefix, *key_ids, body, signature = text.split(".")
-            claim = _decode_base64(body).decode()
-            keys = self.keys if prefix == _FORMER_PREFIX and not key_ids else ()
-            if prefix == _PREFIX and len(key_ids) == 1 and key_ids[0] in self._by_id:
-                keys = (self._by_id[key_ids[0]],)
-            # compared as text: base64 reads other texts alike
-            if not any(
-                hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode()) for key in keys
-            ):
-                return None
-            return _read_claim(claim)
-        except (ValueError, UnicodeError):
-            return None
+        claim = self._signed_claim(_PREFIX, text)
+        return None if claim is None else _read_claim(claim)
 
     def mint_invitation(self, invitation: Invitation) -> str:
         """The text of an invitation: always the same for the same statement. It is no token, and no token is one."""
-        *stated, times_freed = invitation
-        key, claim = self.keys[0], "/".join(map(str, invitation if times_freed else stated))
-        signature = _sign(key, _INVITATION_PREFIX, claim)
-        return ".".join((_INVITATION_PREFIX, _key_id(key), _encode_base64(claim.encode()), signature))
+        return self._sign_claim(_INVITATION_PREFIX, "/".join(map(str, invitation)))
 
     def verify_invitation(self, text: str) -> Invitation | None:
         """What the invitation states, or None if none of these keys made it. Its end isn't looked at."""
+        if (claim := self._signed_claim(_INVITATION_PREFIX, text)) is None:
+            return None
+        game, *numbers = claim.split("/")
+        return Invitation(game, *map(int, numbers))
+
+    def _sign_claim(self, prefix: str, claim: str) -> str:
+        key = self.keys[0]
+        return ".".join((prefix, _key_id(key), _encode_base64(claim.encode()), _sign(key, prefix, claim)))
+
+    def _signed_claim(self, prefix: str, text: str) -> str | None:
+        """The claim in a text of this kind, or None if none of these keys signed it."""
         try:
-            prefix, key_id, body, signature = text.split(".")
+            stated_prefix, key_id, body, signature = text.split(".")
             claim = _decode_base64(body).decode()
-            key = self._by_id.get(key_id)
-            if prefix != _INVITATION_PREFIX or key is None:
-                return None
-            if not hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode()):
-                return None
-            game, *numbers = claim.split("/")
-            return Invitation(game, *map(int, numbers)) if len(numbers) in (2, 3) else None
         except (ValueError, UnicodeError):
             return None
+        key = self._by_id.get(key_id)
+        # compared as text: base64 reads other texts alike
+        if (
+            stated_prefix != prefix
+            or key is None
+            or not hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode())
+        ):
+            return None
+        return claim
 
 
 def parse_token_keys(text: str, field: str) -> TokenKeys:
@@ -138,12 +130,9 @@ def token_end_s(now_s: float, life_s: int) -> int:
 
 
 def _read_claim(claim: str) -> Token:
-    game, holder, *rest = claim.split("/")
-    held = Holder(game, None if holder == HOST else int(holder))
-    if not rest:
-        return Token(held)
-    generation, ends_at_s = map(int, rest)
-    return Token(held, generation, ends_at_s)
+    game, holder, generation, ends_at_s = claim.split("/")
+    seat = None if holder == HOST else int(holder)
+    return Token(Holder(game, seat), int(generation), int(ends_at_s))
 
 
 def _key_id(key: bytes) -> str:

@@ -41,7 +41,7 @@ def test_a_finished_and_a_running_game(tmp_path: Path) -> None:
     for words in (
         (ada.game, "--seat", 0),
         (ada.game, "--seat", 0, "--token", bo.token),
-        (ada.game, "--seat", 0, "--token", "ll2.x"),
+        (ada.game, "--seat", 0, "--token", "ll1.x"),
     ):
         code, shown = suggest(*words)
         assert code == 2 and "--token" in shown

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from schemas.codec import pack_private_part, pack_public
+from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.rows import VisibilitySplit, event_to_row
@@ -48,7 +49,9 @@ class EngineHarness(NamedTuple):
         public = pack_public(1, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
         private_part = pack_private_part(0, id_, {0: event_to_row(CardDrawn(0, card))})
         await add_entry(self.store, PARTITION, GAME, number, public, {0: private_part})
-        await self.store.hset(keys.command_results(PARTITION, GAME, 0), id_, number)
+        await self.store.hset(
+            keys.command_results(PARTITION, GAME, 0), id_, f"{number} {digest_command(DrawBlind())}"
+        )
 
     async def lose_game(self) -> None:
         """Delete the game, as if a replica took over that never had it."""

@@ -67,7 +67,9 @@ def test_P2_a_command_is_queued_in_order_though_the_engine_forgot_the_script(url
         ] * 6
 
         await harness.decide("c0", 7)
-        assert await harness.ledger.submit(envelopes[0]) == CommandResult(7)
+        assert await harness.ledger.submit(envelopes[0]) == CommandResult(
+            7, command_digest=digest_command(DrawBlind())
+        )
 
     run_with_engine(url, scenario)
 

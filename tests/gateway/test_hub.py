@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as Away
 
+from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.tokens import TokenKeys
 from services.gateway.errors import NotYetError
@@ -256,7 +257,8 @@ def test_P1_a_verdict_whose_notification_was_lost_is_found_and_none_is_unknown()
         )
         await asyncio.sleep(0.1)
         await harness.write("game", 1, 1, seats=(0,))
-        await harness.store.hset(keys.command_results(partition, "game", 0), "mine", 1)
+        verdict = f"1 {digest_command(StartGame())}"
+        await harness.store.hset(keys.command_results(partition, "game", 0), "mine", verdict)
         reached = await command
         assert reached.entry is not None
         assert (str(reached.level), reached.sequence, reached.entry.number) == ("decided", 1, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import httpx
 import pytest
@@ -14,7 +14,6 @@ from schemas.command_digest import digest_command
 from schemas.commands import ClaimRoute, CreateGame, SeatPlan, TakeSeat
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
-from services.ledger.engine import keys
 from tests.gateway.clients import (
     DRAW,
     CreatedGame,
@@ -175,15 +174,6 @@ def test_P2_the_same_cards_in_another_order_are_the_same_command() -> None:
         for options in ({"cars": 8, "deal": 4}, {"deal": 4, "cars": 8}, {"deal": 4, "cars": 9})
     ]
     assert created[0] == created[1] != created[2]
-
-
-def test_P2_a_verdict_of_before_there_were_digests_answers_any_command(
-    http: httpx.Client, server: EmbeddedServer, ledger: RedisLedger, store: Any
-) -> None:
-    ada, _ = in_turn(http)
-    first = ada.send(DRAW, "early").json()
-    store.hset(keys.command_results(ledger.partition_of(ada.game), ada.game, ada.seat), "early", 7)
-    assert ada.send(PASS, "early").json() == first
 
 
 def test_P2_a_creation_or_a_join_under_an_id_of_another_is_answered_so_and_opens_nothing(

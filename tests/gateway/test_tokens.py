@@ -149,11 +149,11 @@ def forgeries(server: EmbeddedServer, token: str, game: str) -> list[str]:
     return [
         token[:-1], token[:-8], token[1:], token[:20], token.upper(), token[::-1],
         signed, f"{signed}.", f"{prefix}.{key_id}..{signature}", f"{token}.x", f"ll3.{key_id}.{body}.{signature}",
-        f"{prefix}.{key_id}.{other}.{signature}", f"{prefix}.{body}.{signature}", f"ll1.{body}.{signature}",
+        f"{prefix}.{key_id}.{other}.{signature}", f"{prefix}.{body}.{signature}", f"ll2.{body}.{signature}",
         f"{prefix}..{body}.{signature}", f"{prefix}.{key_id[::-1]}.{body}.{signature}",
         f"{signed}.{urlsafe_b64encode(raw).decode()}",
         minted(b"another key", game, 0), minted(b"", game, 0), minted(key + b"x", game, 0),
-        "null", "..", "...", "ll1..", "ll2...", "a.b.c", "a.b.c.d", "%00", "\xff\xfe.\xff.\xff", "x" * 8_000, f"{token} {token}",
+        "null", "..", "...", "ll1..", "ll1...", "a.b.c", "a.b.c.d", "%00", "\xff\xfe.\xff.\xff", "x" * 8_000, f"{token} {token}",
     ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from schemas.codec import pack_private_part, pack_public
+from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
@@ -20,6 +21,7 @@ GAME = "game-one"
 PARTITION = keys.partition_of(GAME, PARTITIONS)
 SERVER_DELIVERY = DeliveredCommand(PARTITION, "", b"")
 NOON = 1_800_000_000_000
+DIGEST = digest_command(DrawBlind())
 
 
 def envelope_of(id_: str, seat: Seat | None = 0, game: str = GAME) -> CommandEnvelope:
@@ -52,6 +54,7 @@ def append_request(
         "previous_head": head_after(*(f"c{n}" for n in range(1, expected + 1))) if expected > 0 else b"",
         "sender": 0,
         "command_id": id_,
+        "command_digest": DIGEST,
         "at_ms": NOON + expected,
         "entry": f"entry of {id_}".encode(),
         "public": public_of(id_),

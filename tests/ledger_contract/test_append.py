@@ -17,6 +17,7 @@ from services.ledger import (
 from services.ledger.engine import keys
 from tests.conftest import ALL
 from tests.ledger_contract.given import (
+    DIGEST,
     GAME,
     NOON,
     PARTITION,
@@ -39,7 +40,7 @@ def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger
     assert ledger.append([full_request(0, delivery)]) == [AppendResult(AppendStatus.APPENDED, 1)]
     assert ledger.read_entries(GAME) == [b"entry of c1"]
     assert [entry.number for entry in ledger.read_view(GAME, None)] == [1]
-    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
+    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1, command_digest=DIGEST)
     assert [t.task for t in ledger.take_tasks("bots", 10, 0)] == [bot_task(1, 1), bot_task(3, 1)]
     assert ledger.due_deadlines(NOON + 9000, ALL) == [(GAME, NOON + 9000)]
     assert ledger.games() == [GAME]
@@ -132,8 +133,8 @@ def test_P2_the_same_id_of_another_sender_is_another_command(ledger: RedisLedger
     assert ledger.append([append_request(expected=1, sender=sender)]) == [
         AppendResult(AppendStatus.APPENDED, 2)
     ]
-    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
-    assert ledger.read_result(GAME, sender, "c1") == CommandResult(2)
+    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1, command_digest=DIGEST)
+    assert ledger.read_result(GAME, sender, "c1") == CommandResult(2, command_digest=DIGEST)
     assert ledger.read_result(GAME, 2, "c1") is None
 
 

@@ -14,6 +14,7 @@ from services.ledger.engine.connection import connect, init_partition_count
 from services.ledger.scripts.lua_scripts import REMOVE_CONSUMER, run_script
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import (
+    DIGEST,
     GAME,
     PARTITION,
     append_request,
@@ -132,7 +133,7 @@ def test_P2_a_verdict_counts_for_more_than_a_rejection(ledger: RedisLedger) -> N
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
     ledger.reject_without_entry(delivery, envelope_of("c1"), "GAME-1", "not yet")
     ledger.append([append_request()])
-    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
+    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1, command_digest=DIGEST)
 
 
 def test_P8_a_dead_letter_is_kept_with_the_reason(

@@ -41,11 +41,11 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "an id's verdict isn't recorded", "P2", "services/ledger/scripts/lua/append_entry.lua",
-        "redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])", "", CONTRACT,
+        "redis.call('HSET', KEYS[4], ARGV[5], number .. ' ' .. ARGV[15])", "", CONTRACT,
     ),
     Mutant(
         "a verdict is kept without its command", "P2", "services/ledger/scripts/lua/append_entry.lua",
-        "ARGV[15] == '' and number or number .. ' ' .. ARGV[15]", "number", IDEMPOTENCY,
+        "ARGV[5], number .. ' ' .. ARGV[15])", "ARGV[5], number)", IDEMPOTENCY,
     ),
     Mutant(
         "a submission doesn't find an earlier verdict", "P2", "services/ledger/scripts/lua/submit_command.lua",
@@ -53,7 +53,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "an id answers any command", "P2", "services/gateway/games/command_tracking.py",
-        "result.command_digest in (\"\", digest_command(envelope.command))", "True", IDEMPOTENCY,
+        "result.command_digest == digest_command(envelope.command)", "True", IDEMPOTENCY,
     ),
     Mutant(
         "two commands of a socket share an id while they wait", "P2", "services/gateway/sockets/websocket_commands.py",

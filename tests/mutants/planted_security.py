@@ -37,7 +37,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "any key is taken for the one that a token names", "security", "schemas/tokens.py",
-        "                keys = (self._by_id[key_ids[0]],)\n", "                keys = self.keys\n", TOKEN_KEYS,
+        "        key = self._by_id.get(key_id)\n", "        key = self.keys[0]\n", TOKEN_KEYS,
     ),
     Mutant(
         "the document lacks a status", "security", "services/gateway/models/openapi.py",

@@ -58,6 +58,7 @@ def create_by_version(ledger: RedisLedger, client: Any, ruleset: str, version: i
         previous_head=b"",
         sender=None,
         command_id="create",
+        command_digest="",
         at_ms=NOON,
         entry=sealed.entry,
         public=sealed.public,

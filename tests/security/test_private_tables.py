@@ -133,7 +133,7 @@ def test_TOKEN_1_a_seat_is_taken_only_with_its_invitation(whole: WholeServer) ->
         others[1]: 403,
         TokenKeys(b"f" * 32).mint_invitation(Invitation(created.game, 1, 1 << 40)): 401,
         mint(Invitation(created.game, 1, int(time.time()) - 1)): 401,
-        invited[1].replace("lli1", "ll2"): 401,
+        invited[1].replace("lli1", "ll1"): 401,
         ".".join((*invited[1].split(".")[:3], invited[0].split(".")[3])): 401,  # the signature of another
     }
     for text, status in not_invitations.items():

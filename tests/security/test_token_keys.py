@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from hashlib import sha256
 from threading import Event
 from typing import Any, Final
 
@@ -17,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import Holder, Token, TokenKeys, parse_token_keys, token_end_s
+from schemas.tokens import Holder, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import run_gateway
 from services.gateway.app import create_app
 from services.gateway.errors import TokenError
@@ -37,13 +34,6 @@ GAME: Final = "0a1b2c3d4e5f"
 OLD, NEW = b"o" * 32, b"n" * 32
 
 
-def former_token(key: bytes, game: str, seat: int) -> str:
-    """A token of the form that the product signed before tokens named their key."""
-    claim = f"{game}/{seat}".encode()
-    signature = hmac.new(key, b"ledgerline/token/1" + claim, sha256).digest()[:24]
-    return ".".join(("ll1", *(urlsafe_b64encode(raw).decode().rstrip("=") for raw in (claim, signature))))
-
-
 @pytest.mark.parametrize("key", ["k" * 31, f"{'k' * 40},{'s' * 31}", f"{'k' * 40},", "secret"])
 def test_TOKEN_1_a_key_that_can_be_guessed_is_refused_with_what_to_do(key: str) -> None:
     settings = read_settings(token_key=SecretStr(key))
@@ -60,12 +50,6 @@ def test_TOKEN_1_keys_rotate_and_a_token_names_its_own() -> None:
     assert [keys.verify(new) for keys in (before, meanwhile, after)] == [None, token, token]
     assert old.split(".")[1] != new.split(".")[1]
     assert meanwhile.verify(".".join((new.split(".")[0], old.split(".")[1], *new.split(".")[2:]))) is None
-
-
-def test_TOKEN_1_a_former_token_is_taken_while_its_key_is_there() -> None:
-    token = former_token(OLD, GAME, 3)
-    assert parse_token_keys(f"{NEW.decode()}, {OLD.decode()}", "").verify(token) == Token(Holder(GAME, 3))
-    assert TokenKeys(NEW).verify(token) is None
 
 
 class Clocks:
@@ -104,15 +88,14 @@ async def refusal_of(gateway: Authorization, token: str) -> str:
 def test_TOKEN_1_a_withdrawn_token_opens_nothing_at_any_gateway_soon() -> None:
     async def check(clocks: Clocks, one: Authorization, other: Authorization) -> None:
         lost, others, host = [await one.issue(GAME, seat) for seat in (0, 1, None)]
-        former = former_token(NEW, GAME, 0)
-        for token in (lost, others, host, former):
+        for token in (lost, others, host):
             assert [await refusal_of(gateway, token) for gateway in (one, other)] == ["", ""]
 
-        mine = await one.withdraw(Token(Holder(GAME, 0)))
+        mine = await one.withdraw(Token(Holder(GAME, 0), 0, 1 << 40))
 
-        assert await refusal_of(one, lost) == await refusal_of(one, former) == "this token was withdrawn"
+        assert await refusal_of(one, lost) == "this token was withdrawn"
         clocks.monotonic_s += GENERATIONS_KEPT_S
-        assert await refusal_of(other, lost) == await refusal_of(other, former) == "this token was withdrawn"
+        assert await refusal_of(other, lost) == "this token was withdrawn"
         for token in (mine, others, host, await other.issue(GAME, 0)):
             assert [await refusal_of(gateway, token) for gateway in (one, other)] == ["", ""]
 

@@ -14,7 +14,7 @@ from services.gateway.errors import TokenError
 from services.gateway.games import token_watch
 from services.gateway.games.token_watch import Refusals, TokenWatch
 
-TOKENS = [Token(Holder(f"game-{number}", 0)) for number in range(40)]
+TOKENS = [Token(Holder(f"game-{number}", 0), 0, 1 << 40) for number in range(40)]
 WITHDRAWN = TokenError("this token was withdrawn")
 
 

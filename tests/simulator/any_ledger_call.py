@@ -69,6 +69,7 @@ class AnyLedgerCall:
             previous_head=self.rng.choice((head, head, b"another")),
             sender=self.rng.choice((0, 1, None)),
             command_id=f"c{self.rng.randrange(40)}",
+            command_digest=f"d{self.rng.randrange(40)}",
             at_ms=self.rng.randrange(1000),
             entry=self.rng.randbytes(9),
             public=self.rng.randbytes(9),

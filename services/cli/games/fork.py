@@ -109,7 +109,7 @@ def _describe_fork(state: GameState, creation: bytes, token_keys: TokenKeys, lif
     end_s = token_end_s(time.time(), life_s)
 
     def mint(seat: Seat | None) -> str:
-        return token_keys.mint(Token(Holder(state.game, seat), ends_at_s=end_s))
+        return token_keys.mint(Token(Holder(state.game, seat), 0, end_s))
 
     invitations = {
         seat: token_keys.mint_invitation(Invitation(state.game, seat, end_s))

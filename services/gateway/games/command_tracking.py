@@ -192,7 +192,7 @@ class CommandTracker:
 
     async def _require_same_command(self, envelope: CommandEnvelope, result: CommandResult | None) -> None:
         """Raise ReusedIdError, with the verdict, where that is the answer to another command."""
-        if result is None or result.command_digest in ("", digest_command(envelope.command)):
+        if result is None or result.command_digest == digest_command(envelope.command):
             return
         entry = await self._read_verdict(envelope, result.sequence, DECIDED)
         raise reused_id_error_of(envelope, result.sequence, entry)

@@ -61,6 +61,7 @@ class AppendRequest(NamedTuple):
     previous_head: bytes  # the head after them; empty where it isn't known
     sender: Seat | None
     command_id: str
+    command_digest: str  # of what the command asks for
     at_ms: int  # milliseconds since 1970, by the wall clock
     entry: bytes
     public: bytes
@@ -70,7 +71,6 @@ class AppendRequest(NamedTuple):
     deadline_ms: int | None  # by the game clock
     eviction: EvictAt | EvictionChange = EvictionChange.KEEP
     is_listed: bool = True  # the game stands in the list that everybody may read
-    command_digest: str = ""  # of what the command asks for; empty where it isn't known
     names: Sequence[SaltedName] = ()  # that this entry commits to
     secret: bytes = (
         b""  # what of the entry neither `public` nor `private_parts` have; empty where that isn't known
@@ -125,4 +125,4 @@ class CommandResult(NamedTuple):
     sequence: int
     rule: str = ""
     reason: str = ""
-    command_digest: str = ""  # of the command that the entry answers; empty where it isn't known
+    command_digest: str = ""  # of the command that the entry answers; a rejection has none

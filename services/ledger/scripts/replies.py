@@ -25,8 +25,8 @@ def require_game_reply(game: str, reply: Reply) -> Reply:
 
 
 def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResult | None:
-    """The result of a command, from its verdict (its entry's number, and the command's digest where it has one)
-    and its packed rejection."""
+    """The result of a command, from its verdict (its entry's number and the command's digest) and its
+    packed rejection."""
     if verdict is not None:
         sequence, _, digest = verdict.partition(b" ")
         return CommandResult(int(sequence), command_digest=digest.decode())

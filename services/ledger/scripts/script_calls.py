@@ -118,6 +118,7 @@ def _as_append_request(duplicate: DuplicateCommand) -> AppendRequest:
         previous_head=b"",
         sender=duplicate.sender,
         command_id=duplicate.command_id,
+        command_digest="",
         at_ms=0,
         entry=b"",
         public=b"",

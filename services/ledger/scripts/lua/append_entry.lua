@@ -8,7 +8,7 @@
 --       10 next deadline ('' for none)
 --       11 eviction time ('' to remove it, '=' to keep it)  12 game  13 notification channel
 --       14 wake-up channel of the bots ('' for none)
---       15 digest of the command ('' where it isn't known)
+--       15 digest of the command
 --       16 what of the log entry the view doesn't have ('' where that isn't known)
 --       17 how the notification is published: SPUBLISH on a cluster, else PUBLISH
 --       18 number of tasks  19 number of private parts  20.. the tasks, then seat and private part of each
@@ -21,7 +21,7 @@
 -- length that was folded, and another head.
 --
 -- A sender's command results hold the number for each id, and after a space the digest of the
--- command, so that the id sent again with another one is noticed. Results of before have the number alone.
+-- command, so that the id sent again with another one is noticed.
 --
 -- Returns {1, number} appended; {0, number} this command id has that entry already; {-1, length}
 -- another referee appended first; {-2, length} the game's keys don't fit each other. A script has
@@ -107,7 +107,7 @@ redis.call('SET', KEYS[11], number .. ' ' .. ARGV[9])
 for a = names, #ARGV, 2 do
   redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
 end
-redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])
+redis.call('HSET', KEYS[4], ARGV[5], number .. ' ' .. ARGV[15])
 for a = 20, parts - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
