@@ -22,7 +22,7 @@ from services.gateway.games.service import GatewayService
 from services.gateway.health.engine_settings_watch import EngineSettingsWatch
 from services.gateway.health.health_watch import HealthWatch
 from services.gateway.models import openapi
-from services.gateway.models.openapi_document import declare_document
+from services.gateway.models.openapi import declare_document
 from services.gateway.routes import (
     api_descriptions,
     disputes,

@@ -13,12 +13,12 @@ from typing import Any, Final
 import httpx
 
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.models import openapi_document
-from services.gateway.models.openapi_document import EXAMPLES_FILE, example_name
+from services.gateway.models import openapi
+from services.gateway.models.openapi import EXAMPLES_FILE, example_name
 from tests.gateway.clients import LEAVE, Json, bearer, in_turn
 from tests.many_clients import settings_for_many_clients
 
-FOLDER: Final = Path(openapi_document.__file__).parent
+FOLDER: Final = Path(openapi.__file__).parent
 MOST_ITEMS: Final = 2
 
 

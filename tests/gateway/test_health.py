@@ -13,8 +13,7 @@ from redis.exceptions import OutOfMemoryError
 
 from schemas.commands import CommandEnvelope, StartGame
 from services.gateway.following.answer_watch import QUIET_S, AnswerWatch
-from services.gateway.health.health_watch import HealthWatch
-from services.gateway.health.referee_watch import SILENT_S
+from services.gateway.health.health_watch import SILENT_S, HealthWatch
 from services.gateway.models.health_models import Readiness
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger

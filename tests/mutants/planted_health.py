@@ -15,23 +15,23 @@ REPEATED: Final = ("tests/security/test_repeated_errors.py",)
 
 HEALTH_MUTANTS: Final = (
     Mutant(
-        "without a referee all is well", "P7", "services/gateway/health/referee_watch.py",
+        "without a referee all is well", "P7", "services/gateway/health/health_watch.py",
         "return self.silence_s(now_s) >= SILENT_S", "return False", HEALTH,
     ),
     Mutant(
-        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/referee_watch.py",
+        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/health_watch.py",
         "if known is None or known.heartbeat_ms != heartbeat_ms:", "if True:", HEALTH,
     ),
     Mutant(
-        "a stalled partition isn't told of", "P8", "services/gateway/health/partition_watch.py",
+        "a stalled partition isn't told of", "P8", "services/gateway/health/health_watch.py",
         "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if False:", HEALTH,
     ),
     Mutant(
-        "a stalled partition is told of at every look", "P8", "services/gateway/health/partition_watch.py",
+        "a stalled partition is told of at every look", "P8", "services/gateway/health/health_watch.py",
         "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if now_s - since_s >= self.stall_s:", HEALTH,
     ),
     Mutant(
-        "a busy partition counts as stalled", "P8", "services/gateway/health/partition_watch.py",
+        "a busy partition counts as stalled", "P8", "services/gateway/health/health_watch.py",
         "before is not None and before.backlog.oldest_mark == backlog.oldest_mark", "before is not None", HEALTH,
     ),
     Mutant(

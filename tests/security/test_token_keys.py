@@ -18,7 +18,7 @@ from schemas.tokens import Holder, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import run_gateway
 from services.gateway.app import create_app
 from services.gateway.errors import TokenError
-from services.gateway.games import authorization, token_watch
+from services.gateway.games import authorization
 from services.gateway.games.authorization import GENERATIONS_KEPT_S, Authorization
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
@@ -130,7 +130,7 @@ def test_TOKEN_1_the_generations_that_a_gateway_keeps_are_bounded(monkeypatch: p
 def test_TOKEN_1_who_holds_a_seat_withdraws_its_tokens_over_http(
     whole: WholeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token_watch, "TOKEN_CHECK_S", 0.05)
+    monkeypatch.setattr(authorization, "TOKEN_CHECK_S", 0.05)
     created, key = CreatedGame(whole.http, "human", "human"), new_id()
     path = f"/games/{created.game}"
     joined = whole.http.post(f"{path}/join", json={"name": "Ada"}, headers={"Idempotency-Key": key}).json()

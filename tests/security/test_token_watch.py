@@ -11,8 +11,8 @@ from redis.exceptions import ConnectionError as Away
 
 from schemas.tokens import Holder, Token
 from services.gateway.errors import TokenError
-from services.gateway.games import token_watch
-from services.gateway.games.token_watch import Refusals, TokenWatch
+from services.gateway.games import authorization
+from services.gateway.games.authorization import Refusals, TokenWatch
 
 TOKENS = [Token(Holder(f"game-{number}", 0), 0, 1 << 40) for number in range(40)]
 WITHDRAWN = TokenError("this token was withdrawn")
@@ -38,7 +38,7 @@ def watching(
     scenario: Callable[[Checks, list[asyncio.Task[None]]], Coroutine[Any, Any, None]],
 ) -> None:
     """Run a scenario while every token is watched; nothing is left behind."""
-    monkeypatch.setattr(token_watch, "TOKEN_CHECK_S", 0.02)
+    monkeypatch.setattr(authorization, "TOKEN_CHECK_S", 0.02)
 
     async def run() -> None:
         checks = Checks()

@@ -6,9 +6,10 @@ A token is a signed statement (schemas/tokens.py). Whether it was withdrawn is r
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -18,13 +19,79 @@ from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.errors import NotYoursError, RefusedError, TokenError
 from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
-from services.gateway.games.token_watch import TokenWatch
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
 
 GENERATIONS_KEPT_S: Final = 2.0
 MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
+TOKEN_CHECK_S: Final = 3.0  # how often the token of an open socket is checked again
+CHECKS_APART: Final = 20  # how often in that time those that are due are looked for
+MAX_AT_ONCE: Final = 256  # tokens
+
+Watched = tuple[Token, asyncio.Future[None]]  # done once nobody watches it any more
+Refusals = Sequence[TokenError | None]  # why each token opens nothing any more
+
+
+class TokenWatch:
+    """Checks the tokens of open sockets now and then, all that are due at a time by one read of the engine: a read for
+    each alone costs a gateway more than the moves of its games do. `check` answers why each token opens nothing any
+    more, or None."""
+
+    def __init__(self, check: Callable[[Sequence[Token]], Awaitable[Refusals]]) -> None:
+        self._check = check
+        self._due: deque[tuple[float, Token, asyncio.Future[None]]] = deque()  # by the loop's time
+        self._watchers = 0
+        self._checking: asyncio.Task[None] | None = None
+
+    async def watch(self, token: Token) -> None:
+        """Raise TokenError once the token has ended or is withdrawn."""
+        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._watchers += 1
+        self._schedule(token, refused)
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._check_due())
+        try:
+            await refused
+        finally:
+            refused.cancel()
+            self._watchers -= 1
+            if not self._watchers:
+                self._due.clear()
+                if self._checking is not None:
+                    self._checking.cancel()
+                    self._checking = None
+
+    def _schedule(self, token: Token, refused: asyncio.Future[None]) -> None:
+        due_s = asyncio.get_running_loop().time() + TOKEN_CHECK_S  # later than all before: they wait as long
+        self._due.append((due_s, token, refused))
+
+    async def _check_due(self) -> None:
+        due: list[Watched] = []
+        try:
+            while True:
+                await asyncio.sleep(TOKEN_CHECK_S / CHECKS_APART)
+                while due := self._take_due():
+                    refusals = await self._check([token for token, _ in due])
+                    for (token, refused), refusal in zip(due, refusals, strict=True):
+                        if refusal is None:
+                            self._schedule(token, refused)
+                        elif not refused.done():
+                            refused.set_exception(refusal)
+        except Exception as error:  # a bug: no socket stays open unwatched
+            self._checking = None
+            for _, refused in (*due, *(waiting[1:] for waiting in self._due)):
+                if not refused.done():
+                    refused.set_exception(error)
+
+    def _take_due(self) -> list[Watched]:
+        """Take those whose time has come, and that somebody still watches."""
+        now_s, taken = asyncio.get_running_loop().time(), list[Watched]()
+        while self._due and self._due[0][0] <= now_s and len(taken) < MAX_AT_ONCE:
+            _, token, refused = self._due.popleft()
+            if not refused.done():
+                taken.append((token, refused))
+        return taken
 
 
 class Authorization:

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.health.partition_watch import PartitionWatch
-from services.gateway.health.referee_watch import RefereeWatch
 from services.gateway.models.health_models import EngineHealth, Readiness, RefereeHealth, WaitingCommands
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.keys import MEMBERSHIP_KEY
+from services.ledger.operations.backlog_queries import Backlog, BacklogOrError
 from services.runtime.logging_setup import get_logger
 from services.runtime.write_refusals import write_refusal
 
 log = get_logger("gateway")
 POLL_INTERVAL_S: Final = 2.0
 NODE_TIMEOUT_S: Final = 3.0  # a node that answers later counts as away
+SILENT_S: Final = 5.0  # without a sign of any referee: their leases have ended, and nobody took them over
+FORGET_S: Final = 600.0  # a name in the membership that is silent for so long
 EngineStatus = Literal["ok", "away", "refuses writes"]
 
 
@@ -32,6 +33,107 @@ class NodeHealth(NamedTuple):
 
     status: EngineStatus
     why: str = ""
+
+
+class Waiting(NamedTuple):
+    """What waits in a partition, the oldest of it since a moment of the gateway's own clock."""
+
+    backlog: Backlog
+    since_s: float
+
+
+class PartitionWatch:
+    """Notices partitions whose oldest command gets no verdict for `stall_s`. Each is logged once when that
+    begins, and once when it is over. Ages go by this process's clock: no wall clock makes a command old."""
+
+    def __init__(self, stall_s: float) -> None:
+        self.stall_s = stall_s
+        self.waiting: dict[int, Waiting] = {}
+        self.stalled: dict[int, float] = {}  # by partition: since when its oldest command waits
+        self.unreadable: set[int] = set()  # their node is away, or a key of theirs holds another type
+
+    def update(self, backlogs: Mapping[int, BacklogOrError], now_s: float) -> None:
+        """Take what was read of some partitions. One that couldn't be read is as it was."""
+        for partition, backlog in sorted(backlogs.items()):
+            if isinstance(backlog, Backlog):
+                self.unreadable.discard(partition)
+                self._update_partition(partition, backlog, now_s)
+            else:
+                self.unreadable.add(partition)
+
+    def count(self) -> int:
+        """How many commands wait."""
+        return sum(waiting.backlog.waiting for waiting in self.waiting.values())
+
+    def oldest_s(self, now_s: float) -> float | None:
+        """How long the oldest command has waited; None where none waits."""
+        return max((now_s - waiting.since_s for waiting in self.waiting.values()), default=None)
+
+    def _update_partition(self, partition: int, backlog: Backlog, now_s: float) -> None:
+        before = self.waiting.pop(partition, None)
+        if backlog.waiting:
+            goes_on = before is not None and before.backlog.oldest_mark == backlog.oldest_mark
+            since_s = before.since_s if before is not None and goes_on else now_s
+            self.waiting[partition] = Waiting(backlog, since_s)
+            if now_s - since_s >= self.stall_s and partition not in self.stalled:
+                self.stalled[partition] = since_s
+                fields = {"waiting": backlog.waiting, "oldest_s": round(now_s - since_s, 1)}
+                log.warning("partition stalled: its commands get no verdict", partition=partition, **fields)
+            if goes_on:
+                return
+        if partition in self.stalled:
+            stalled_s = round(now_s - self.stalled.pop(partition), 1)
+            log.warning("partition goes on", partition=partition, stalled_s=stalled_s)
+
+
+class LastSign(NamedTuple):
+    """A heartbeat, and when this gateway saw it first by its own clock."""
+
+    heartbeat_ms: float
+    seen_s: float
+
+
+class RefereeWatch:
+    """Notices a time without any referee, and logs a line when it begins and one when it is over."""
+
+    def __init__(self, now_s: float) -> None:
+        self.last_signs: dict[str, LastSign] = {}
+        self._last_seen_s = now_s
+        self._is_silent = self.is_hidden = False
+
+    def update(self, heartbeats: Mapping[str, float] | None, now_s: float) -> None:
+        """Take the membership as it was read: None where its key holds another type, and referees may be there that
+        nobody sees. A referee without any other keeps its place there when it dies."""
+        if self.is_hidden != (heartbeats is None):
+            self.is_hidden = not self.is_hidden
+            if self.is_hidden:
+                log.error("key holds another type: referees can't be seen", key=MEMBERSHIP_KEY)
+        if heartbeats is None:
+            self.last_signs, self._last_seen_s = {}, now_s
+            return
+        signs = {}
+        for name, heartbeat_ms in heartbeats.items():
+            known = self.last_signs.get(name)
+            if known is None or known.heartbeat_ms != heartbeat_ms:
+                known = LastSign(heartbeat_ms, now_s)
+                self._last_seen_s = now_s
+            if now_s - known.seen_s < FORGET_S:
+                signs[name] = known
+        self.last_signs = signs
+        if self.is_silent(now_s) != self._is_silent:
+            self._is_silent = not self._is_silent
+            if self._is_silent:
+                log.warning("no referee: commands wait", last_sign_s=round(self.silence_s(now_s), 1))
+            else:
+                log.warning("referees are back", names=sorted(signs))
+
+    def silence_s(self, now_s: float) -> float:
+        """How long ago the last sign of any referee was."""
+        return now_s - self._last_seen_s
+
+    def is_silent(self, now_s: float) -> bool:
+        """Whether no referee gives a sign any more."""
+        return self.silence_s(now_s) >= SILENT_S
 
 
 class HealthWatch:

@@ -22,7 +22,7 @@ from services.gateway.games.dependencies import (
 )
 from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
-from services.gateway.models.webhook_models import WebhookSet, WebhookState
+from services.gateway.models.response_models import WebhookSet, WebhookState
 from services.runtime.webhook_urls import read_webhook_url
 
 SECRET_BYTES: Final = 32
