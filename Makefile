@@ -93,7 +93,7 @@ schemas: setup   ## write the JSON Schemas from the contracts
 contracts: setup ## add new codes and fields to the record of what logs hold; what is recorded stays
 	@$(BIN)/python -m schemas.contract_record --add
 
-rule-tests: dev  ## write which tests hold each rule into docs/rules
+rule-tests: dev  ## write which tests hold each rule into tests/rules/tests_by_rule.md
 	@$(BIN)/python -m tests.rules.tests_by_rule
 
 licences: setup  ## write docs/licences.md: what is installed, and under which licence

@@ -19,23 +19,17 @@ PAGE_FOLDERS: Final = (
     Path(__file__).parents[1] / "docs" / "rules",
     Path(sys.prefix) / "share" / "ledgerline" / "rules",
 )
-TESTS_OF_RULE: Final = re.compile(
-    r"^  - \*held by\* .*\n?", re.MULTILINE
-)  # under a rule, for who reads the code
 RULE_PATTERN: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
 
 
 def read_pages(folders: Sequence[Path] = PAGE_FOLDERS) -> dict[str, str]:
-    """The rule pages by ruleset, from the first of these folders that exists, without the tests of each rule;
-    none if none does. Then the sentences of the refusals have to do."""
+    """The rule pages by ruleset, from the first of these folders that exists; none if none does. Then the sentences
+    of the refusals have to do."""
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
         log.warning("there are no rule pages", looked_in=[str(folder) for folder in folders])
         return {}
-    return {
-        path.stem: TESTS_OF_RULE.sub("", path.read_text(encoding="utf-8"))
-        for path in sorted(folder.glob("*.md"))
-    }
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
 
 
 def extract_passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:

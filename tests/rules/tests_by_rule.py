@@ -1,8 +1,8 @@
-"""Which tests hold each rule: a line under the rule on every rule page, made from the names of the tests.
+"""Which tests hold each rule: a table for each game in tests_by_rule.md, made from the names of the tests.
 
 `make rule-tests` writes it. A test belongs to the rules that its name begins with, and to the games that it, or
-what it calls, names; one that names none plays `usa`, as `given` does, or no game at all, and is then on every
-page that has the rule.
+what it calls, names; one that names none plays `usa`, as `given` does, or no game at all, and is then in
+the table of every game that has the rule.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from services.referee.rules import RULESETS
-from services.rulebook import RULE_PATTERN, TESTS_OF_RULE
+from services.rulebook import extract_passages, read_pages
 
 TESTS: Final = Path(__file__).parents[1]
-PAGES: Final = TESTS.parent / "docs" / "rules"
+PAGE: Final = Path(__file__).with_suffix(".md")
+HEAD: Final = (
+    "# Which tests hold each rule\n\n`make rule-tests` writes this page from the names of the tests.\n"
+)
 NAME: Final = re.compile(r"test_(?:[a-z]+_)?((?:[A-Z]+_\d_)+)")
 SCENES: Final = {"given", "started", "created", "create_from"}  # of tests/rules/given.py: `usa` unless told
 DEFAULT_RULESET: Final = "usa"
@@ -116,23 +119,27 @@ def read_source(path: Path) -> Source:
     return Source(definitions, imports, frozenset(words & set(RULESETS)))
 
 
-def with_tests(ruleset: str, page: str, tests: list[RuleTest]) -> str:
-    """The page with the line of tests under each of its rules: those that are named by it and play this game, or no
-    game at all."""
+def build_page(tests: list[RuleTest]) -> str:
+    """The page of tables: for each game, in the order of its page, its rules with the files that test them."""
+    passages = extract_passages(read_pages())
+    parts = [HEAD]
+    for ruleset in RULESETS:
+        parts.append(f"\n## {ruleset}\n\n| rule | tests |\n|---|---|\n")
+        for rule in (rule for rule, told in passages.items() if ruleset in told):
+            parts.append(
+                f"| {rule} | {', '.join(f'`{file}`' for file in files_of(rule, ruleset, tests))} |\n"
+            )
+    return "".join(parts)
 
-    def with_line(passage: re.Match[str]) -> str:
-        held = [test for test in tests if passage[1] in test.rules]
-        here = [test for test in held if ruleset in test.rulesets or not test.rulesets]
-        files = dict.fromkeys(f"`{test.file}`" for test in here)
-        return f"{passage[0]}\n  - *held by* {', '.join(files)}"
 
-    return RULE_PATTERN.sub(with_line, TESTS_OF_RULE.sub("", page))
+def files_of(rule: str, ruleset: str, tests: list[RuleTest]) -> list[str]:
+    """The files with tests named by this rule that play this game, or no game at all."""
+    held = [test for test in tests if rule in test.rules]
+    return list(dict.fromkeys(test.file for test in held if ruleset in test.rulesets or not test.rulesets))
 
 
 def main() -> None:
-    tests = list(rule_tests())
-    for path in sorted(PAGES.glob("*.md")):
-        path.write_text(with_tests(path.stem, path.read_text(encoding="utf-8"), tests), encoding="utf-8")
+    PAGE.write_text(build_page(list(rule_tests())), encoding="utf-8")
 
 
 if __name__ == "__main__":
