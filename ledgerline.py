@@ -38,11 +38,12 @@ def env(
     actions, ImportError without PettingZoo."""
     try:
         from services.research.pettingzoo_env import TableEnv  # noqa: PLC0415 - most programs don't need it
-        from services.research.viewed_game import GameSetting  # noqa: PLC0415
+        from services.tournament.viewed_game import GameSetting  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ImportError(f"{error}: install the extra, ledgerline[research]") from error
     return TableEnv(
-        GameSetting(ruleset, seats, board, options),
+        GameSetting(ruleset, board, options),
+        seats,
         actions=actions,
         max_candidates=max_candidates,
         reward=reward,

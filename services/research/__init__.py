@@ -1,5 +1,5 @@
 """Tables as environments for learning: the interface of PettingZoo, on the rules alone.
 
-Start with `pettingzoo_env`; `viewed_game` is the game behind it, `observation_form` and `action_forms` say what an agent
-sees and does as numbers. Needs the extra `research`.
+Start with `pettingzoo_env`; `observation_form` and `action_forms` are what an agent sees and does as numbers. The game
+behind it is `services.tournament.viewed_game`. Needs the extra `research`.
 """

@@ -1,4 +1,4 @@
-"""What an agent sees, as a row of whole numbers: a pure function of the fold of its seat's view.
+"""Observations and rewards: a seat's view as a row of whole numbers, a pure function of its fold; a result as a number.
 
 Seats are counted from the observer: 0 is itself, then the others as they sit. Ids become places in the board's own order.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 from struct import Struct
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from services.referee.rules.board import ticket_decks
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, Tunnel
 
+Reward = Literal["win", "points"]
 Numbers: TypeAlias = NDArray[np.int16]
 CHOICES: Final = (ACTION, SECOND_CARD, TICKETS, MIX, TUNNEL)
 SEAT_FIELDS: Final = (
@@ -149,3 +150,13 @@ def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int,
         number in view.seats_with_last_turn,
         state.exit_reason is not None,
     )
+
+
+def final_rewards(state: GameState, reward: Reward) -> list[float]:
+    """By seat of a game that is over: its points, or an equal share of 1 among the winners."""
+    assert state.result is not None, "the game is over"
+    scores = sorted(state.result.scores, key=lambda score: score.seat)
+    if reward == "points":
+        return [float(score.total) for score in scores]
+    winners = sum(score.place == 1 for score in scores)
+    return [(score.place == 1) / winners for score in scores]

@@ -15,8 +15,8 @@ import pyspiel
 
 from services.referee.rules import legal
 from services.research.action_forms import MAX_CANDIDATES, make_action_form
-from services.research.observation_form import ObservationForm
-from services.research.viewed_game import MAX_MOVES, GameSetting, ViewedGame, final_rewards
+from services.research.observation_form import ObservationForm, final_rewards
+from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 NAME: Final = "ledgerline"
 MAX_SEATS: Final = 8
@@ -52,23 +52,26 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         """With these of the parameters that DEFAULTS names. Raises UnloggedRejectionError if no such game can be
         created."""
         given = {**DEFAULTS, **(params or {})}
-        self.setting = GameSetting(
-            given["ruleset"], given["seats"], given["board"] or None, json.loads(given["options"])
-        )
+        self.setting = GameSetting(given["ruleset"], given["board"] or None, json.loads(given["options"]))
+        self.seats: int = given["seats"]
         self.deals: int = given["deals"]
-        sample = ViewedGame(self.setting, "sample").state
+        sample = self.deal("sample").state
         self.observation_form = ObservationForm(sample)
         self.actions = make_action_form(sample, None, MAX_CANDIDATES)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.actions.size,
             max_chance_outcomes=self.deals,
-            num_players=self.setting.seats,
+            num_players=self.seats,
             min_utility=0.0,
             max_utility=1.0,
             utility_sum=1.0,
             max_game_length=MAX_MOVES,
         )
         super().__init__(GAME_TYPE, info, dict(params or {}))
+
+    def deal(self, seed: str) -> ViewedGame:
+        """The table that follows from this seed."""
+        return ViewedGame(self.setting, ("random",) * self.seats, seed)
 
     def new_initial_state(self) -> TableState:
         """The chance node before the deal."""
@@ -110,7 +113,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
 
     def _apply_action(self, action: int) -> None:
         if self.table is None:
-            self.table = ViewedGame(self.get_game().setting, str(action))
+            self.table = self.get_game().deal(str(action))
             return
         seat = self.table.seat_to_act
         assert seat is not None, "somebody is to act"
@@ -128,7 +131,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
     def returns(self) -> list[float]:
         """By seat: an equal share of 1 among the winners, 0 before the end."""
         if self.table is None or not self.is_terminal():
-            return [0.0] * self.get_game().setting.seats
+            return [0.0] * self.get_game().seats
         return final_rewards(self.table.state, "win")
 
     def __str__(self) -> str:

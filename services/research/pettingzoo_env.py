@@ -22,8 +22,8 @@ from services.research.action_forms import (
     FixedActions,
     make_action_form,
 )
-from services.research.observation_form import ObservationForm
-from services.research.viewed_game import MAX_MOVES, GameSetting, Reward, ViewedGame, final_rewards
+from services.research.observation_form import ObservationForm, Reward, final_rewards
+from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 Observation: TypeAlias = dict[str, NDArray[Any]]  # numbers of several widths
 NUMBER: Final = np.iinfo(np.int16)
@@ -37,6 +37,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
     def __init__(
         self,
         setting: GameSetting,
+        seats: int,
         *,
         actions: ActionKind | None = None,
         max_candidates: int = MAX_CANDIDATES,
@@ -49,10 +50,11 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         of actions."""
         super().__init__()
         self.setting, self.reward, self.render_mode = setting, reward, render_mode
-        sample = ViewedGame(setting, "sample").state
+        self._policies = ("random",) * seats  # of its creation: agents choose the moves
+        sample = self._deal("sample").state
         self.observation_form = ObservationForm(sample)
         self.actions = make_action_form(sample, actions, max_candidates)
-        self.possible_agents = [f"seat_{seat}" for seat in range(setting.seats)]
+        self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
         self._seats: dict[str, Seat] = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._action_spaces = {agent: spaces.Discrete(self.actions.size) for agent in self.possible_agents}
         self._observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
@@ -71,7 +73,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         """Deal a new game: with a seed that of this name, without one the next in a row that the last seed began."""
         if seed is not None:
             self._random.seed(seed)
-        self._game = ViewedGame(self.setting, str(self._random.getrandbits(63) if seed is None else seed))
+        self._game = self._deal(str(self._random.getrandbits(63) if seed is None else seed))
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -121,6 +123,9 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         """Nothing is held that could be released."""
 
     # -- the game -----------------------------------------------------------------------------
+
+    def _deal(self, seed: str) -> ViewedGame:
+        return ViewedGame(self.setting, self._policies, seed)
 
     def _select(self) -> None:
         """Turn to the seat to act."""

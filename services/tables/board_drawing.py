@@ -1,15 +1,16 @@
-"""A board as a drawing: where its cities, the spaces of its routes and its names are."""
+"""A board as a drawing: where its cities, the spaces of its routes, its names and its ground are."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import json
+from functools import cache, lru_cache
+from importlib import resources
 from math import atan2, degrees, hypot
 from typing import Final, NamedTuple
 
 from services.gateway.models.catalog_models import BoardDrawing, CarSpace, DrawnCity, DrawnRoute
 from services.referee.rules.board import Board, Route
 from services.tables.label_places import place_labels
-from services.tables.land_shapes import land_path
 
 WIDTH: Final = 1000.0  # of every drawing; a board in other units is drawn to scale
 MARGIN: Final = 36.0
@@ -17,6 +18,8 @@ LANE_WIDTH: Final = 12.5  # between parallel routes
 CITY_INSET: Final = 8.5  # of a route at each city
 SPACE_GAP: Final = 3.0  # between the spaces of a route
 STACK_AT: Final = 10.0  # of merchandise, to the right of its city and below it
+
+Rings = list[list[tuple[float, float]]]
 
 
 class Point(NamedTuple):
@@ -51,7 +54,7 @@ def draw_board(board: Board) -> BoardDrawing:
         ruleset=board.default_ruleset,
         width=round(width, 1),
         height=round(height, 1),
-        land=land_path(board.id, scale, MARGIN - left * scale, MARGIN - top * scale),
+        land=_land_path(board.id, scale, MARGIN - left * scale, MARGIN - top * scale),
         cities=[
             DrawnCity(
                 id=city.id,
@@ -111,3 +114,23 @@ def _route_spaces(board: Board, route: Route, points: dict[str, Point]) -> list[
         x, y = a.x + along.x * middle - along.y * lane, a.y + along.y * middle + along.x * lane
         spaces.append(CarSpace(x=round(x, 1), y=round(y, 1), angle=round(angle, 1), length=round(length, 1)))
     return spaces
+
+
+def _land_path(board: str, scale: float, dx: float, dy: float) -> str:
+    """The ground of a built-in board as an SVG path, scaled and moved; empty if it has none."""
+    return "".join(
+        "M" + "L".join(f"{x * scale + dx:.0f} {y * scale + dy:.0f}" for x, y in ring) + "Z"
+        for ring in _read_rings(board)
+    )
+
+
+@cache
+def _read_rings(board: str) -> Rings:
+    """The outlines in the board's own units, which deploy/board_land.py makes. Boards of somebody's own have any id, so
+    only names of files in the folder are read."""
+    folder = resources.files(__package__).joinpath("land")
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if file.name == f"{board}.json":
+            rings: Rings = json.loads(file.read_bytes())["rings"]
+            return rings
+    return []

@@ -1,22 +1,30 @@
-"""A folded state as the gateway's answers."""
+"""A folded state as the gateway's answers: the table, tickets, lists of games, suggestions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schemas.commands import write_command
 from schemas.events import SeatScore
 from schemas.field_types import Seat
+from services.bots.policies.ticket_paths import NO_PATH, TicketPath, shortest_paths
+from services.bots.searching.candidate_values import CandidateValue
 from services.gateway.models.table_models import (
     ListedGame,
     ListedSeat,
     Move,
     SeatResult,
     SeatView,
+    SuggestedCommand,
+    Suggestions,
     TableState,
+    TicketState,
     TunnelState,
 )
 from services.referee.rules import GameState
-from services.tables.ticket_ways import ticket_states
+from services.referee.rules.board import Ticket
+from services.text.commands import describe_command
+from services.text.formatting import pluralize
 from services.text.game_summary import game_status
 
 
@@ -140,3 +148,85 @@ def _closed_routes(state: GameState) -> list[str]:
         return []
     open_routes = {name for routes in state.open_routes.values() for name in routes}
     return [name for name in state.board.routes if name not in open_routes and name not in state.route_owners]
+
+
+# -- suggestions ----------------------------------------------------------------------------
+
+
+def suggestions(
+    state: GameState, seat: Seat, number: int, candidates: Sequence[CandidateValue]
+) -> Suggestions:
+    """The candidates for a seat's move as an answer, the best first."""
+    return Suggestions(
+        game=state.game,
+        seat=seat,
+        number=number,
+        commands=[
+            SuggestedCommand(
+                command=write_command(each.command),
+                text=describe_command(state, seat, each.command),
+                why=_reason(each, candidates[0]),
+                points=_rounded(each.points),
+                points_error=_rounded(each.points_error),
+                lead=_rounded(each.lead),
+                lead_error=_rounded(each.lead_error),
+                games=each.rollouts,
+            )
+            for each in candidates
+        ],
+    )
+
+
+def _reason(candidate: CandidateValue, best: CandidateValue) -> str:
+    """Why the candidate comes in its place."""
+    if candidate.points is None or candidate.lead is None:
+        return "What the bot planner would do; nothing else was worth playing out."
+    played = pluralize(candidate.rollouts, "game")
+    expected = f"You end with about {candidate.points:.0f} points"
+    if candidate.lead >= 0:
+        expected += f", {candidate.lead:.0f} ahead of the best other seat"
+    else:
+        expected += f", {-candidate.lead:.0f} behind the best other seat"
+    sentences = [f"{expected}: the mean of {played} played out from here."]
+    if candidate is not best:
+        sentences.append(_comparison(candidate, best))
+    elif candidate.is_planners:
+        sentences.append("The bot planner would do the same.")
+    return " ".join(sentences)
+
+
+def _comparison(candidate: CandidateValue, best: CandidateValue) -> str:
+    assert candidate.lead is not None and best.lead is not None, "both were played out"
+    loss = best.lead - candidate.lead
+    error = ((candidate.lead_error or 0.0) ** 2 + (best.lead_error or 0.0) ** 2) ** 0.5
+    if loss <= 0:
+        return "Its lead is larger, but too few games show it."
+    surely = "" if loss > 2 * error else ", which may be chance"
+    return f"Its lead is {loss:.1f} points smaller than the first's{surely}."
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
+# -- tickets --------------------------------------------------------------------------------
+
+
+def ticket_states(state: GameState, seat: Seat | None, tickets: list[str | None]) -> list[TicketState]:
+    """The tickets that the viewer knows, by the routes of a seat: whether they are made, else the shortest open way."""
+    known = [state.board.tickets[ticket] for ticket in tickets if ticket is not None]
+    paths = [None] * len(known) if seat is None else shortest_paths(state, seat, known)
+    return [_ticket_state(ticket, path) for ticket, path in zip(known, paths, strict=True)]
+
+
+def _ticket_state(ticket: Ticket, path: TicketPath | None) -> TicketState:
+    return TicketState(
+        id=ticket.id,
+        a=ticket.a,
+        b=ticket.b,
+        points=ticket.points,
+        deck=ticket.deck,
+        made=path is not None and path.cars == 0,
+        way=list(path.routes) if path else [],
+        open=path is not None and path is not NO_PATH,
+    )

@@ -22,8 +22,7 @@ from services.gateway.models.table_models import (
 from services.referee.rules import GameState, fold_events, legal
 from services.runtime.logging_setup import get_logger
 from services.tables.board_drawing import draw_board
-from services.tables.suggestion_answers import suggestions
-from services.tables.table_answers import listed_game, table_state
+from services.tables.table_answers import listed_game, suggestions, table_state
 from services.text.commands import command_title, describe_command
 from services.text.events import event_sentence
 

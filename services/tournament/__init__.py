@@ -1,1 +1,1 @@
-"""Tournaments of policies: paired games, spread over processes, and what they show."""
+"""Tournaments of policies: paired games or a knock-out, played on the rules alone (`core_game`), and their figures."""

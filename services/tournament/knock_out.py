@@ -1,21 +1,26 @@
-"""A knock-out in rounds: players are put into games, the winners of a round play the next.
+"""A knock-out in rounds, by the rules of the Trains courses: the winners of a round's games play the next.
 
-Players are indices in the order of sign-up: the later, the younger. The rules are those of the Trains courses.
-Nothing here plays: whoever does gives the outcomes of a round's games, which may be played side by side.
+Players are indices in the order of sign-up: the later, the younger. The games are played by the caller, who gives the
+outcomes of a round; `play_knock_out` lets policies play them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from services.referee.rules import GameState
+from schemas.errors import InvalidInputError
+from services.referee.rules import RULESETS, GameState
+from services.tournament.game_results import GameResult
+from services.tournament.schedule import PlannedGame
+from services.tournament.viewed_game import GameSetting
 
 MIN_SIZE: Final = 2  # players of a game of Trains
 MAX_SIZE: Final = 8
 
 T = TypeVar("T")
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # the players of each game of a round
 
 
 class GameOutcome(NamedTuple):
@@ -38,49 +43,61 @@ class KnockOut:
 
     remaining: tuple[int, ...]
     removed: tuple[int, ...]
-    groups: tuple[tuple[int, ...], ...]
+    groups: Groups
     min_size: int = MIN_SIZE
     max_size: int = MAX_SIZE
 
     @property
     def result(self) -> TournamentResult:
-        """Who is left, and who was removed so far."""
+        """The players who are left, and who were removed so far."""
         return TournamentResult(self.remaining, tuple(sorted(self.removed)))
 
 
 def begin_knock_out(players: int, min_size: int = MIN_SIZE, max_size: int = MAX_SIZE) -> KnockOut:
     """A knock-out of so many players, with the games of its first round."""
-    return _next_round(tuple(range(players)), (), min_size, max_size)
+    return _with_groups(KnockOut(tuple(range(players)), (), (), min_size, max_size))
 
 
 def finish_round(knock_out: KnockOut, outcomes: Sequence[GameOutcome]) -> KnockOut:
-    """The knock-out after these outcomes of its groups, in their order. All of a first rank go on, in their old
-    order. It is over when the round was one game, when its winners are the same as those of the round before,
-    or when fewer than two remain."""
+    """The knock-out after these outcomes of its groups, in their order. All of a first rank go on, in their old order.
+
+    It is over when the round was one game, when the winners of two rounds are equal, or when fewer than two remain."""
     played = list(zip(knock_out.groups, outcomes, strict=True))
-    winners = sorted(group[index] for group, game in played for rank in game.ranks[:1] for index in rank)
+    winners = tuple(
+        sorted(group[index] for group, game in played for rank in game.ranks[:1] for index in rank)
+    )
     removed = *knock_out.removed, *(group[index] for group, game in played for index in game.removed)
-    remaining = tuple(winners)
-    if len(knock_out.groups) == 1 or remaining == knock_out.remaining:
-        return KnockOut(remaining, removed, (), knock_out.min_size, knock_out.max_size)
-    return _next_round(remaining, removed, knock_out.min_size, knock_out.max_size)
+    is_over = len(knock_out.groups) == 1 or winners == knock_out.remaining
+    after = replace(knock_out, remaining=winners, removed=removed, groups=())
+    return after if is_over else _with_groups(after)
 
 
-def run_knock_out(players: int, play_game: Callable[[Sequence[int]], GameOutcome]) -> TournamentResult:
-    """Play a knock-out of so many players, one game after the other.
+def _with_groups(knock_out: KnockOut) -> KnockOut:
+    if len(knock_out.remaining) < knock_out.min_size:
+        return knock_out
+    groups = group_players(knock_out.remaining, knock_out.min_size, knock_out.max_size)
+    return replace(knock_out, groups=tuple(groups))
 
-    `play_game` plays one game of the given players; its outcome has indices into them."""
-    knock_out = begin_knock_out(players)
+
+def run_knock_out(
+    players: int,
+    play_round: Callable[[Groups], Sequence[GameOutcome]],
+    min_size: int = MIN_SIZE,
+    max_size: int = MAX_SIZE,
+) -> TournamentResult:
+    """Play a knock-out of so many players. `play_round` plays the games of a round; each outcome has indices into its
+    group."""
+    knock_out = begin_knock_out(players, min_size, max_size)
     while knock_out.groups:
-        knock_out = finish_round(knock_out, [play_game(group) for group in knock_out.groups])
+        knock_out = finish_round(knock_out, play_round(knock_out.groups))
     return knock_out.result
 
 
 def group_players(
     players: Sequence[T], min_size: int = MIN_SIZE, max_size: int = MAX_SIZE
 ) -> list[tuple[T, ...]]:
-    """The games of a round: each as large as possible, in order. Where too few players are left for the last
-    game, the games before it give up players, the nearest first."""
+    """The games of a round: each as large as possible, in order. If too few players are left for the last game, the games
+    before it give up players, the nearest first."""
     sizes = [max_size] * (len(players) // max_size)
     leftover = len(players) % max_size
     if leftover:
@@ -98,17 +115,82 @@ def group_players(
 def game_outcome(state: GameState) -> GameOutcome:
     """The ranks of a finished game, and the seats that were removed."""
     assert state.result is not None, "the game must be over"
-    removed = tuple(seat for seat, seat_state in enumerate(state.seats) if seat_state.exit_reason)
+    places = [score.place for score in state.result.scores]
+    return _outcome(places, [seat.exit_reason is not None for seat in state.seats])
+
+
+def outcome_of(result: GameResult) -> GameOutcome:
+    """The ranks of a played game, and the seats that were removed."""
+    return _outcome([each.place for each in result.seats], [each.removed for each in result.seats])
+
+
+def _outcome(places: Sequence[int], removed: Sequence[bool]) -> GameOutcome:
     ranks: dict[int, list[int]] = {}
-    for score in sorted(state.result.scores, key=lambda score: score.place):
-        if score.seat not in removed:
-            ranks.setdefault(score.place, []).append(score.seat)
-    return GameOutcome(tuple(tuple(rank) for rank in ranks.values()), removed)
+    for seat, place in enumerate(places):
+        if not removed[seat]:
+            ranks.setdefault(place, []).append(seat)
+    return GameOutcome(
+        tuple(tuple(ranks[place]) for place in sorted(ranks)),
+        tuple(seat for seat, is_removed in enumerate(removed) if is_removed),
+    )
 
 
-def _next_round(
-    remaining: tuple[int, ...], removed: tuple[int, ...], min_size: int, max_size: int
-) -> KnockOut:
-    enough = len(remaining) >= min_size
-    groups = tuple(group_players(remaining, min_size, max_size)) if enough else ()
-    return KnockOut(remaining, removed, groups, min_size, max_size)
+# -- played by policies ----------------------------------------------------------------------
+
+PlayGames = Callable[[Sequence[PlannedGame]], Iterable[GameResult]]
+MAX_PLAYERS: Final = 1_000
+
+
+class KnockOutGame(NamedTuple):
+    """One game: its players in the order of turns, and how it ended."""
+
+    players: tuple[int, ...]
+    result: GameResult
+
+
+class PlayedKnockOut(NamedTuple):
+    """A knock-out: every round's games, and who won."""
+
+    rounds: tuple[tuple[KnockOutGame, ...], ...]
+    result: TournamentResult
+
+    @property
+    def games(self) -> list[GameResult]:
+        """All games, in order."""
+        return [game.result for games in self.rounds for game in games]
+
+
+def knock_out_setting(setting: GameSetting) -> GameSetting:
+    """The setting with turns in the order of sign-up, unless its options say otherwise."""
+    return replace(setting, options={"order": "seated", **(setting.options or {})})
+
+
+def play_knock_out(
+    policies: Sequence[str], ruleset: str, seats: int | None, seed: str, play_games: PlayGames
+) -> PlayedKnockOut:
+    """Play a knock-out. Each of `policies` is a player; `seats` is the most at one table (None: the ruleset's most).
+    `play_games` plays the games of a round. Raises InvalidInputError."""
+    rule_options = RULESETS[ruleset].rule_options
+    if not rule_options.seats_least <= len(policies) <= MAX_PLAYERS:
+        raise InvalidInputError(
+            "--policies", f"names {len(policies)} players: two are needed, and {MAX_PLAYERS:,} at most"
+        )
+    least, most = rule_options.seats_least, seats or rule_options.seats_most
+    if most < 2 * least - 1:
+        raise InvalidInputError(
+            "--seats",
+            f"a knock-out puts up to {2 * least - 1} or more at a table, for nobody to be left over",
+        )
+    rounds = list[tuple[KnockOutGame, ...]]()
+
+    def play_round(groups: Groups) -> list[GameOutcome]:
+        planned = [
+            PlannedGame(block, f"{seed}/{block}", tuple(policies[player] for player in group))
+            for block, group in enumerate(groups, sum(map(len, rounds)))
+        ]
+        results = list(play_games(planned))
+        rounds.append(tuple(map(KnockOutGame, groups, results)))
+        return [outcome_of(result) for result in results]
+
+    result = run_knock_out(len(policies), play_round, least, most)
+    return PlayedKnockOut(tuple(rounds), result)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
 from typing import Final
 
 from services.runtime.html_templates import html_templates
-from services.tournament.charts import HEIGHT, SOURCES, WIDTH, points_by_source, score_distributions
-from services.tournament.game_results import GameResult
+from services.tournament.game_results import GameResult, SeatResult
 from services.tournament.standings import Standings
 
 TEMPLATES: Final = html_templates("services.tournament")
+WIDTH: Final = 640  # of a drawing
+BIN: Final = 10  # points of a column of the score distribution
+HEIGHT: Final = 90  # of its highest column
+SOURCES: Final = ("routes", "tickets", "bonuses", "stations", "merchandise")
 
 
 def render_page(title: str, how: str, results: Sequence[GameResult], standings: Standings) -> str:
@@ -29,3 +35,101 @@ def render_page(title: str, how: str, results: Sequence[GameResult], standings: 
         width=WIDTH,
         height=HEIGHT,
     )
+
+
+# -- the charts as numbers: where each bar and line begins and ends, in the units of the drawing ----
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A rectangle; `label` says what it stands for."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How often a policy had which score: a column for each BIN points, and the axis below."""
+
+    policy: str
+    bars: tuple[Bar, ...]
+    ticks: tuple[tuple[float, int], ...]  # x and score
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBars:
+    """A policy's mean points by source, one bar after the other; costs are drawn to the left."""
+
+    policy: str
+    bars: tuple[tuple[str, Bar], ...]
+
+
+def seats_by_policy(results: Sequence[GameResult]) -> dict[str, list[SeatResult]]:
+    """Every policy's seats."""
+    seats: dict[str, list[SeatResult]] = {}
+    for game in results:
+        for seat in game.seats:
+            seats.setdefault(seat.policy, []).append(seat)
+    return dict(sorted(seats.items()))
+
+
+def score_distributions(results: Sequence[GameResult]) -> list[Distribution]:
+    """The distribution of each policy's scores, all on one scale."""
+    bins = {
+        name: Counter(seat.total // BIN for seat in seats) for name, seats in seats_by_policy(results).items()
+    }
+    every = [bin_ for counts in bins.values() for bin_ in counts]
+    first, last = min(every), max(every) + 1
+    column = WIDTH / (last - first)
+    most = max(count for counts in bins.values() for count in counts.values())
+    step = 1 + (last - first) // 12
+    ticks = tuple(((bin_ - first) * column, bin_ * BIN) for bin_ in range(first, last + 1, step))
+    return [
+        Distribution(
+            name,
+            tuple(
+                Bar(
+                    (bin_ - first) * column,
+                    HEIGHT * (1 - count / most),
+                    column - 1,
+                    HEIGHT * count / most,
+                    f"{bin_ * BIN} to {bin_ * BIN + BIN - 1} points: {count} times",
+                )
+                for bin_, count in sorted(counts.items())
+            ),
+            ticks,
+        )
+        for name, counts in bins.items()
+    ]
+
+
+def points_by_source(results: Sequence[GameResult]) -> list[SourceBars]:
+    """The mean points of each policy by source, all on one scale."""
+    means = {
+        name: {source: mean(float(getattr(seat, source)) for seat in seats) for source in SOURCES}
+        for name, seats in seats_by_policy(results).items()
+    }
+    below = max(-sum(min(0.0, value) for value in sources.values()) for sources in means.values())
+    above = max(sum(max(0.0, value) for value in sources.values()) for sources in means.values())
+    scale = WIDTH / max(1.0, below + above)
+    return [SourceBars(name, _stack(sources, below, scale)) for name, sources in means.items()]
+
+
+def _stack(sources: Mapping[str, float], below: float, scale: float) -> tuple[tuple[str, Bar], ...]:
+    right = left = below * scale
+    bars = []
+    for source, value in sources.items():
+        width = abs(value) * scale
+        if value < 0:
+            left -= width
+        if value:
+            bars.append(
+                (source, Bar(left if value < 0 else right, 0, width, 20, f"{source}: {value:.1f} points"))
+            )
+        if value > 0:
+            right += width
+    return tuple(bars)

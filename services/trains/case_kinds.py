@@ -17,7 +17,7 @@ from services.bots.policies.trains_strategies import hold_10
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import legal
 from services.referee.rules.board import build_board, with_pair_tickets
-from services.tournament.knock_out import GameOutcome, run_knock_out
+from services.tournament.knock_out import GameOutcome, Groups, run_knock_out
 from services.trains.given_cards import (
     NO_SEED,
     PLAYERS,
@@ -105,12 +105,12 @@ def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
     form = read_trains_map(map_json)
     players, cards = read_value(TOURNAMENT_PLAYERS, players_json), read_value(DECK, cards_json)
 
-    def play_group(indices: Sequence[int]) -> GameOutcome:
-        return play_game(form, [PLAYERS[players[index][1]] for index in indices], cards)
+    def play_round(groups: Groups) -> list[GameOutcome]:
+        return [play_game(form, [PLAYERS[players[index][1]] for index in group], cards) for group in groups]
 
     try:
         choose_map([form], len(players), cards)
-        result = run_knock_out(len(players), play_group)
+        result = run_knock_out(len(players), play_round)
     except TooFewDestinationsError:
         return TOO_FEW_DESTINATIONS
     return [_sorted_names(players, result.winners), _sorted_names(players, result.removed)]

@@ -16,7 +16,8 @@ from schemas.commands import Command, write_command
 from schemas.field_types import Seat
 from services.bots.policies import SLOW_POLICIES
 from services.referee.rules import RULESETS, legal
-from services.tournament.core_game import CoreGame, GameSetting
+from services.tournament.core_game import CoreGame
+from services.tournament.viewed_game import GameSetting
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 
 REPEATED_EVERY: Final = 7  # moves; then the policy is asked a second time
@@ -36,7 +37,7 @@ class CheckedGame(CoreGame):
             for seat in range(rng.choice(seat_counts(board)))
         )
         options = {"strict": True, **({"cards": small_deck(rules)} if number % 3 == 2 else {})}
-        super().__init__(f"{rules}-{number}", GameSetting(rules, board, options), policies, str(number))
+        super().__init__(GameSetting(rules, board, options), policies, str(number))
         self.named = policies
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.chosen = sha256()
@@ -59,7 +60,7 @@ class CheckedGame(CoreGame):
 def play_checked(rules: str, number: int) -> CheckedGame:
     """Play one game to its end; nobody was removed from the table."""
     game = CheckedGame(rules, number)
-    state = game.play()
+    state = game.play_to_end()
     assert not any(seat_state.exit_reason for seat_state in state.seats)
     return game
 

@@ -22,7 +22,8 @@ from services.bots.planning.command_choice import plan_command
 from services.bots.planning.network_plan import plan_network
 from services.bots.planning.seat_situation import see_situation
 from services.bots.seat_random import SeatRandom
-from services.tournament.core_game import CoreGame, GameSetting
+from services.tournament.core_game import CoreGame
+from services.tournament.viewed_game import GameSetting
 from tests.long_runs import short_and_long
 from tests.process_faults.seeds import SOAK
 from tests.rules.given import MARKET, Scene, created, given
@@ -36,9 +37,9 @@ def choice(scene: Scene, seat: int = 0) -> Command:
 
 
 def test_planner_decides_quickly() -> None:
-    game = CoreGame("quick", GameSetting("europe"), ("planner",) * 4, "quick")
+    game = CoreGame(GameSetting("europe"), ("planner",) * 4, "quick")
     before = thread_time()
-    game.play()
+    game.play_to_end()
     assert (thread_time() - before) / sum(game.moves) < DECISION_S
 
 
@@ -47,7 +48,7 @@ def test_planner_beats_greedy(deals: int) -> None:
     won = []
     for deal in range(deals):
         for seats in (("planner", "greedy"), ("greedy", "planner")):
-            state = CoreGame("duel", GameSetting("usa"), seats, f"duel {deal}").play()
+            state = CoreGame(GameSetting("usa"), seats, f"duel {deal}").play_to_end()
             assert state.result is not None
             won.append(state.result.scores[seats.index("planner")].place == 1)
     assert mean(won) >= WINS_OF_GREEDY

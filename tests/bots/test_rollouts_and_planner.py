@@ -9,13 +9,14 @@ from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket
 from services.bots.searching.compact_game import CompactGame
 from services.bots.searching.rollout_policy import Rollout
 from services.referee.rules.state import ACTION
-from services.tournament.core_game import CoreGame, GameSetting
+from services.tournament.core_game import CoreGame
+from services.tournament.viewed_game import GameSetting
 from tests.bots.compact_games import compact
 
 
 def both_moves(seed: str) -> Iterator[tuple[Command, CompactGame]]:
     """Each claim and first card of a duel of planners, and the game after the turn that a rollout plays there."""
-    game = CoreGame("core", GameSetting("usa"), ("planner",) * 2, seed)
+    game = CoreGame(GameSetting("usa"), ("planner",) * 2, seed)
     while game.state.result is None:
         seat = min(game.state.pending_choices)
         is_action, rollout = game.state.pending_choices[seat] == ACTION, compact(game.state)

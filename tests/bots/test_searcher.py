@@ -24,7 +24,8 @@ from services.referee.rules import RULESETS, GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge, determinize
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import SECOND_CARD
-from services.tournament.core_game import CoreGame, GameSetting
+from services.tournament.core_game import CoreGame
+from services.tournament.viewed_game import GameSetting
 from tests.rules.given import created, given
 
 SMALL: Final = 24  # rollouts
@@ -33,13 +34,13 @@ SMALL: Final = 24  # rollouts
 def position(seed: str, moves: int, rules: str = "usa") -> tuple[GameState, GameState, int]:
     """The referee's state of a game of planners after so many moves (and until no second card is due), the view of
     the seat that acts, and the seat."""
-    game = CoreGame("search", GameSetting(rules), ("planner",) * 2, seed)
+    game = CoreGame(GameSetting(rules), ("planner",) * 2, seed)
     for _ in range(moves):
         game.play_move(min(game.state.pending_choices))
     while SECOND_CARD in game.state.pending_choices.values():
         game.play_move(min(game.state.pending_choices))
     seat = min(game.state.pending_choices)
-    return game.state, game.views[seat], seat
+    return game.state, game.view(seat), seat
 
 
 def permuted(state: GameState, seat: int, rng: Random) -> GameState:

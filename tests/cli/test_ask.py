@@ -15,7 +15,7 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.cli.ask import answer_file, answer_query
 from services.referee.rules import RULESETS
-from services.tables.option_meanings import MEANINGS
+from services.tables.built_in_catalog import MEANINGS
 from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
 from tests.schemas.test_forms import published

@@ -97,7 +97,7 @@ SECRECY_MUTANTS: Final = (
         "for name, each in ends.items() if name not in {*seen, *state.seats[seat - 1].tickets}]", SEARCHER,
     ),
     Mutant(
-        "an environment's agents fold every event whole", "P5", "services/research/viewed_game.py",
+        "an environment's agents fold every event whole", "P5", "services/tournament/viewed_game.py",
         "                elif shown is not None:\n                    unseen.append(shown)",
         "                elif shown is not None:\n                    unseen.append(event)", ENVIRONMENT,
     ),

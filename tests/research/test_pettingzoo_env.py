@@ -27,7 +27,7 @@ from services.referee.rules import (
 from services.research.action_forms import CandidateActions, FixedActions
 from services.research.observation_form import SEAT_FIELDS
 from services.research.pettingzoo_env import TableEnv
-from services.research.viewed_game import GAME_ID
+from services.tournament.viewed_game import GAME_ID
 
 SHORT = {"cars": 8, "move_ms": None}  # games that end soon
 EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
@@ -89,7 +89,7 @@ def test_pettingzoos_seed_test_passes(rules: str) -> None:
         return made[-1]
 
     seed_test(make, num_cycles=25)
-    assert [env.setting.seats for env in made] == [4, 4]
+    assert [len(env.possible_agents) for env in made] == [4, 4]
 
 
 # -- what an agent sees ----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from services.referee.rules import RULESETS, GameState, legal, redact_for
 from services.referee.rules.determinization import ViewerKnowledge
 from services.research.action_forms import CandidateActions
 from services.research.observation_form import ObservationForm
-from services.research.viewed_game import GAME_ID, GameSetting, ViewedGame
+from services.tournament.viewed_game import GAME_ID, GameSetting, ViewedGame
 from tests.long_runs import long_after
 from tests.secrecy.gate import hidden_state
 from tests.secrecy.twins import future, lookalike, twin
@@ -27,9 +27,9 @@ AHEAD = 5  # commands for which a twin follows the game
 class WatchedGame(ViewedGame):
     """A game whose events are noted, each by what they follow from."""
 
-    def __init__(self, setting: GameSetting, seed: str) -> None:
+    def __init__(self, setting: GameSetting, seats: int, seed: str) -> None:
         self.events: list[Event] = []
-        super().__init__(setting, seed)
+        super().__init__(setting, ("random",) * seats, seed)
 
     def _show(self, events: Sequence[Event]) -> None:
         self.events += events
@@ -79,7 +79,7 @@ def play_ahead(game: WatchedGame, agent: Agent, rng: Random) -> list[Step]:
 def compared_with_twins(rules: str, seed: int) -> int:
     """Play a short game, each stretch of it again on a twin of its beginning; how many of these differed at all."""
     rng = Random(f"{rules} {seed}")
-    game = WatchedGame(GameSetting(rules, 2 + seed % 3, None, {"cars": 16, "move_ms": None}), str(seed))
+    game = WatchedGame(GameSetting(rules, None, {"cars": 16, "move_ms": None}), 2 + seed % 3, str(seed))
     known = [ViewerKnowledge(seat) for seat in range(2 + seed % 3)]
     applied = differed = 0
     while game.seat_to_act is not None:
@@ -112,7 +112,7 @@ def test_an_environment_that_shows_a_blind_draw_is_caught(monkeypatch: pytest.Mo
     def leaky(viewer: Seat | None, event: Event) -> Event | None:
         return event if isinstance(event, CardDrawn) else redact_for(viewer, event)
 
-    monkeypatch.setattr("services.research.viewed_game.redact_for", leaky)
+    monkeypatch.setattr("services.tournament.viewed_game.redact_for", leaky)
     with pytest.raises(AssertionError, match="can distinguish"):
         for seed in range(10):
             compared_with_twins("usa", seed)

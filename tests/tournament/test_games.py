@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from schemas.refusals import CommandRefusedError
-from services.tournament.core_game import GameSetting
-from services.tournament.fast_games import play_fast
+from services.tournament.core_game import play_fast
 from services.tournament.schedule import plan_games
+from services.tournament.viewed_game import GameSetting
 from tests.cli.command_line import ROOT, environment, run_in_process
 
 USA = GameSetting("usa")

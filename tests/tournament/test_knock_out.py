@@ -9,17 +9,20 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.tournament.core_game import GameSetting
 from services.tournament.game_results import GameResult, SeatResult
 from services.tournament.knock_out import (
     GameOutcome,
+    Groups,
     begin_knock_out,
     finish_round,
     group_players,
+    knock_out_setting,
+    outcome_of,
+    play_knock_out,
     run_knock_out,
 )
-from services.tournament.knock_out_games import knock_out_setting, outcome_of, play_knock_out
 from services.tournament.schedule import PlannedGame
+from services.tournament.viewed_game import GameSetting
 from tests.cli.command_line import run_in_process
 
 
@@ -53,7 +56,10 @@ class Games:
         self.winners, self.cheats = winners, cheats
         self.played: list[list[int]] = []
 
-    def __call__(self, players: Sequence[int]) -> GameOutcome:
+    def __call__(self, groups: Groups) -> list[GameOutcome]:
+        return [self.play(players) for players in groups]
+
+    def play(self, players: Sequence[int]) -> GameOutcome:
         self.played.append(list(players))
         first = tuple(index for index, player in enumerate(players) if player in self.winners)
         out = tuple(index for index, player in enumerate(players) if player in self.cheats)

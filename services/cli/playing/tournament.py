@@ -27,10 +27,9 @@ from services.cli.playing.play import create_game_body
 from services.ledger import RedisLedger
 from services.runtime.executors import core_count
 from services.runtime.settings import read_settings
-from services.tournament.core_game import GameSetting
-from services.tournament.fast_games import play_fast
+from services.tournament.core_game import play_fast
 from services.tournament.game_results import CSV_FIELDS, GameResult, csv_rows, result_of
-from services.tournament.knock_out_games import (
+from services.tournament.knock_out import (
     KnockOutGame,
     PlayedKnockOut,
     PlayGames,
@@ -41,6 +40,7 @@ from services.tournament.knock_out_games import (
 from services.tournament.report_page import render_page
 from services.tournament.schedule import PlannedGame, plan_games
 from services.tournament.standings import Estimate, Standings, compute_standings
+from services.tournament.viewed_game import GameSetting
 
 app = typer.Typer()
 BATCH: Final = 50  # games side by side

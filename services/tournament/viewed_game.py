@@ -1,7 +1,7 @@
-"""A game on the rules alone with the view of every seat: each is the fold of what the seat may see, and no more.
+"""A game of bots on the rules alone: no engine, no gateway, and every seat's view, which is the fold of what it may see.
 
-Events wait in a queue for each seat, and are folded when somebody looks. Decks are dealt as in a logged game of bots of the
-same seed; commitments to cards, which only prove a log, are left out: they would be most of the cost of a short game.
+Decks are dealt as in a logged game of the seed. Commitments to cards, which only prove a log, are left out: they would be
+most of the cost of a short game. No time passes, so no clock runs out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.events import Event
@@ -20,33 +20,30 @@ from services.referee.rules.fair_randomness import no_order_root
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.views import PUBLIC_EVENTS, owner_of
 
-Reward = Literal["win", "points"]
 MAX_MOVES: Final = 20_000  # far more than any game takes
-GAME_ID: Final = "research"
+GAME_ID: Final = "viewed"
 UNUSED_SEED: Final = "00" * 32  # every game names its own
 
 
 @dataclass(frozen=True, slots=True)
 class GameSetting:
-    """What is played: the ruleset, how many seats, the board (None: the usual one), rule options that differ."""
+    """The ruleset of a game, its board (None: the usual one), and rule options that differ."""
 
     ruleset: str
-    seats: int
     board: object = None
     options: Mapping[str, object] | None = None
 
 
 class ViewedGame:
-    """A game in progress. Nothing of it reads a clock, so no clock runs out."""
+    """A game in progress, with a policy's name for each seat; whoever asks for its moves may choose them otherwise."""
 
-    def __init__(self, setting: GameSetting, seed: str) -> None:
+    def __init__(self, setting: GameSetting, policies: Sequence[str], seed: str) -> None:
         """Deal it. Raises UnloggedRejectionError if such a game can't be created."""
         self.state = GameState()
-        self._views = [GameState() for _ in range(setting.seats)]
-        self._unseen: list[list[Event]] = [[] for _ in range(setting.seats)]
-        plans = (SeatPlan("bot", "random"),) * setting.seats
-        create = CreateGame(plans, setting.ruleset, setting.board, seed, setting.options)
-        self._process_system(create)
+        self._views = [GameState() for _ in policies]
+        self._unseen: list[list[Event]] = [[] for _ in policies]  # folded when somebody looks
+        plans = tuple(SeatPlan("bot", policy) for policy in policies)  # type: ignore[arg-type]  # checked by the creation
+        self._process_system(CreateGame(plans, setting.ruleset, setting.board, seed, setting.options))
         self.state.ruleset = _without_commitments(self.state.ruleset)
         self._process_system(StartGame())
 
@@ -97,13 +94,3 @@ class ViewedGame:
 def _without_commitments(ruleset: Ruleset) -> Ruleset:
     """The same rules and shuffles; orders of piles aren't committed to."""
     return replace(ruleset, randomness=ruleset.randomness._replace(order_root=no_order_root))
-
-
-def final_rewards(state: GameState, reward: Reward) -> list[float]:
-    """By seat, of a game that is over: its points; or an equal share of 1 among the winners."""
-    assert state.result is not None, "the game is over"
-    scores = sorted(state.result.scores, key=lambda score: score.seat)
-    if reward == "points":
-        return [float(score.total) for score in scores]
-    winners = sum(score.place == 1 for score in scores)
-    return [(score.place == 1) / winners for score in scores]
