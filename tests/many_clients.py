@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from services.gateway.web.connection_limits import ServerLimits
+from services.runtime.connection_limits import ServerLimits
 from services.runtime.settings import Settings, read_settings
 
 PER_ADDRESS: Final = {"read_rate": 10_000, "open_games": 100_000}

@@ -25,7 +25,6 @@ from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
 from services.bots.worker import BotWorker
 from services.compiled_rules import rules_form
-from services.gateway.web.connection_limits import SERVER_LIMITS, ServerLimits
 from services.ledger import RedisLedger
 from services.ledger.consumers.stale_deliveries import monotonic_ms
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
@@ -36,6 +35,7 @@ from services.referee.leases import GameClock, Heartbeat, Lease
 from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
+from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_token_keys

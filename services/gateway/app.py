@@ -47,10 +47,10 @@ from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.cross_origin import allow_origins
 from services.gateway.web.problem_details import install_error_handlers
-from services.gateway.web.rate_limit import RateLimiter
 from services.gateway.web.size_limit import SizeLimitMiddleware
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
+from services.runtime.rate_limit import RateLimiter
 
 log = get_logger("gateway")
 VERSIONED: Final = (

@@ -12,24 +12,24 @@ from typing import Any, Final
 import uvicorn
 
 from schemas.errors import InvalidInputError
+from services.fast_path.http_connection import HttpConnection
+from services.fast_path.socket_connection import SocketConnection
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader
 from services.gateway.games.own_boards import read_own_boards
 from services.gateway.health.engine_settings_watch import watch_engine
 from services.gateway.tables.table_port import TableCatalog
-from services.gateway.web.connection_limits import (
+from services.gateway.web.request_parsing import MAX_BODY_BYTES
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.connection import connect_async
+from services.runtime.connection_limits import (
     SERVER_LIMITS,
     ConnectionLimits,
     OpenConnections,
     ServerLimits,
 )
-from services.gateway.web.http_protocol import LimitedHttpProtocol
-from services.gateway.web.rate_limit import RateLimiter
-from services.gateway.web.request_parsing import MAX_BODY_BYTES
-from services.gateway.web.websocket_protocol import DirectSendProtocol
-from services.ledger.async_ledger import AsyncLedger
-from services.ledger.engine.connection import connect_async
+from services.runtime.rate_limit import RateLimiter
 from services.runtime.settings import Settings, read_token_keys
 
 FRAMES_PER_MESSAGE: Final = 4  # that a socket may send, of its rate and its burst: pings, pieces
@@ -75,8 +75,8 @@ def build_server(
             access_log=False,
             proxy_headers=bool(settings.proxies),  # uvicorn's default believes every client on this machine
             forwarded_allow_ips=[str(network) for network in settings.proxies or ()],
-            http=partial(LimitedHttpProtocol, **protocol_limits),  # type: ignore[arg-type]  # uvicorn only calls it
-            ws=partial(DirectSendProtocol, **protocol_limits),  # type: ignore[arg-type]  # the same
+            http=partial(HttpConnection, **protocol_limits),  # type: ignore[arg-type]  # uvicorn only calls it
+            ws=partial(SocketConnection, **protocol_limits),  # type: ignore[arg-type]  # the same
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,

@@ -18,12 +18,10 @@ from schemas.player_names import SaltedNames
 from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
 from services.ledger.acknowledgements.ack_levels import AckLevel
 from services.ledger.acknowledgements.confirmation_connection import find_node
-from services.ledger.consumers.wakeups import wakeup_channel_of
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
-from services.ledger.engine.batching import RequestBatcher
 from services.ledger.engine.mistyped_keys import MistypedKeyLog
-from services.ledger.engine.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
+from services.ledger.engine.queries import Client, run_async
 from services.ledger.engine.silent_nodes import NodeAwayError
 from services.ledger.log import game_files, ledger_queries, view_queries
 from services.ledger.log.ledger_queries import GameIds
@@ -35,14 +33,12 @@ from services.ledger.notifications.game_channels import GameChannels
 from services.ledger.operations import backlog_queries
 from services.ledger.operations.backlog_queries import BacklogOrError
 from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
-from services.ledger.queues.direct_submission import DirectSubmission, OnOutcome
+from services.ledger.queues.command_submission import Submitted, submission_to
 from services.ledger.scripts import player_names
 from services.ledger.stores import token_generations
 from services.ledger.stores.dispute_store import AsyncDisputeStore
 from services.ledger.stores.token_generations import Generations
 from services.ledger.stores.webhook_store import AsyncWebhookStore
-
-SubmitBatcher = RequestBatcher[Sequence[RedisCommand], Sequence[Reply]]
 
 
 class AsyncLedger:
@@ -54,35 +50,17 @@ class AsyncLedger:
     ) -> None:
         self._client: Client = client
         self.partitions, self.max_waiting = partitions, max_waiting
-        self._direct_submission = DirectSubmission(client, partitions, max_waiting)
+        self._submission = submission_to(client, partitions, max_waiting)
         self._channels = GameChannels(client, partitions)
         self._mistyped_keys = MistypedKeyLog()
         self._confirmation_batchers: dict[tuple[str, AckLevel], ConfirmationBatcher] = {}
-        # One for each node: a node that is away delays no other's.
-        self._submit_batchers: dict[str, SubmitBatcher] = {}
 
-    async def submit(self, envelope: CommandEnvelope) -> CommandResult | None:
-        """Queue a command, and return the verdict on its id if it has one already. Submitting it again under the
-        same id is harmless.
+    def submit(self, envelope: CommandEnvelope) -> Submitted:
+        """Queue a command at once. The future has the verdict on its id if there is one already. Submitting it again
+        under the same id is harmless.
 
-        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
-        if self._direct_submission.is_possible:
-            return await self._direct_submission.submit(envelope)
-        wakeup_channel = wakeup_channel_of(self._client, keys.REFEREE_GROUP)
-        query = ledger_queries.submit_command(
-            envelope, self.partitions, self.max_waiting, wakeup_channel, ask_verdict=True
-        )
-        batcher = await self._submit_batcher_of(envelope.game)
-        return await run_rounds(batcher.submit, query)
-
-    @property
-    def submits_soon(self) -> bool:
-        """Whether `submit_soon` can be used now."""
-        return self._direct_submission.is_ready
-
-    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
-        """The same without waiting, as `DirectSubmission.submit_soon`."""
-        self._direct_submission.submit_soon(envelope, on_outcome)
+        It raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        return self._submission.submit(envelope)
 
     async def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
@@ -227,9 +205,7 @@ class AsyncLedger:
 
     async def close(self) -> None:
         """End the batchers, and then the connections."""
-        await self._direct_submission.close()
-        for submit_batcher in self._submit_batchers.values():
-            await submit_batcher.close()
+        await self._submission.close()
         for confirmation_batcher in self._confirmation_batchers.values():
             await confirmation_batcher.close()
         if isinstance(self._client, AsyncCluster):
@@ -239,17 +215,6 @@ class AsyncLedger:
 
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)
-
-    async def _submit_batcher_of(self, game: str) -> SubmitBatcher:
-        node = await find_node(self._client, keys.commands(self._partition(game)))
-        if node.name not in self._submit_batchers:
-            self._submit_batchers[node.name] = RequestBatcher(self._send_rounds)
-        return self._submit_batchers[node.name]
-
-    async def _send_rounds(self, rounds: Sequence[Sequence[RedisCommand]]) -> Sequence[Sequence[Reply]]:
-        """The commands of many queries in one round trip."""
-        replies = iter(await send_commands(self._client, [each for commands in rounds for each in commands]))
-        return [[next(replies) for _ in commands] for commands in rounds]
 
     async def _confirmation_batcher_of(self, game: str, level: AckLevel) -> ConfirmationBatcher:
         partition = self._partition(game)

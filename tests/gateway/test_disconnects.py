@@ -10,8 +10,8 @@ import pytest
 
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.rate_limit import RateLimiter
 from tests.gateway.subscribed_hub import PARTITIONS
 
 

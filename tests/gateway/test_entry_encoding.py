@@ -13,8 +13,7 @@ from schemas.errors import CorruptDataError
 from schemas.events import CardDrawn, Event, TurnStarted, write_event
 from schemas.rows import VisibilitySplit, event_to_row, pack, row_to_json, unpack
 from schemas.visibility import PUBLIC
-from services.gateway.following.entry_encoding import NotifiedEntry
-from services.gateway.web.websocket_frames import encode_text_frame, frame_payload
+from services.gateway.following.entry_encoding import NotifiedEntry, encode_text_frame, frame_payload
 from services.ledger.notifications.entry_notifications import EntryNotification
 from tests.schemas import examples
 

@@ -18,6 +18,7 @@ from services.ledger.acknowledgements.ack_levels import ACCEPTED, DURABLE, AckLe
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.queues.command_submission import Submitted
 from tests.gateway.confirmation import PARTITION, EngineHarness, run_with_engine, track_durable
 
 
@@ -71,8 +72,8 @@ def test_P1_what_is_acknowledged_is_what_the_engine_has_after_a_fail_over(url: s
 class Stuck(AsyncLedger):
     """A ledger whose engine takes a command and never replies."""
 
-    async def submit(self, envelope: CommandEnvelope) -> None:
-        await asyncio.Event().wait()
+    def submit(self, envelope: CommandEnvelope) -> Submitted:
+        return asyncio.get_running_loop().create_future()
 
 
 class Mute(AsyncLedger):

@@ -15,11 +15,11 @@ from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.following.subscriptions import ViewDamagedError
 from services.gateway.games.service import LIST_COST
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.notifications.entry_notifications import parse_notification
+from services.runtime.rate_limit import RateLimiter
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import UNLIMITED, soon

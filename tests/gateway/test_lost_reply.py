@@ -23,6 +23,7 @@ from services.ledger.acknowledgements.confirmation_connection import EngineNode
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.queues.command_submission import Submitted
 from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     GAME,
@@ -42,8 +43,11 @@ PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 class Lost(AsyncLedger):
     """A ledger whose engine takes every command, and closes the connection before it replies."""
 
-    async def submit(self, envelope: CommandEnvelope) -> None:
-        await super().submit(envelope)
+    def submit(self, envelope: CommandEnvelope) -> Submitted:
+        return asyncio.ensure_future(self._lose_reply(super().submit(envelope)))
+
+    async def _lose_reply(self, submitted: Submitted) -> None:
+        await submitted
         raise Away("Connection closed by server.")
 
 
@@ -89,11 +93,13 @@ class Unreached(AsyncLedger):
 
     is_reached = False
 
-    async def submit(self, envelope: CommandEnvelope) -> Any:
-        if not self.is_reached:
-            self.is_reached = True
-            raise Away("no answer")
-        return await super().submit(envelope)
+    def submit(self, envelope: CommandEnvelope) -> Submitted:
+        if self.is_reached:
+            return super().submit(envelope)
+        self.is_reached = True
+        lost: Submitted = asyncio.get_running_loop().create_future()
+        lost.set_exception(Away("no answer"))
+        return lost
 
 
 @pytest.mark.usefixtures("fast_polling")

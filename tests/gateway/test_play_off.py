@@ -18,12 +18,12 @@ from services.gateway.games.service import GatewayService
 from services.gateway.models.response_models import PlayOffSeat
 from services.gateway.routes.play_offs import take_seat
 from services.gateway.web.problem_details import problem_of
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
 from services.referee.rules import fold, split_by_visibility
+from services.runtime.rate_limit import RateLimiter
 from tests.gateway.clients import (
     CreatedGame,
     Json,

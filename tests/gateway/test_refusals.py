@@ -10,8 +10,8 @@ import pytest
 from schemas.codec import unpack_entry
 from schemas.commands import DrawBlind
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.web.connection_limits import ServerLimits
 from services.ledger import RedisLedger
+from services.runtime.connection_limits import ServerLimits
 from services.runtime.settings import read_settings
 from tests.gateway.clients import (
     DRAW,

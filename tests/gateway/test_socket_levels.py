@@ -14,6 +14,7 @@ from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS, SocketCommands
 from services.ledger.engine import keys
 from services.ledger.ports.records import MAX_WAITING_COMMANDS
+from services.ledger.queues.command_submission import Submitted
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmation import SOON_S
 from tests.many_clients import PATIENT
@@ -67,14 +68,14 @@ def test_P8_a_command_without_a_level_is_unknown_after_the_default_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits_s = []
-    expect_verdict = SocketCommands._expect_verdict
+    submit = SocketCommands._submit
 
-    def impatient(commands: SocketCommands, envelope: CommandEnvelope, wait_s: float) -> None:
+    def impatient(commands: SocketCommands, envelope: CommandEnvelope, wait_s: float) -> Submitted:
         waits_s.append(wait_s)
-        expect_verdict(commands, envelope, 0.4)
+        return submit(commands, envelope, 0.4)
 
     ada, _ = in_turn(http)
-    monkeypatch.setattr(SocketCommands, "_expect_verdict", impatient)
+    monkeypatch.setattr(SocketCommands, "_submit", impatient)
     request.getfixturevalue("paused_referee")
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW)

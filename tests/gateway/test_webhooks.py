@@ -13,9 +13,9 @@ import pytest
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
+from services.runtime.rate_limit import RateLimiter
 from services.runtime.webhook_urls import WebhookPolicy
 from tests.auditor.webhook_receiver import SECRET
 from tests.gateway.clients import LEAVE, Json, Player, bearer, begun, minted, problem

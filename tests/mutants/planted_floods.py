@@ -12,37 +12,37 @@ QUOTAS: Final = ("tests/security/test_quotas.py",)
 
 FLOOD_MUTANTS: Final = (
     Mutant(
-        "pongs wait for a client that never reads", "P8", "services/gateway/web/websocket_protocol.py",
+        "pongs wait for a client that never reads", "P8", "services/fast_path/socket_connection.py",
         "        if self.writable.is_set():\n", "        if True:\n", FLOODS,
     ),
     Mutant(
-        "a closing waits until the client reads", "P8", "services/gateway/web/websocket_protocol.py",
+        "a closing waits until the client reads", "P8", "services/fast_path/socket_connection.py",
         "        if message[\"type\"] != \"websocket.close\" or", "        if True or", FLOODS,
     ),
     Mutant(
-        "messages wait without limit for a slow client", "P8", "services/gateway/web/websocket_protocol.py",
+        "messages wait without limit for a slow client", "P8", "services/fast_path/socket_connection.py",
         "        if self.transport.get_write_buffer_size() > self.limits.unsent_bytes:", "        if False:", FLOODS,
     ),
     Mutant(
-        "pings aren't counted", "P8", "services/gateway/web/websocket_protocol.py",
+        "pings aren't counted", "P8", "services/fast_path/socket_connection.py",
         "until the client reads on.\"\"\"\n        if not self._count_frame():\n            return\n",
         "until the client reads on.\"\"\"\n", FLOODS,
     ),
     Mutant(
-        "an address may have any number of connections", "P8", "services/gateway/web/connection_limits.py",
+        "an address may have any number of connections", "P8", "services/runtime/connection_limits.py",
         "        if self.by_address[address] >= self.most_per_address and", "        if False and", FLOODS,
     ),
     Mutant(
-        "connections that ended still count", "P8", "services/gateway/web/websocket_protocol.py",
+        "connections that ended still count", "P8", "services/fast_path/socket_connection.py",
         "        self.open_connections.close(self.peer)\n", "", FLOODS,
     ),
     Mutant(
-        "half of a header is waited for without end", "P8", "services/gateway/web/http_protocol.py",
+        "half of a header is waited for without end", "P8", "services/fast_path/http_connection.py",
         "        if refused is None:\n            self._set_deadline(self.limits.header_s)\n",
         "        if refused is None:\n            pass\n", FLOODS,
     ),
     Mutant(
-        "half of a body is waited for without end", "P8", "services/gateway/web/http_protocol.py",
+        "half of a body is waited for without end", "P8", "services/fast_path/http_connection.py",
         "        self._set_deadline(self.limits.body_s)\n", "        self._clear_deadline()\n", FLOODS,
     ),
     Mutant(

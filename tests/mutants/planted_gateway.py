@@ -20,8 +20,8 @@ GATEWAY_MUTANTS: Final = (
         "accepted is acknowledged before the command is submitted",
         "P1",
         "services/gateway/games/command_tracking.py",
-        "                    await self.send(envelope)\n                    progress.level = ACCEPTED",
-        "                    progress.level = ACCEPTED\n                    await self.send(envelope)",
+        "                    await self.settle(envelope, self.ledger.submit(envelope))\n                    progress.level = ACCEPTED",
+        "                    progress.level = ACCEPTED\n                    await self.settle(envelope, self.ledger.submit(envelope))",
         ("tests/gateway/test_lost_reply.py", "tests/gateway/test_ack_levels.py", "tests/gateway/test_overload.py"),
     ),
     Mutant(
@@ -55,7 +55,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a verdict that a fail-over took is waited for, for ever", "P1", "services/gateway/games/command_tracking.py",
-        "progress.sequence = ACCEPTED, 0\n                await self.send(envelope)\n", "progress.sequence = ACCEPTED, 0\n",
+        "progress.sequence = ACCEPTED, 0\n                await self.settle(envelope, self.ledger.submit(envelope))\n", "progress.sequence = ACCEPTED, 0\n",
         ("tests/gateway/test_fail_over.py", *SIMULATOR),
     ),
     Mutant(
@@ -77,7 +77,7 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_hub.py", "tests/gateway/test_websocket_session.py", *SIMULATOR),
     ),
     Mutant(
-        "floods aren't slowed", "P8", "services/gateway/web/rate_limit.py",
+        "floods aren't slowed", "P8", "services/runtime/rate_limit.py",
         "        if available < cost:\n", "        if False:\n", ("tests/gateway/test_refusals.py",),
     ),
     Mutant(
@@ -147,18 +147,18 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a plain command overtakes the message before it", "P2", "services/gateway/sockets/websocket_commands.py",
-        "if not self.is_receiving or self.viewer is None", "if self.viewer is None", DIRECT,
+        "                self._connection.take_text = None ", "                pass ", DIRECT,
     ),
     Mutant(
         "a plain command isn't counted", "RATE-1", "services/gateway/sockets/websocket_commands.py",
         "        if self.service.rate_limiter.acquire(self._sender()):", "        if False:", DIRECT,
     ),
     Mutant(
-        "a lost connection leaves commands without an answer", "P1", "services/ledger/engine/direct_connection.py",
+        "a lost connection leaves commands without an answer", "P1", "services/fast_path/engine_connection.py",
         "        for on_reply, _since, _size in waiting:\n            on_reply(error)\n", "", DIRECT,
     ),
     Mutant(
-        "what waits for an engine that hangs has no bound", "BUSY-1", "services/ledger/engine/direct_connection.py",
+        "what waits for an engine that hangs has no bound", "BUSY-1", "services/fast_path/engine_connection.py",
         "return self._waiting_bytes >= MAX_WAITING_BYTES", "return False", DIRECT,
     ),
 )  # fmt: skip

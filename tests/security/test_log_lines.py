@@ -10,8 +10,8 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
-from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections
-from services.gateway.web.http_protocol import LimitedHttpProtocol
+from services.fast_path.http_connection import HttpConnection
+from services.runtime.connection_limits import ConnectionLimits, OpenConnections
 from tests.security.captured_logging import logging_to
 from tests.security.unread import UnreadTransport
 
@@ -30,7 +30,7 @@ async def send_no_http(times: int) -> list[bytes]:
     limits, answers = {"limits": ConnectionLimits(), "open_connections": OpenConnections(10, 10)}, []
     for _ in range(times):
         transport = UnreadTransport()
-        protocol = LimitedHttpProtocol(config, ServerState(), {}, **limits)
+        protocol = HttpConnection(config, ServerState(), {}, **limits)
         protocol.connection_made(transport)
         protocol.data_received(NO_HTTP)
         answers.append(bytes(transport.unread))

@@ -20,11 +20,11 @@ from services.gateway.app import create_app
 from services.gateway.errors import TokenError
 from services.gateway.games import authorization
 from services.gateway.games.authorization import GENERATIONS_KEPT_S, Authorization
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
 from services.ledger.stores.token_generations import KEPT_S
+from services.runtime.rate_limit import RateLimiter
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
 from tests.gateway.clients import CreatedGame, Socket, bearer, closed_why, minted, new_id, problem

@@ -16,8 +16,8 @@ from starlette.routing import Mount
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.app import create_app
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.rate_limit import RateLimiter
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, closed, minted
 from tests.many_clients import settings_for_many_clients
 

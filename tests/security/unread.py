@@ -8,8 +8,8 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.server import ServerState
 
-from services.gateway.web.connection_limits import ConnectionLimits, OpenConnections
-from services.gateway.web.websocket_protocol import DirectSendProtocol
+from services.fast_path.socket_connection import SocketConnection
+from services.runtime.connection_limits import ConnectionLimits, OpenConnections
 from tests.bench.light_players import frame, request
 
 HIGH_WATER_BYTES: Final = 65_536  # asyncio's own: past it a protocol is asked to pause
@@ -64,7 +64,7 @@ class UnreadTransport(asyncio.Transport):
         pass
 
 
-async def open_unread(limits: ConnectionLimits) -> tuple[DirectSendProtocol, UnreadTransport]:
+async def open_unread(limits: ConnectionLimits) -> tuple[SocketConnection, UnreadTransport]:
     """An open WebSocket whose application only takes messages in, and whose client reads nothing."""
 
     accepted = asyncio.Event()
@@ -80,7 +80,7 @@ async def open_unread(limits: ConnectionLimits) -> tuple[DirectSendProtocol, Unr
     transport = UnreadTransport()
     open_connections = OpenConnections(10, 10)
     open_connections.open("192.0.2.1")
-    protocol = DirectSendProtocol(config, ServerState(), {}, limits=limits, open_connections=open_connections)
+    protocol = SocketConnection(config, ServerState(), {}, limits=limits, open_connections=open_connections)
     transport.set_protocol(protocol)
     protocol.connection_made(transport)
     protocol.data_received(request("/", "host", "token"))

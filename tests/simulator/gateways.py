@@ -16,9 +16,9 @@ from services.gateway.errors import RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.service import GatewayService
 from services.gateway.web.problem_details import Problem, problem_of
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.rate_limit import RateLimiter
 from tests.simulator.agenda import NEVER
 from tests.simulator.network import Call, Crash, Execute, Wire
 from tests.simulator.virtual_loop import VirtualLoop

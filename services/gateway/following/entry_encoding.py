@@ -7,7 +7,7 @@ form (events that hold other contracts, or are of an earlier version) are made e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic_core import to_json
 
@@ -17,9 +17,11 @@ from schemas.errors import CorruptDataError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
 from schemas.rows import Row, row_to_json
-from services.gateway.web.websocket_frames import encode_text_frame, frame_payload
 from services.ledger.log.named_views import holds_commitment
 from services.ledger.notifications.entry_notifications import EntryNotification
+
+TEXT_FRAME: Final = 0x81  # a whole message in one frame (RFC 6455, 5.2)
+SHORT_SIZE, MIDDLE_SIZE = 126, 65_536  # from these on a size takes two bytes more, or eight
 
 
 class EncodedEntry(NamedTuple):
@@ -106,3 +108,18 @@ class NotifiedEntry:
 
 def _list_json(events: Sequence[Mapping[str, object] | None]) -> bytes:
     return to_json([event for event in events if event is not None])
+
+
+def encode_text_frame(payload: bytes) -> bytes:
+    """A server's text frame: unmasked, so the same bytes for all who are sent this message."""
+    size = len(payload)
+    if size < SHORT_SIZE:
+        return bytes((TEXT_FRAME, size)) + payload
+    if size < MIDDLE_SIZE:
+        return bytes((TEXT_FRAME, 126)) + size.to_bytes(2, "big") + payload
+    return bytes((TEXT_FRAME, 127)) + size.to_bytes(8, "big") + payload
+
+
+def frame_payload(frame: bytes) -> bytes:
+    """The message in a frame of `encode_text_frame`."""
+    return frame[{126: 4, 127: 10}.get(frame[1], 2) :]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from services.gateway.errors import RateExceededError
 from services.gateway.games.own_boards import EVERYONE, OwnBoards
-from services.gateway.web.rate_limit import RateLimiter
+from services.runtime.rate_limit import RateLimiter
 from services.runtime.webhook_urls import WebhookPolicy
 
 

@@ -30,7 +30,7 @@ from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED, AckLe
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.ports.protocols import EngineBehindError, QueueFullError
-from services.ledger.queues.direct_submission import Outcome
+from services.ledger.queues.command_submission import Submitted
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -101,24 +101,16 @@ class CommandTracker:
         if unavailable_reason := await self.ledger.unavailable_reason(game, level):
             raise LevelUnavailableError(unavailable_reason, str(level))
 
-    async def send(self, envelope: CommandEnvelope) -> None:
-        """Submit a command. Raises TooManyError: too many wait, and its verdict isn't known; or ReusedIdError."""
+    async def settle(self, envelope: CommandEnvelope, submitted: Submitted) -> None:
+        """Wait until the engine has a command. Raises TooManyError: too many wait, and its verdict isn't known;
+        ReusedIdError; or what `AsyncLedger.submit` does."""
         try:
-            outcome: Outcome = await self.ledger.submit(envelope)
+            result = await submitted
         except QueueFullError as error:
-            outcome = error
-        await self.settle(envelope, outcome)
-
-    async def settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
-        """What `send` does once it is known what came of the submission. Raises like it, or the outcome itself."""
-        result = outcome
-        if isinstance(outcome, QueueFullError):
-            is_behind = isinstance(outcome, EngineBehindError)  # then nothing more is asked of it
+            is_behind = isinstance(error, EngineBehindError)  # then nothing more is asked of it
             result = None if is_behind else await self._read_result(envelope)
             if result is None or not result.sequence:
-                raise TooManyError("BUSY-1", str(outcome), 1, id=envelope.id)
-        if isinstance(result, Exception):
-            raise result
+                raise TooManyError("BUSY-1", str(error), 1, id=envelope.id) from None
         await self._require_same_command(envelope, result)
         log_sent(envelope)
 
@@ -133,7 +125,7 @@ class CommandTracker:
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
             async with asyncio.timeout(ack_request.wait_s):
                 with suppress(*ENGINE_ERRORS):
-                    await self.send(envelope)
+                    await self.settle(envelope, self.ledger.submit(envelope))
                     progress.level = ACCEPTED
                 await self._await_level(envelope, ack_request.level, notified, progress)
         self._record_answer(ack_request, progress)
@@ -171,9 +163,9 @@ class CommandTracker:
         if result is None:
             if progress.sequence:  # a fail-over lost the verdict, and maybe the command
                 progress.level, progress.sequence = ACCEPTED, 0
-                await self.send(envelope)
+                await self.settle(envelope, self.ledger.submit(envelope))
             elif progress.level is None:  # the engine didn't answer: it may not have the command
-                await self.send(envelope)
+                await self.settle(envelope, self.ledger.submit(envelope))
                 progress.level = ACCEPTED
             return
         if not result.sequence:

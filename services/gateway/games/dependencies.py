@@ -14,13 +14,13 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from services.gateway.games.command_tracking import MAX_WAIT_MS, AckRequest
 from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
-from services.gateway.web.connection_limits import network_of
 from services.gateway.web.request_parsing import (
     JsonBody,
     parse_bearer_token,
     parse_json_object,
     require_json_type,
 )
+from services.runtime.connection_limits import network_of
 
 _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
 

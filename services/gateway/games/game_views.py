@@ -18,10 +18,10 @@ from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import enforce_limit
 from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import EngineError
 from services.ledger.log.view_queries import LogHead
+from services.runtime.rate_limit import RateLimiter
 
 FINISHED_COST: Final = 10  # what an audit or a file costs of the rate, in commands
 

@@ -40,10 +40,10 @@ from services.gateway.games.game_views import GameLocation, GameViews
 from services.gateway.games.invitations import Invitations, take_invitation
 from services.gateway.games.open_games import OPERATOR, Creator, OpenGames
 from services.gateway.models import response_models as responses
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.log.ledger_queries import GameIds
+from services.runtime.rate_limit import RateLimiter
 
 DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
 LIST_COST: Final = 20  # what a list of games costs of the rate, in commands

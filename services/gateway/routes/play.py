@@ -22,11 +22,11 @@ from services.gateway.games.service import GatewayService, hex_head
 from services.gateway.models import openapi
 from services.gateway.models.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.sockets.entry_lines import MEDIA_TYPE, EntryLines
+from services.gateway.sockets.follow_endings import CloseCode
 from services.gateway.sockets.websocket_opening import KnownEntry, read_opening
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.gateway.tables.legal_folds import LegalParam
 from services.gateway.web.request_parsing import JsonBody
-from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 
 MAX_PAGE_SIZE: Final = 1_000

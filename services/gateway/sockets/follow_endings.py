@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Final, NamedTuple
 
 from schemas.errors import CorruptDataError
-from services.gateway.errors import RequestError
+from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
-from services.gateway.sockets.websocket_opening import BeyondEndError
-from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.scripts.view_merge import LogRewoundError
@@ -27,6 +26,24 @@ LOG_REWOUND_REASON: Final = (
     "the engine lost the last entries, and the game went on before them: come back from 0"
 )
 ENGINE_UNREACHABLE_REASON: Final = "the engine doesn't answer: come back and go on"
+
+
+class BeyondEndError(RefusedError):
+    """The client has an entry that is beyond the end of the log: a fail-over lost it."""
+
+    def __init__(self, sequence: int, last_sequence: int) -> None:
+        super().__init__("SHAPE-1", f"after: {sequence} isn't between 0 and {last_sequence}", field="after")
+
+
+class CloseCode(IntEnum):
+    """Why the gateway closes a WebSocket (RFC 6455, 7.4; those from 4000 on are ours: docs/acknowledgements.md)."""
+
+    NORMAL = 1000  # the game is over
+    GOING_AWAY = 1001
+    POLICY_VIOLATION = 1008  # the opening was wrong, or there were too many messages
+    INTERNAL_ERROR = 1011  # the game's view is damaged, or the client answers no ping
+    GO_ON = 4001  # the client reads too slowly, or the engine is away: come back after the last entry
+    BEGIN_ANEW = 4002  # the log hasn't the client's last entry any more: come back from 0
 
 
 class Ending(NamedTuple):

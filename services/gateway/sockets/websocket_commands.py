@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
-from starlette.types import Message
 
 from schemas.command_digest import digest_command
 from schemas.commands import Command, CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId, Seat
+from services.fast_path.socket_connection import find_direct_connection
 from services.gateway.errors import (
     UNLOGGED_LEVEL,
     NotYoursError,
@@ -39,12 +39,12 @@ from services.gateway.games.command_tracking import (
 )
 from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
+from services.gateway.sockets.follow_endings import CloseCode
 from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
 from services.gateway.web.request_parsing import parse_message
-from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.queues.direct_submission import Outcome
+from services.ledger.queues.command_submission import Submitted
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -82,7 +82,7 @@ class SocketCommands:
         self.last_sequence, self.proofs, self.tasks = last_sequence, proofs, tasks
         self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
-        self.is_receiving = False  # no message is being handled
+        self._connection = find_direct_connection(websocket.scope)
         # Looked up once for each socket: for each command that costs more than what is done with them.
         self._loop = asyncio.get_running_loop()
         self._logs_debug = log.is_enabled_for(logging.DEBUG)
@@ -98,17 +98,21 @@ class SocketCommands:
     async def receive(self) -> None:
         """Take the client's messages until it disconnects."""
         while True:
-            message = await self._receive()
-            if message["type"] == "websocket.disconnect":
-                raise WebSocketDisconnect(message.get("code", CloseCode.GOING_AWAY))
-            await self._handle_message(message.get("text") or message.get("bytes") or "")
+            text = await self._receive()
+            await self._handle_message(text)
 
-    async def _receive(self) -> Message:
-        self.is_receiving = True
+    async def _receive(self) -> bytes | str:
+        """The next message that `_take` leaves: uvicorn's connection offers it messages where they arrive."""
+        if self._connection is not None:
+            self._connection.take_text = self._take
         try:
-            return await self.websocket.receive()
+            message = await self.websocket.receive()
         finally:
-            self.is_receiving = False
+            if self._connection is not None:
+                self._connection.take_text = None  # one message is handled after the other
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", CloseCode.GOING_AWAY))
+        return message.get("text") or message.get("bytes") or ""
 
     async def _handle_message(self, text: bytes | str) -> None:
         """Submit the command in a client's message; answer anything else with a problem."""
@@ -130,7 +134,8 @@ class SocketCommands:
                 self.game, self.viewer, message.get("command"), _parse_command_id(id_)
             )
             ack_request = self.service.parse_ack_request(message.get("level"), message.get("wait_ms"))
-            await self._submit(envelope, ack_request, acknowledge=bool(message.keys() & {"level", "wait_ms"}))
+            acknowledge = bool(message.keys() & {"level", "wait_ms"})
+            await self._submit_to_level(envelope, ack_request, acknowledge=acknowledge)
         except (InvalidInputError, RequestError) as error:
             await send_problem(self.websocket, error, id_)
             if isinstance(error, RateExceededError):
@@ -142,14 +147,16 @@ class SocketCommands:
             return "messages", client_address(self.websocket)
         return self.game, self.viewer
 
-    async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
-        """Submit a command. Raises RequestError: then it wasn't submitted."""
+    async def _submit_to_level(
+        self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool
+    ) -> None:
+        """Submit a command, and follow it to a level where that is to be acknowledged. Raises RequestError: then it wasn't
+        submitted."""
         await self.service.command_tracker.require_level(self.game, ack_request.level)
         waiting = self.pending.get(envelope.id)
         if waiting and digest_command(waiting.command) != digest_command(envelope.command):
             raise ReusedIdError(envelope.id)
-        self._expect_verdict(envelope, ack_request.wait_s)
-        if not await self._finish_sending(envelope, self.service.command_tracker.send(envelope)):
+        if not await self._is_queued(envelope, self._submit(envelope, ack_request.wait_s)):
             return
         if ack_request.level == ACCEPTED:
             await self._send_message("acknowledged", envelope.id, CommandProgress(ACCEPTED).json_fields())
@@ -157,18 +164,16 @@ class SocketCommands:
             self.tracked_ids.add(envelope.id)
             self.tasks.create_task(self._acknowledge(envelope, ack_request))
 
-    def take_text(self, text: str) -> bool:
-        """Submit the plain command in a client's message without waiting, where nothing speaks against it: no level is
-        asked for, no message before it is still being handled. False, and nothing is done, where that isn't so."""
-        if not self.is_receiving or self.viewer is None or not self.service.ledger.submits_soon:
+    def _take(self, text: str) -> bool:
+        """Submit the plain command in a client's message, where nothing has to be awaited for that, nor said about it:
+        False, and nothing is done or counted, where that isn't so."""
+        if self.viewer is None:
             return False
         try:
             message = parse_message(text)
             if message.keys() != PLAIN_FIELDS:
                 return False
-            id_ = message["id"]
-            if id_ is not None and not isinstance(id_, str):
-                return False
+            id_ = _parse_command_id(message["id"])
             envelope = self.service.build_envelope(self.game, self.viewer, message["command"], id_)
         except (InvalidInputError, RequestError):
             return False
@@ -177,36 +182,40 @@ class SocketCommands:
             return False
         if self.service.rate_limiter.acquire(self._sender()):  # it had no more, and is asked again
             return False
-        self._expect_verdict(envelope, self.service.answer_timeout_s)
-        self.service.ledger.submit_soon(envelope, partial(self._take_outcome, envelope))
+        submitted = self._submit(envelope, self.service.answer_timeout_s)
+        submitted.add_done_callback(partial(self._note_submitted, envelope))
         return True
 
-    def _expect_verdict(self, envelope: CommandEnvelope, wait_s: float) -> None:
+    def _submit(self, envelope: CommandEnvelope, wait_s: float) -> Submitted:
+        """Submit a command whose verdict is awaited from now on."""
         self.pending[envelope.id] = PendingVerdict(self._loop.time() + wait_s, envelope.command)
+        return self.service.ledger.submit(envelope)
 
-    def _take_outcome(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
-        """What came of a submission without waiting. Nothing more is to be done for a new command."""
-        if outcome is None:
+    def _note_submitted(self, envelope: CommandEnvelope, submitted: Submitted) -> None:
+        """Say what came of a submission for which nobody waits. A new command that is queued needs no word."""
+        if submitted.cancelled():
+            return
+        if submitted.exception() is None and submitted.result() is None:
             if self._logs_debug:
                 log_sent(envelope)
             return
-        settling = self._settle(envelope, outcome)
+        saying = self._say_submitted(envelope, submitted)
         try:
-            self.tasks.create_task(settling)
+            self.tasks.create_task(saying)
         except RuntimeError:  # the client has left
-            settling.close()
+            saying.close()
 
-    async def _settle(self, envelope: CommandEnvelope, outcome: Outcome) -> None:
+    async def _say_submitted(self, envelope: CommandEnvelope, submitted: Submitted) -> None:
         try:
-            await self._finish_sending(envelope, self.service.command_tracker.settle(envelope, outcome))
-        except RequestError as error:
+            await self._is_queued(envelope, submitted)
+        except (InvalidInputError, RequestError) as error:
             await send_problem(self.websocket, error, envelope.id)
 
-    async def _finish_sending(self, envelope: CommandEnvelope, sending: Awaitable[None]) -> bool:
-        """Whether the engine has the command; else that is said. Raises RequestError: it wasn't submitted."""
+    async def _is_queued(self, envelope: CommandEnvelope, submitted: Submitted) -> bool:
+        """Whether the engine has the command; else that is said. Raises RequestError or InvalidInputError: it doesn't."""
         try:
-            await sending
-        except RequestError:
+            await self.service.command_tracker.settle(envelope, submitted)
+        except (InvalidInputError, RequestError):
             self.pending.pop(envelope.id, None)
             raise
         except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come

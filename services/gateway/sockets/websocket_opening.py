@@ -13,8 +13,8 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from services.gateway.errors import RefusedError, TokenError
 from services.gateway.games.service import GatewayService
+from services.gateway.sockets.follow_endings import BeyondEndError, CloseCode
 from services.gateway.web.request_parsing import parse_bearer_token, parse_message, parse_offered_token
-from services.gateway.web.websocket_protocol import CloseCode
 from services.ledger.log.view_queries import LogHead
 from services.ledger.scripts.view_merge import LogRewoundError
 
@@ -37,13 +37,6 @@ class KnownEntry(NamedTuple):
         if head and not _HEAD.fullmatch(head):
             raise RefusedError("SHAPE-1", "head: must be 64 hex digits", field="head")
         return KnownEntry(after, bytes.fromhex(head) if after else b"")
-
-
-class BeyondEndError(RefusedError):
-    """The client has an entry that is beyond the end of the log: a fail-over lost it."""
-
-    def __init__(self, sequence: int, last_sequence: int) -> None:
-        super().__init__("SHAPE-1", f"after: {sequence} isn't between 0 and {last_sequence}", field="after")
 
 
 class Opening(NamedTuple):

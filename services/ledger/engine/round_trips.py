@@ -9,16 +9,15 @@ A cluster, a client that sends again by itself, and one that is none of redis-py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import hiredis
 import redis
-from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
-from redis.exceptions import ConnectionError, ResponseError
+from redis.exceptions import ResponseError
 
 if TYPE_CHECKING:
     from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply
@@ -49,7 +48,7 @@ def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Re
     connection = pool.get_connection()
     try:
         sent = list(_send(connection, chain((first,), to_send)))
-        replies = [*_read_replies(connection, len(sent))]
+        replies = [_read_reply(connection) for _ in sent]
     except BaseException:
         connection.disconnect()  # a reply that nobody reads now would answer another command
         raise
@@ -67,7 +66,7 @@ async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]
     try:
         packed = b"".join(map(_as_sent, commands))
         await connection.send_packed_command((packed,))
-        replies = await _await_replies(connection, len(commands))
+        replies = [await _await_reply(connection) for _ in commands]
     except BaseException:
         await connection.disconnect(nowait=True)  # as above
         raise
@@ -118,42 +117,20 @@ def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[Redi
         connection.send_packed_command((b"".join(unsent),))
 
 
-def _read_replies(connection: Client, count: int) -> Iterator[Reply]:
-    """So many replies; what arrived with another one is taken without asking redis-py for it."""
-    take = _taker(connection)
-    for _ in range(count):
-        reply = take()
-        if reply is NOT_ENOUGH_DATA:
-            try:
-                reply = connection.read_response()
-            except ResponseError as error:
-                reply = error
-        elif isinstance(reply, ConnectionError):  # the engine is loading, say
-            raise reply
-        yield reply
+def _read_reply(connection: Client) -> Reply:
+    """The next reply, where an error of the engine is one too. Raises the connection's own errors."""
+    try:
+        return connection.read_response()
+    except ResponseError as error:
+        return error
 
 
-async def _await_replies(connection: Client, count: int) -> list[Reply]:
-    """The same of an asyncio client."""
-    take = _taker(connection)
-    replies: list[Reply] = []
-    while len(replies) < count:
-        reply = take()
-        if reply is NOT_ENOUGH_DATA:
-            try:
-                reply = await connection.read_response()
-            except ResponseError as error:
-                reply = error
-        elif isinstance(reply, ConnectionError):
-            raise reply
-        replies.append(reply)
-    return replies
-
-
-def _taker(connection: Client) -> Callable[[], Reply]:
-    """Takes the next reply that has arrived, or NOT_ENOUGH_DATA."""
-    reader = getattr(connection._parser, "_reader", None)
-    return getattr(reader, "gets", lambda: NOT_ENOUGH_DATA)
+async def _await_reply(connection: Client) -> Reply:
+    """Read the next reply by an asyncio client, as `_read_reply` does by a blocking one."""
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
 
 
 def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Reply]) -> list[Reply]:

@@ -15,12 +15,11 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import MovedError, SlotNotCoveredError, TimeoutError
 
+from services.fast_path.engine_connection import DirectConnection
 from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cluster_pipeline import hash_slot
-from services.ledger.engine.direct_connection import DirectConnection
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.queries import Client
-from services.ledger.engine.round_trips import pack_command
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, REFRESH_S
 from services.ledger.notifications.channel_listener import ChannelListener, OnNotification, OnSubscribed
 
@@ -144,7 +143,7 @@ async def _hear(node: ClusterNode, listener: ChannelListener) -> None:
     options = {**node.connection_kwargs, "retry": Retry(NoBackoff(), 0)}
     connection = await DirectConnection.open(node.connection_class(**options), listener.take)
     try:
-        listener.start(lambda command: connection.send(pack_command(command)))
+        listener.start(connection.send)
         is_asked = False
         while not (await asyncio.wait({connection.ended}, timeout=QUIET_S))[0]:
             if listener.was_heard:
@@ -152,7 +151,7 @@ async def _hear(node: ClusterNode, listener: ChannelListener) -> None:
             elif is_asked:
                 raise TimeoutError("no answer on the notification channel")
             else:
-                connection.send(pack_command(("PING",)))
+                connection.send(("PING",))
                 is_asked = True
         await connection.ended
     finally:

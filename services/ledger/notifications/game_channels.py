@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Coroutine
 from typing import Any, Final
 
+from services.fast_path.engine_connection import DirectConnection
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cancellable_send import has_cancellable_send
-from services.ledger.engine.direct_connection import DirectConnection
 from services.ledger.engine.queries import Client
-from services.ledger.engine.round_trips import pack_command
 from services.ledger.notifications.channel_listener import ChannelListener, OnNotification, OnSubscribed
 from services.ledger.notifications.cluster_listener import ClusterListener
 from services.ledger.notifications.pubsub_connection import listen_by_pubsub
@@ -100,7 +99,7 @@ async def listen_directly(client: Client, listener: ChannelListener) -> None:
     """Let a listener hear by a direct connection, until that ends: raises that error."""
     connection = await DirectConnection.open(client.connection_pool.make_connection(), listener.take)
     try:
-        listener.start(lambda command: connection.send(pack_command(command)))
+        listener.start(connection.send)
         await connection.ended
     finally:
         await connection.close()

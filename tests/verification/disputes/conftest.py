@@ -15,12 +15,12 @@ from schemas.field_types import Seat
 from schemas.tokens import TokenKeys
 from services.archive import Archive
 from services.gateway.app import create_app
-from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
+from services.runtime.rate_limit import RateLimiter
 from services.verification.finished_audits import FinishedGameAudits
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import TRUSTED

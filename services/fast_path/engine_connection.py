@@ -1,8 +1,7 @@
 """A connection to an engine whose replies are taken in where they arrive, by a callback each.
 
 redis-py opens it: it knows addresses, TLS, users and time-outs. From then on a reply costs neither a future nor a task
-that wakes. For a gateway's commands and notifications, of which there is one each a move; everything else is asked by
-redis-py's client. An engine that is no server has no such connections, and a cluster has them for notifications only.
+that wakes. It is for a gateway's commands and notifications, of which there is one each a move.
 """
 
 from __future__ import annotations
@@ -13,26 +12,27 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 import hiredis
+from redis.asyncio.connection import DefaultParser
 from redis.exceptions import ConnectionError, InvalidResponse, TimeoutError
 
-from services.ledger.engine.queries import Argument, Client, Reply
-from services.ledger.engine.round_trips import pack_command
-
-OnReply = Callable[[Reply], object]  # gets an error as a reply, too
+Opened = Any  # a connection of redis-py's asyncio client, most of which has no types
+OnReply = Callable[[object], object]  # gets an error as a reply, too
+Command = Sequence[str | bytes | int | float]
 CALL_BYTES: Final = 2_048  # about what a call costs until its reply is there, beside its command
 MAX_WAITING_BYTES: Final = 32 << 20  # of calls: 14,000 plain commands, or 3,000 of the largest
 TURN_SIZE: Final = 32  # replies that are taken in before other sockets have their turn
+pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 
 
 class DirectConnection(asyncio.Protocol):
     """The engine's replies, or what it publishes: `on_reply` gets each. `ended` is done with the error that ended the
     connection, whatever that was; with what `on_reply` raised, too."""
 
-    def __init__(self, opened: Client, on_reply: OnReply) -> None:
+    def __init__(self, opened: Opened, on_reply: OnReply) -> None:
         self._opened, self._on_reply = opened, on_reply
         self._transport = cast(asyncio.Transport, opened._writer.transport)
         self._streams: Any = self._transport.get_protocol()  # asyncio's own, by which redis-py closes
-        self._reader = hiredis.Reader(protocolError=InvalidResponse, replyError=opened._parser.parse_error)
+        self._reader = hiredis.Reader(protocolError=InvalidResponse, replyError=DefaultParser.parse_error)
         self._loop = asyncio.get_running_loop()
         self._is_behind = False  # replies wait for the next turn
         self._lost = asyncio.Event()
@@ -40,13 +40,17 @@ class DirectConnection(asyncio.Protocol):
         self._transport.set_protocol(self)
 
     @staticmethod
-    async def open(opened: Client, on_reply: OnReply) -> DirectConnection:
-        """On a new connection of redis-py's. Raises one of ENGINE_ERRORS."""
+    async def open(opened: Opened, on_reply: OnReply) -> DirectConnection:
+        """Connect, and take the replies from redis-py's connection. Raises RedisError or OSError."""
         await opened.connect()
         return DirectConnection(opened, on_reply)
 
-    def send(self, commands: bytes) -> None:
-        """Send packed commands. Nothing is sent once the connection has ended."""
+    def send(self, *commands: Command) -> None:
+        """Send commands at once. Nothing is sent once the connection has ended."""
+        self.send_packed(b"".join(map(pack_command, map(tuple, commands))))
+
+    def send_packed(self, commands: bytes) -> None:
+        """Send commands that were packed before."""
         if not self._transport.is_closing():
             self._transport.write(commands)
 
@@ -107,32 +111,20 @@ class DirectConnection(asyncio.Protocol):
 class DirectCalls:
     """Commands whose replies go to a callback each, in their order. Those of one turn of the event loop are sent together.
 
-    Where the connection ends, all that wait get the error; an engine that says nothing for as long as redis-py would wait
-    ends it. What waits until then is limited: callers make no more calls while `is_full`."""
+    The connection is opened by the first call, and by the next one after it was lost. All that wait then get the error;
+    an engine that says nothing for as long as redis-py would wait ends it. What waits is limited: callers make no more
+    calls while `is_full`."""
 
-    def __init__(self, timeout_s: float) -> None:
-        self._timeout_s, self._loop = timeout_s, asyncio.get_running_loop()
+    def __init__(self, pool: Any) -> None:  # redis-py's, of connections of any class
+        self._pool, self._loop = pool, asyncio.get_running_loop()
+        self._timeout_s: float = pool.connection_kwargs["socket_timeout"]
         self._connection: DirectConnection | None = None
+        self._opening: asyncio.Task[None] | None = None
         self._unsent: list[bytes] = []
         # each with the loop's time of the call, and its bytes
         self._waiting: deque[tuple[OnReply, float, int]] = deque()
         self._waiting_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
-
-    @staticmethod
-    async def open(client: Client) -> DirectCalls:
-        """On another connection to a client's engine. Raises one of ENGINE_ERRORS."""
-        calls = DirectCalls(client.connection_pool.connection_kwargs["socket_timeout"])
-        calls._connection = await DirectConnection.open(
-            client.connection_pool.make_connection(), calls._take_reply
-        )
-        calls._connection.ended.add_done_callback(calls._fail_waiting)
-        return calls
-
-    @property
-    def is_open(self) -> bool:
-        """Whether calls can still be made."""
-        return self._connection is not None and not self._connection.ended.done()
 
     @property
     def is_full(self) -> bool:
@@ -144,7 +136,7 @@ class DirectCalls:
         """How many calls wait for their reply."""
         return len(self._waiting)
 
-    def call(self, command: Sequence[Argument], on_reply: OnReply) -> None:
+    def call(self, command: Command, on_reply: OnReply) -> None:
         """Send a command; `on_reply` is called later, in any case."""
         if not self._unsent:
             self._loop.call_soon(self._flush)
@@ -158,36 +150,55 @@ class DirectCalls:
 
     async def close(self) -> None:
         """Close the connection. Who waits for a reply gets an error."""
+        if self._opening is not None:
+            self._opening.cancel()
         if self._connection is not None:
             await self._connection.close()
+        self._fail_waiting(ConnectionError("closed"))
         if self._timer is not None:
             self._timer.cancel()
 
     def _flush(self) -> None:
-        commands, self._unsent = self._unsent, []
-        if not self.is_open:
-            self._fail_waiting()
-        elif self._connection is not None:
-            self._connection.send(b"".join(commands))
+        if self._connection is not None:
+            commands, self._unsent = self._unsent, []
+            self._connection.send_packed(b"".join(commands))
+        elif self._opening is None:
+            self._opening = asyncio.ensure_future(self._open())
 
-    def _take_reply(self, reply: Reply) -> None:
+    async def _open(self) -> None:
+        """Open the connection, and send what was called meanwhile. Whatever fails here is the reply to all that waits."""
+        try:
+            self._connection = await DirectConnection.open(self._pool.make_connection(), self._take_reply)
+        except Exception as error:
+            self._fail_waiting(error)
+        else:
+            self._connection.ended.add_done_callback(self._note_end)
+            self._flush()
+        finally:
+            self._opening = None
+
+    def _note_end(self, ended: asyncio.Future[None]) -> None:
+        self._connection = None
+        error = ended.exception()
+        assert error is not None, "a connection ends with an error"
+        self._fail_waiting(error)
+
+    def _take_reply(self, reply: object) -> None:
         on_reply, _, size = self._waiting.popleft()
         self._waiting_bytes -= size
         on_reply(reply)
 
-    def _fail_waiting(self, _: object = None) -> None:
-        assert self._connection is not None, "it was open"
-        error = self._connection.ended.exception()
-        waiting, self._waiting, self._waiting_bytes = self._waiting, deque(), 0
+    def _fail_waiting(self, error: BaseException) -> None:
+        waiting, self._waiting, self._waiting_bytes, self._unsent = self._waiting, deque(), 0, []
         for on_reply, _since, _size in waiting:
             on_reply(error)
 
     def _check_time(self) -> None:
         self._timer = None
-        if not self._waiting or self._connection is None:
+        if not self._waiting:
             return
         left_s = self._waiting[0][1] + self._timeout_s - self._loop.time()
-        if left_s <= 0:
-            self._connection.end(TimeoutError("Timeout reading from socket"))
+        if left_s > 0 or self._connection is None:  # redis-py watches the time of the opening itself
+            self._timer = self._loop.call_later(max(left_s, 0.1), self._check_time)
         else:
-            self._timer = self._loop.call_later(left_s, self._check_time)
+            self._connection.end(TimeoutError("Timeout reading from socket"))

@@ -14,8 +14,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from schemas.errors import LedgerlineError
-from services.gateway.web.connection_limits import LimitedConnection
-from services.gateway.web.problem_details import PROBLEM_MEDIA_TYPE
+from services.runtime.connection_limits import LimitedConnection
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -28,7 +27,7 @@ class TooManyPipelinedError(LedgerlineError):
     """More requests were sent ahead than may wait: the parser stops, and the connection is closed."""
 
 
-class LimitedHttpProtocol(LimitedConnection, HttpToolsProtocol):
+class HttpConnection(LimitedConnection, HttpToolsProtocol):
     """A connection that is counted, and whose requests have a time and a size."""
 
     def __init__(self, *arguments: Any, **named_arguments: Any) -> None:  # as LimitedConnection has them
@@ -141,7 +140,9 @@ class LimitedHttpProtocol(LimitedConnection, HttpToolsProtocol):
 def problem_message(status: int, title: str) -> bytes:
     """A whole HTTP answer, with a problem that no rule is about; the connection ends with it."""
     body = json.dumps({"type": "about:blank", "title": title, "status": status}).encode()
-    headers = f"content-type: {PROBLEM_MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+    headers = (
+        f"content-type: application/problem+json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+    )
     if status in (429, 503):
         headers += f"retry-after: {RETRY_AFTER_S}\r\n"
     return STATUS_LINE[status] + headers.encode() + b"\r\n" + body
