@@ -33,6 +33,7 @@ CHECK_NAMES: Final[dict[CheckKind, str]] = {
     "verdict": "The verdicts",
     "fold": "The entries",
 }
+REPLAY_KINDS: Final[tuple[CheckKind, ...]] = ("fold", "verdict")  # that one pass over the log finds
 
 
 class Audit(NamedTuple):
@@ -67,32 +68,20 @@ class Audit(NamedTuple):
 def audit(replay: Replay, checks: Iterable[Check] = ()) -> Audit:
     """The audit of a game's log, with what further checks found. What is wrong with the game is a finding,
     never an exception."""
-    all_checks = [*checks, *_replay_checks(replay)]
-    checked: dict[CheckKind, None] = {}
-    unchecked: dict[CheckKind, str] = {}
-    findings: list[Finding] = []
-    for check in all_checks:
-        if check.skipped_reason:
-            unchecked[check.kind] = check.skipped_reason
-            continue
-        checked[check.kind] = None
-        findings += check.findings
-    ordered = sorted(findings, key=lambda finding: finding.number or 0)
-    checked_kinds = tuple(kind for kind in PASS_SENTENCES if kind in checked)
+    found = list(replay_findings(replay))
+    by_kind = (Check(kind, [each for each in found if each.kind == kind]) for kind in REPLAY_KINDS)
+    all_checks = [*checks, *by_kind]
+    done = [check for check in all_checks if not check.skipped_reason]
+    findings = [finding for check in done for finding in check.findings]
+    checked = {check.kind for check in done}
+    skipped = {check.kind: check.skipped_reason for check in all_checks if check.skipped_reason}
     return Audit(
         game=replay.game,
         entries=len(replay.log),
-        findings=tuple(ordered),
-        checked=checked_kinds,
-        unchecked={kind: reason for kind, reason in unchecked.items() if kind not in checked},
+        findings=tuple(sorted(findings, key=lambda finding: finding.number or 0)),
+        checked=tuple(kind for kind in PASS_SENTENCES if kind in checked),
+        unchecked={kind: reason for kind, reason in skipped.items() if kind not in checked},
     )
-
-
-def _replay_checks(replay: Replay) -> Iterable[Check]:
-    """Applying and deciding again go together; their findings are of two kinds."""
-    findings = list(replay_findings(replay))
-    yield Check("fold", [finding for finding in findings if finding.kind == "fold"])
-    yield Check("verdict", [finding for finding in findings if finding.kind != "fold"])
 
 
 def audit_json(result: Audit, replay: Replay, sequence: int | None = None) -> Json:

@@ -22,7 +22,7 @@ from services.verification.redecide import (
 from services.verification.replay import Replay, unreadable_entry
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.rule_citations import RuleCitation, cite
-from services.verification.verdict_diff import difference
+from services.verification.verdict_check import verdict_doubt
 
 Viewer: TypeAlias = Seat | Literal["referee", "public"]
 
@@ -72,7 +72,10 @@ def explain(replay: Replay, sequence: int) -> Explanation:
     try:
         with replaying():
             entry = replay.entry(sequence)
-            perspectives = {viewer: _perspective_of(viewer, state, entry) for viewer, state in states.items()}
+            perspectives = {
+                viewer: apply_shown(state, entry.at, _visible_events(viewer, entry.events))
+                for viewer, state in states.items()
+            }
             before, ruleset = perspectives["referee"].before, perspectives["referee"].after.ruleset.name
             alternatives = tuple(_legal_alternatives(before, entry))
     except REPLAY_ERRORS as error:
@@ -83,7 +86,7 @@ def explain(replay: Replay, sequence: int) -> Explanation:
         perspectives=perspectives,
         cited=cite(ruleset, entry),
         alternatives=alternatives,
-        doubt=_verdict_doubt(entry, _decision_on(replay, sequence, before, entry)),
+        doubt=verdict_doubt(entry, _decision_on(replay, sequence, before, entry)),
     )
 
 
@@ -94,7 +97,7 @@ def _legal_alternatives(before: GameState, entry: Entry) -> list[Command]:
 
 
 def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
-    """Everybody's state before this entry."""
+    """The state before this entry, by viewer."""
     referee = replay.state_after(sequence - 1)
     seats = len(referee.seats) or len(replay.state_after(sequence).seats)
     viewers: dict[Viewer, GameState] = {
@@ -112,14 +115,15 @@ def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
     return {"referee": referee, **viewers}
 
 
-def _perspective_of(viewer: Viewer, state: GameState, entry: Entry) -> ViewerPerspective:
-    """The entry on this viewer's state, which takes it on: first its time, then its events."""
+def apply_shown(state: GameState, at_ms: int, events: Sequence[Event]) -> ViewerPerspective:
+    """Apply what a viewer was shown of an entry to its state: first the time, then the events.
+
+    The perspective has the state after the time alone, and the state given."""
+    advance_clocks(state, at_ms)
     before = state.copy()
-    advance_clocks(state, entry.at)
-    advance_clocks(before, entry.at)
     narrated_events = []
-    for event in _visible_events(viewer, entry.events):
-        fold_events(state, entry.at, (event,))
+    for event in events:
+        fold_events(state, at_ms, (event,))
         narrated_events.append(NarratedEvent(event, event_sentence(state, event) or ""))
     return ViewerPerspective(before, tuple(narrated_events), state)
 
@@ -132,7 +136,7 @@ def _visible_events(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
 
 
 def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry) -> ReplayedDecision:
-    """What the rules decide on the entry's command: as the pass over the log found, if it came so far."""
+    """The rules' decision on the entry's command, from the pass over the log if that came so far."""
     if sequence <= len(replay.redecided.entries):
         return replay.redecided.entries[sequence - 1].decision
     try:
@@ -141,12 +145,3 @@ def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry)
     except REPLAY_ERRORS as error:
         return ReplayedDecision(error=error)
     return decide_again(context, before.copy(), entry)
-
-
-def _verdict_doubt(entry: Entry, decision: ReplayedDecision) -> str:
-    """How the entry differs from what the rules decide; empty if it doesn't."""
-    if decision.error is not None:
-        return f"The rules have no answer to this command: {decision.error}."
-    if decision.agrees_with(entry.events):
-        return ""
-    return difference(entry.events, decision.events, decision.rejection)

@@ -27,8 +27,7 @@ from services.referee.rules.decide import decide_events
 from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.fair_randomness import SERVER_SEED
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
-from services.text.events import event_sentence
-from services.verification.explanation import Explanation, NarratedEvent, ViewerPerspective
+from services.verification.explanation import Explanation, apply_shown
 from services.verification.explanation_json import Json, seat_explanation_json
 from services.verification.rule_citations import cite
 
@@ -61,23 +60,17 @@ def seat_visible_answer(
     before, shown_entry = fold_view(view[: sequence - 1]), view[sequence - 1]
     proof_error = verify_shown(game, seat, view[:sequence])
     doubt = "" if command is None else own_verdict_doubt(before, seat, shown_entry, command)
-    perspective = _perspective(before, shown_entry)
+    perspective = apply_shown(before, shown_entry.at, shown_entry.events)
+    sender, answers = seat if command else None, shown_entry.answers or ""
+    entry = Entry(shown_entry.at, answers, sender, command or HIDDEN_COMMAND, shown_entry.events)
     explanation = Explanation(
         sequence,
-        Entry(
-            shown_entry.at,
-            shown_entry.answers or "",
-            seat if command else None,
-            command or HIDDEN_COMMAND,
-            shown_entry.events,
-        ),
+        entry,
         {"referee": perspective, seat: perspective},  # the seat's own stands for both
-        (),
+        cite(perspective.after.ruleset.name, entry) if command else (),
         tuple(legal(perspective.before, seat)) if command else (),
         doubt,
     )
-    if command:
-        explanation = explanation._replace(cited=cite(perspective.after.ruleset.name, explanation.entry))
     return {
         "scope": "so far",
         "number": sequence,
@@ -118,15 +111,3 @@ def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, com
     if type(first_event) is not type(shown_event):
         return "On what you could see, the rules have something else come of it."
     return ""
-
-
-def _perspective(before: GameState, shown_entry: ViewEntry) -> ViewerPerspective:
-    """The entry on the seat's state: first its time, then the events that it was shown."""
-    after, before_at_time = before.copy(), before
-    advance_clocks(after, shown_entry.at)
-    advance_clocks(before_at_time, shown_entry.at)
-    narrated_events = []
-    for event in shown_entry.events:
-        fold_events(after, shown_entry.at, (event,))
-        narrated_events.append(NarratedEvent(event, event_sentence(after, event) or ""))
-    return ViewerPerspective(before_at_time, tuple(narrated_events), after)

@@ -1,4 +1,4 @@
-"""The disputed move on the arbiter's page: what was asked, what was answered, who saw what."""
+"""The disputed move on the arbiter's page: what was asked and answered, who knew and saw what, what it changed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Final, NamedTuple
 from schemas import commands
 from schemas.commands import write_command
 from schemas.events import write_event
+from schemas.field_types import Seat
 from services.referee.rules import GameState
+from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
-from services.text.formatting import format_game_time, pluralize
+from services.text.formatting import city_name, format_cards, format_game_time, pluralize
 from services.verification.explanation import Explanation, Viewer
 from services.verification.explanation_json import shown_id
 from services.verification.report.board_map import BoardMap, board_map
-from services.verification.report.knowledge_table import KnowledgeRow, knowledge_rows
-from services.verification.report.state_changes import Changes, state_changes
 from services.verification.rule_citations import RuleCitation
 
 MAX_OPEN_GROUPS: Final = 12  # groups of alternatives that stand open
+MAX_NEXT_CARDS: Final = 5  # cards of the deck that are shown: a draw takes no more of them
 
 
 class Verdict(NamedTuple):
@@ -45,6 +46,32 @@ class Alternatives(NamedTuple):
     total: str
     ways: Sequence[tuple[str, str]]
     is_open: bool
+
+
+class KnowledgeRow(NamedTuple):
+    """What each viewer knew of one thing; each cell has one part or more. One cell stands for all viewers where they
+    knew the same."""
+
+    name: str
+    cells: Sequence[Sequence[str]]
+
+    @property
+    def is_same_for_all(self) -> bool:
+        return len(self.cells) == 1
+
+
+class SeatChange(NamedTuple):
+    """A seat's counts before and after."""
+
+    name: str
+    counts: Sequence[tuple[int, int]]
+
+
+class Changes(NamedTuple):
+    """What the entry changed; no rows where that is nothing, or the whole state is new."""
+
+    rows: Sequence[SeatChange]
+    text: str
 
 
 class MoveSection(NamedTuple):
@@ -171,3 +198,99 @@ def _raw_entry(explanation: Explanation) -> str:
         "events": [write_event(event) for event in entry.events],
     }
     return json.dumps(fields, ensure_ascii=False, indent=1)
+
+
+# -- what each viewer knew, as a table --------------------------------------------------------
+
+
+def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
+    """What each viewer knew before the entry: of the market, of the deck, and of each seat."""
+    if not explanation.before.game:
+        return []
+    states = [perspective.before for perspective in explanation.perspectives.values()]
+    return [
+        _row("Market", [[_market_text(state)] for state in states]),
+        _row("Deck", [[_deck_text(state)] for state in states]),
+        *(
+            _row(sender_name(explanation.before, seat), [_holding(state, seat) for state in states])
+            for seat in range(len(explanation.before.seats))
+        ),
+    ]
+
+
+def _row(name: str, cells: Sequence[Sequence[str]]) -> KnowledgeRow:
+    """A row of one cell a viewer, or of one cell where they are all equal."""
+    return KnowledgeRow(name, cells[:1] if all(cell == cells[0] for cell in cells) else cells)
+
+
+def _market_text(state: GameState) -> str:
+    return ", ".join(card or "-" for card in state.market) or "none"
+
+
+def _deck_text(state: GameState) -> str:
+    text = pluralize(len(state.deck), "card")
+    next_cards = [card for card in reversed(state.deck[-MAX_NEXT_CARDS:]) if card is not None]
+    return f"{text}; next: {', '.join(next_cards)}" if next_cards else text
+
+
+def _holding(state: GameState, seat: Seat) -> list[str]:
+    seat_state = state.seats[seat]
+    known_tickets = [ticket for ticket in seat_state.tickets if ticket is not None]
+    offered = [ticket for ticket in seat_state.offer if ticket is not None]
+    parts = [
+        f"{pluralize(seat_state.cards, 'card')}{_hand_text(seat_state)}",
+        f"{pluralize(len(seat_state.tickets), 'ticket')}{_tickets_text(state, known_tickets)}",
+    ]
+    if seat_state.offer:
+        parts.append(f"is offered {len(seat_state.offer)}{_tickets_text(state, offered)}")
+    return parts
+
+
+def _hand_text(seat_state: SeatState) -> str:
+    """The cards that the viewer knows of, and how many more there are."""
+    known_cards = {card: n for card, n in seat_state.hand.items() if card is not None and n > 0}
+    hidden = seat_state.cards - sum(known_cards.values())
+    parts = [format_cards(known_cards)] if known_cards else []
+    parts += [f"{hidden} hidden"] if hidden else []
+    return f": {', '.join(parts)}" if known_cards else ""
+
+
+def _tickets_text(state: GameState, tickets: Sequence[str]) -> str:
+    board_tickets = [state.board.tickets[ticket] for ticket in tickets]
+    texts = (f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in board_tickets)
+    return f": {', '.join(texts)}" if board_tickets else ""
+
+
+# -- what the move changed, as a table ---------------------------------------------------------
+
+
+def state_changes(explanation: Explanation) -> Changes:
+    """What each seat has before and after the entry, and for whom the game waits."""
+    before, after = explanation.before, explanation.after
+    if not before.game:
+        return Changes((), "It laid the table.")
+    if explanation.entry.refusal and before.pending_choices == after.pending_choices:
+        return Changes((), f"Nothing but the time. {_pending_text(before, after)}")
+    rows = [
+        SeatChange(sender_name(after, seat), [*zip(_seat_counts(was), _seat_counts(now), strict=True)])
+        for seat, (was, now) in enumerate(zip(before.seats, after.seats, strict=True))
+    ]
+    return Changes(rows, _pending_text(before, after))
+
+
+def _seat_counts(seat_state: SeatState) -> tuple[int, ...]:
+    lists = (seat_state.tickets, seat_state.offer, seat_state.routes)
+    return (seat_state.running_score, seat_state.cars, seat_state.cards, *(len(values) for values in lists))
+
+
+def _pending_text(before: GameState, after: GameState) -> str:
+    def pending_seats(state: GameState) -> str:
+        return (
+            ", ".join(f"{sender_name(state, s)} ({choice})" for s, choice in state.pending_choices.items())
+            or "nobody"
+        )
+
+    was, now = pending_seats(before), pending_seats(after)
+    if was == now:
+        return f"The table waits for {now}, as before."
+    return f"The table waited for {was}; now it waits for {now}."

@@ -134,6 +134,6 @@ def test_a_bug_in_a_check_is_not_reported_as_damage(monkeypatch: pytest.MonkeyPa
         raise KeyError("a bug")
 
     monkeypatch.setattr("services.verification.verdict_check.difference", mistaken)
-    monkeypatch.setattr("services.verification.verdict_check.ReplayedDecision.agrees_with", lambda *_: False)
+    monkeypatch.setattr("services.verification.redecide.ReplayedDecision.agrees_with", lambda *_: False)
     with pytest.raises(KeyError, match="a bug"):
         audit(Replay(USA, log))

@@ -16,8 +16,7 @@ from services.verification import report
 from services.verification.audit import audit
 from services.verification.explanation import explain
 from services.verification.replay import Replay
-from services.verification.report.page import render_page
-from services.verification.report.templating import ENVIRONMENT, markdown
+from services.verification.report.page import ENVIRONMENT, markdown, render_page
 from tests.long_runs import long_but_every
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 

@@ -11,8 +11,7 @@ from schemas.events import CardDrawn, CommandRefused, GameEnded, MarketFilled, R
 from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.replay import Replay
-from services.verification.verdict_check import replay_findings
-from services.verification.verdict_diff import value_in_words
+from services.verification.verdict_check import replay_findings, value_in_words
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"
