@@ -20,7 +20,6 @@ from typing import Any
 
 MAGIC = b"ledgerline/log/1\n"
 MAX_FILE_SIZE, MAX_UNPACKED_SIZE, MAX_VALUES, MAX_DEPTH = 1 << 22, 1 << 24, 1 << 19, 32
-SEALED_SINCE = 3  # the version of the rules from which games are sealed
 CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
 Pile = list[tuple[str, bytes]]  # names and salts, the top last
@@ -174,17 +173,17 @@ def root(leaves: list[bytes]) -> bytes:
 
 
 # -- who may see what
-ROW_LENGTHS = dict(zip((*range(1, 49), *range(50, 56), 60, 61), (  # of the rows of events, by code
-    11, 6, 2, 2, 3, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 3, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12, 2, 3, 4, 4,
-    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 2, 5, 13, 6, 4, 1, 9, 4, 5,
-), strict=True))  # fmt: skip
+ROW_LENGTHS = dict(enumerate((  # of the rows of events, by code
+    12, 9, 2, 3, 4, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 4, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12,
+    2, 3, 4, 4, 3, 2, 5, 2, 3, 3, 2, 5, 13, 6, 4, 1,
+), 1))  # fmt: skip
 HIDDEN = {  # by code: which fields are face down, for all but the event's seat if it has one
-    2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (), 47: (2,),
-    22: (2,), 43: (3,), 4: (1,), 41: (1,), 46: (1,), 5: (2,), 45: (2,), 34: (1,), 35: (2,), 52: (2, 5), 53: (3,), 55: (5,),
+    2: (5,), 4: (1,), 5: (2,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 21: (), 22: (3,), 24:
+    (2,), 31: (2,), 34: (1,), 35: (2,), 36: (2, 3), 42: (1,), 43: (2,), 47: (2, 5), 48: (3,),
 }  # fmt: skip
-SECRET = (22, 43, 4, 41, 46, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' one seat
-SEAT_TAKEN, REFUSED = (2, 42, 55), 21
-OPENING = (1, 40, 22, 43, 60, 61, 33, 34, 35, 36, 50, 51, 52, 53)  # a game, seed, access, position or fork
+SECRET = (22, 4, 42, 5, 34, 35)  # what they hide nobody sees before the end; others' one seat
+REFUSED = 21
+OPENING = (1, 22, 40, 33, 34, 35, 36, 45, 46, 47, 48)  # a game, seed, access, position or fork
 
 
 def split_rows(events: list[list[Any]]) -> list[Any]:
@@ -192,7 +191,7 @@ def split_rows(events: list[list[Any]]) -> list[Any]:
     public, private, secret = list[Any](), dict[int, dict[int, Any]](), dict[int, Any]()
     for position, row in enumerate(events):
         public.append(row)
-        if row[0] not in HIDDEN or (row[0] in SEAT_TAKEN and row[5] is None) or row[:2] == [REFUSED, None]:
+        if row[0] not in HIDDEN or row[:2] == [REFUSED, None]:
             continue
         (secret if row[0] in SECRET else private.setdefault(row[1], {}))[position] = row
         redacted = [[None] * len(field) if type(field) is list else None for field in row]
@@ -222,7 +221,7 @@ class Game:
     def __init__(self, name: str) -> None:
         self.name, self.error, self.seed, self.key, self.vault = name, "", b"", b"", b""
         self.created, self.turned_up, self.again = list[Any](), list[str](), defaultdict[int, bytes](bytes)
-        self.sealed = self.given = self.over = self.revealed = False
+        self.given = self.over = self.revealed = False
         self.piles: dict[str | None, Pile] = defaultdict(list)
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
         self.last_parts, self.discards, self.names = Counter[int](), Counter[str](), set[str | None]()
@@ -247,25 +246,23 @@ class Game:
         for row in events:
             self.expect(first or row[0] not in OPENING, "has what only a game's first entry may have")
             self.apply_event((entry[4] + [None] * 9)[:9], row)
-        end = self.over and self.sealed
-        self.expect(self.revealed == end, f"{'ends the game, but reveals no' if end else 'reveals the'} seed")
-        require(self.seed and entry[0] == 1 + self.sealed, "has another format than its game")
+        wrong = f"{'ends the game, but reveals no' if self.over else 'reveals the'} seed"
+        self.expect(self.revealed == self.over, wrong)
+        require(self.seed and entry[0] == 1, "has another format, or comes before the game's seed")
 
     def public_bytes(self, number: int, entry: list[Any]) -> bytes:
         """P(n), once the entry's events are applied."""
         _, at, id_, sender, command, rows, private, secret = entry
-        if not self.sealed:
-            return pack([1, at, rows])
         salt = h("salt", self.vault, u64(number), self.name.encode())[:16]
         commitments = [h("secret", salt, pack([id_, sender, command, secret]))[:16]]
         for seat in sorted({*private, *(() if sender is None else (sender,))}):
-            part = [2, self.last_parts[seat], id_ if seat == sender else None, private.get(seat, {})]
+            part = [1, self.last_parts[seat], id_ if seat == sender else None, private.get(seat, {})]
             part += [b"".join(self.seat_salts[seat])] if self.seat_salts[seat] else []
             own = self.secrets.get(seat) or h("luck", self.seed, bytes((seat,)), self.name.encode())
             salt = h("salt", own, u64(number), self.name.encode())[:16]
             commitments += [h("part", salt, pack(part))[:16]] if seat in private else []
             self.last_parts[seat] = number
-        public = [2, at, rows, *map(b"".join, (commitments, self.leaves, self.shown))]
+        public = [1, at, rows, *map(b"".join, (commitments, self.leaves, self.shown))]
         while not public[-1]:
             public.pop()
         return pack(public)
@@ -279,12 +276,14 @@ class Game:
         self.leaves += leaves
         return list(zip(names, salts, strict=True))[::-1], root(leaves)
 
-    def shuffle(self, what: str, row: list[str], order: list[str], roots: list[str]) -> Pile:
+    def shuffle(self, what: str, row: list[str], order: list[str], top: str) -> Pile:
         require(self.key, "shuffles before the game has started")
         due = shuffled(row, self.key, self.epochs["shuffled"])
-        pile, top = self.place_face_down("shuffled", order)
-        fits = order == due and roots in ([[top.hex()]] if self.sealed else [[], [None]])
-        self.expect(fits, f"has the {what} in an order, or a root, that doesn't follow from the game's key")
+        pile, due_top = self.place_face_down("shuffled", order)
+        self.expect(
+            order == due and top == due_top.hex(),
+            f"has the {what} in an order, or a root, that doesn't follow from the game's key",
+        )
         return pile
 
     def lay_pile(self, deck: str | None, order: list[str], given: list[str] | None) -> None:
@@ -303,38 +302,38 @@ class Game:
 
     def apply_event(self, command: list[Any], row: list[Any]) -> None:
         match row:
-            case [1 | 40, game, _, rules, _, _, _, options, *_]:
+            case [1, game, _, _, _, _, _, options, *_]:
                 self.expect(game == self.name and not self.created, "creates another game")
-                self.created, self.sealed = row, rules >= SEALED_SINCE
+                self.created = row
                 self.names |= {plan.get("name_commitment") for plan in row[8]}
                 self.discards.update(options["cards"])
-            case [22 | 43, commitment, *given, seed]:
+            case [22, commitment, given, seed]:
                 self.seed, self.given, text = bytes.fromhex(seed), command[4] is not None, command[4]
                 self.vault = h("vault", self.seed, self.name.encode())
                 fits = h("commitment", self.seed).hex() == commitment
-                fits &= given in ([[self.given]] if self.sealed else [[], [None]])
+                fits &= given == self.given
                 fits &= not self.given or h("seed", text.encode()) == self.seed
                 self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
-            case [2 | 42 | 55, seat, called, policy, _, secret, *share]:
-                self.names, share = self.names | {*share[2:]}, share[:2]
+            case [2, seat, called, policy, _, secret, share, giver, commitment]:
+                self.names.add(commitment)
                 own = h("contribution", self.seed, bytes((seat,))).hex()
                 made = {"seed": own, "house": own, "seat": command[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "house" if policy else "seat" if command[4] else "nobody"
-                fits = (called is None) == (row[0] == 55)  # a player's name isn't in the log
-                fits &= share == ([made[by], by] if self.sealed else [None] * len(share))
+                fits = (called is None) == (commitment is not None)  # a player's name isn't in the log
+                fits &= [share, giver] == [made[by], by]
                 scope = (b"" if policy else self.name.encode()) + self.again[seat]
                 self.secrets[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
-                fits &= secret == (due.hex() if self.sealed or policy else None) and seat not in self.shares
+                fits &= secret == due.hex() and seat not in self.shares
                 self.expect(fits, f"has another secret or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
             case [3, _]:
                 self.expect(not self.key, "starts the game again")
                 _, game, ruleset, rules, board, digest, _, options, seats, *_ = self.created
-                shares = "".join(self.shares[seat] for seat in range(len(seats))) if self.sealed else ""
-                require(len(shares) in (0, 64 * len(seats)), "starts without 32 bytes of every seat's")
+                shares = "".join(self.shares[seat] for seat in range(len(seats)))
+                require(len(shares) == 64 * len(seats), "starts without 32 bytes of every seat's")
                 resolved = h("rules", pack([ruleset, rules, board, digest, options, len(seats)]))
                 setup = resolved, bytes.fromhex(shares), b"" if self.given else game.encode()
-                self.key = h("key", self.seed, *setup) if self.sealed else self.seed
+                self.key = h("key", self.seed, *setup)
             case [33, _, market, discards, *_]:
                 self.market, self.discards = dict(enumerate(market)), Counter(discards)
             case [34 | 35, *deck, order]:
@@ -344,9 +343,9 @@ class Game:
                 self.lay_pile(deck[0] if deck else None, order, fixed)
             case [20, _, _]:
                 self.over = True
-            case [51, _, _, _, [_, _, revealed, _], *_]:
+            case [46, _, _, _, [_, _, revealed, _], *_]:
                 self.turned_up = revealed
-            case [44, seed]:
+            case [41, seed]:
                 self.revealed = True
                 self.expect(seed == self.seed.hex(), "reveals another seed than was committed to")
             case _:
@@ -355,18 +354,18 @@ class Game:
     def move_cards(self, row: list[Any]) -> None:  # noqa: C901, PLR0912 -- a case each
         """What other events do to seats, piles and what lies open, and who sees which card."""
         match row:
-            case [48, seat]:
+            case [44, seat]:
                 self.expect(not self.key and self.shares.pop(seat, ""), f"frees seat {seat}, which is free")
                 self.again[seat] = b"\0" + u64(int.from_bytes(self.again[seat], "big") + 1)
-            case [4 | 41 | 46, order, *roots]:
-                rest = Counter(name for name, _ in (self.piles.pop(None, []) if row[0] == 46 else ()))
+            case [4 | 42, order, top]:
+                rest = Counter(name for name, _ in (self.piles.pop(None, []) if row[0] == 42 else ()))
                 self.expect(Counter(order) == self.discards + rest, "shuffles other cards than it may")
-                self.piles[None][:0] = self.shuffle("cards", sorted(order, key=CARDS.index), order, roots)
+                self.piles[None][:0] = self.shuffle("cards", sorted(order, key=CARDS.index), order, top)
                 self.discards.clear()
-            case [5 | 45, deck, order, *roots]:
+            case [5, deck, order, top]:
                 fits = deck not in self.piles or sorted(n for n, _ in self.piles[deck]) == sorted(order)
                 self.expect(fits, f"shuffles other tickets than lay in the deck {deck}")
-                self.piles[deck] = self.shuffle(f"tickets of {deck}", sorted(order), order, roots)
+                self.piles[deck] = self.shuffle(f"tickets of {deck}", sorted(order), order, top)
             case [6 | 13 | 31, seat, cards]:
                 self.seat_salts[seat] += self.take_top(None, [cards] if row[0] == 13 else cards)
             case [7, slots, cards]:
@@ -388,7 +387,7 @@ class Game:
             case [9, seat, decks, names, _]:
                 for deck, name in zip(decks, names, strict=True):
                     self.seat_salts[seat] += self.take_top(deck, [name])
-            case [11 | 47, seat, *where, names]:
+            case [11 | 43, seat, *where, names]:
                 deck, to = where or (None, "top")  # a hand goes on the deck of cards
                 pile = [(name, b"") for name in reversed(names)]
                 if to in ("bottom", "top"):
@@ -468,7 +467,6 @@ def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
     )
     wrong = [{"entry": None if place is True else place, "why": why} for place, why in checks if place]
     notes = ["unchecked: the moves (ledgerline audit FILE)" + ", whose key signed (--key)" * (not trusted)]
-    notes += [] if game.sealed or first else ["an old game: its chain doesn't hold what was hidden"]
     notes += [] if game.over or first else ["the game isn't over at its end"]
     about = {"game": name, "entries": len(entries), "head": end.hex(), "key": key.hex()}
     return {"good": not wrong, **about, "findings": wrong, "notes": notes}

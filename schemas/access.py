@@ -1,7 +1,7 @@
 """Who may watch a game, how its seats are taken, and whether they are helped.
 
-It is settled when the game is created, and stands in its log's first entry. A log that says nothing of it, as those of
-before, is of a public game.
+It is settled when the game is created, and stands in its log's first entry; a log that says nothing of it is of a
+public game.
 """
 
 from __future__ import annotations

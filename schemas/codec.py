@@ -2,15 +2,14 @@
 
 A log entry has its events as rows (schemas/rows.py), split by who may know them:
 
-    [2, at, id, seat, command, public, private, secret]
+    [1, at, id, seat, command, public, private, secret]
 
 `public` is the row of every event as everybody may see it, or null for an event that only
 its seat may know of; `private` maps a seat to {index: row} with what it alone sees, and
 `secret` maps indexes to rows that nobody sees before the end. The public view's entry is
-`[2, at, public, commitments, leaves, openings]`, and a seat's private part is
-`[2, before, id, {index: row}, openings]`, where `before` is the sequence number of that seat's previous
-part, so that a lost one shows. docs/proof.md explains the commitments, leaves and openings. Entries of
-games that began under version 2 of their rules or before have format 1, and none of these.
+`[1, at, public, commitments, leaves, openings]`, and a seat's private part is
+`[1, before, id, {index: row}, openings]`, where `before` is the sequence number of that seat's previous
+part, so that a lost one shows. docs/proof.md explains the commitments, leaves and openings.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ from schemas.rows import (
     unpack,
 )
 
-ENTRY_FORMAT: Final = 2  # of entries and parts
-UNSEALED_FORMAT: Final = 1  # of those that prove nothing
+ENTRY_FORMAT: Final = 1  # of entries and parts
 ENVELOPE_FORMAT: Final = 1
 MAX_ENVELOPE_BYTES: Final = 65_536  # a command with a board written in place fits
 
@@ -91,13 +89,9 @@ class Proofs(NamedTuple):
     openings: bytes = b""
 
 
-def pack_entry(entry: Entry, split: VisibilitySplit, entry_format: int = ENTRY_FORMAT) -> bytes:
-    """A log entry's bytes. `split` holds the rows of its events."""
-    return pack((entry_format, entry.at, entry.id, entry.seat, _logged_command(entry), *split))
-
-
-def pack_sealed_entry(entry: Entry, split: VisibilitySplit) -> tuple[bytes, bytes]:
-    """A log entry's bytes, and the bytes of what nobody but its sender knows before the game is over."""
+def pack_entry(entry: Entry, split: VisibilitySplit) -> tuple[bytes, bytes]:
+    """A log entry's bytes, and the bytes of what nobody but its sender knows before the game is over. `split` holds the
+    rows of its events."""
     row = _logged_command(entry)
     secret = pack((entry.id, entry.seat, row, split.secret))
     return pack((ENTRY_FORMAT, entry.at, entry.id, entry.seat, row, *split)), secret
@@ -163,28 +157,18 @@ def unpack_for_fold(data: bytes) -> tuple[int, str, int | None, tuple[int, ...],
         raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
 
 
-def pack_public(at_ms: int, split: VisibilitySplit, proofs: Proofs | None = None) -> bytes:
-    """The public view's entry. Without proofs it has format 1."""
-    if proofs is None:
-        return pack((UNSEALED_FORMAT, at_ms, split.public))
+def pack_public(at_ms: int, split: VisibilitySplit, proofs: Proofs) -> bytes:
+    """The public view's entry."""
     proof_fields = proofs if proofs.openings else proofs[:2] if proofs.leaves else proofs[:1]
     return pack((ENTRY_FORMAT, at_ms, split.public, *proof_fields))
 
 
 def pack_private_part(
-    previous: int,
-    answers: str | None,
-    rows: dict[int, Row],
-    openings: bytes = b"",
-    entry_format: int = ENTRY_FORMAT,
+    previous: int, answers: str | None, rows: dict[int, Row], openings: bytes = b""
 ) -> bytes:
     """One seat's private part of an entry: rows by index. `previous` is the sequence number of that seat's
     previous part, `answers` the id of the seat's command that the entry decides."""
-    return pack(
-        (entry_format, previous, answers, rows, openings)
-        if openings
-        else (entry_format, previous, answers, rows)
-    )
+    return pack((ENTRY_FORMAT, previous, answers, rows, *((openings,) if openings else ())))
 
 
 class PrivatePart(NamedTuple):
@@ -196,12 +180,10 @@ class PrivatePart(NamedTuple):
     openings: bytes
 
 
-def read_public_rows(public: bytes) -> tuple[Sequence[Row | None], Proofs | None]:
-    """The rows of a public entry and what it proves of them: None for format 1. Raises CorruptDataError."""
+def read_public_rows(public: bytes) -> tuple[Sequence[Row | None], Proofs]:
+    """The rows of a public entry and what it proves of them. Raises CorruptDataError."""
     try:
-        entry_format, _, rows, *proofs = _unpack_formatted(public)
-        if entry_format == UNSEALED_FORMAT:
-            return rows, None
+        _, _, rows, *proofs = _unpack_formatted(public)
         return rows, Proofs(*(bytes(memoryview(proof)) for proof in proofs))
     except (TypeError, ValueError) as error:
         raise CorruptDataError(f"no proofs can be read from {public[:60]!r}: {error}") from None
@@ -269,8 +251,8 @@ def read_own_rows(private_part: bytes) -> tuple[str | None, dict[int, Row]]:
 
 def _unpack_formatted(data: bytes) -> Any:  # a tuple; the caller takes its parts by position
     value = unpack(data)
-    if not isinstance(value, tuple) or not value or value[0] not in (ENTRY_FORMAT, UNSEALED_FORMAT):
-        raise CorruptDataError(f"{data[:60]!r} isn't of format {ENTRY_FORMAT}, nor of {UNSEALED_FORMAT}")
+    if not isinstance(value, tuple) or not value or value[0] != ENTRY_FORMAT:
+        raise CorruptDataError(f"{data[:60]!r} isn't of format {ENTRY_FORMAT}")
     return value
 
 

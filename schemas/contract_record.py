@@ -47,7 +47,7 @@ def current_contracts() -> dict[str, Kind]:
 
 
 def find_changes(record: Mapping[str, Kind], current: Mapping[str, Kind]) -> tuple[list[str], list[str]]:
-    """What logs of before forbid, and what is only missing in the record; each names the code."""
+    """What stored logs forbid, and what is only missing in the record; each names the code."""
     forbidden: list[str] = []
     missing: list[str] = []
     for kind, recorded in record.items():
@@ -68,7 +68,7 @@ def find_changes(record: Mapping[str, Kind], current: Mapping[str, Kind]) -> tup
 
 
 def add_new(record: Mapping[str, Kind], current: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The record with what is new. Raises ValueError, naming what logs of before forbid."""
+    """The record with what is new. Raises ValueError, naming what stored logs forbid."""
     forbidden, _ = find_changes(record, current)
     if forbidden:
         raise ValueError("; ".join(forbidden))
@@ -206,7 +206,7 @@ def main(arguments: list[str]) -> int:
         RECORD_FILE.write_text(_to_text(add_new(record, current)), encoding="utf-8")
         missing = []
     for line in forbidden:
-        print(f"logs of before can't be read: {line}", file=sys.stderr)
+        print(f"stored logs can't be read: {line}", file=sys.stderr)
     for line in missing:
         print(f"not in the record yet (make contracts): {line}", file=sys.stderr)
     return 1 if forbidden or missing else 0

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from schemas import commands, events, refusals
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES, UNSEALED_FORMAT
+from schemas.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
 from schemas.contract import Contract, Schema, field_names
 from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
@@ -174,7 +174,6 @@ def _wire_layout() -> JsonSchema:
 
     return {
         "format": ENTRY_FORMAT,
-        "former_format": UNSEALED_FORMAT,
         "letter_format": ENVELOPE_FORMAT,
         "letter_most": MAX_ENVELOPE_BYTES,
         "layouts": LAYOUTS,

@@ -21,7 +21,7 @@ from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.contract import holds_contracts
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import BY_CODE, EVENTS, FIELDS, SCHEMAS, Event
-from schemas.events.upcasting import STILL_WRITTEN, upcast
+from schemas.events.upcasting import upcast
 
 _Packer: Final = msgpack.Packer  # one for each value: `packb` would also take options, in a sixth of its time
 Row: TypeAlias = Sequence[Any]  # a code, then fields of any type
@@ -62,20 +62,12 @@ def _make_row_writer(cls: type[Event]) -> Callable[[Event], Row]:
     if len(field_names) < 2:
         return lambda event: (cls.code, *(getattr(event, name) for name in field_names))
     fields_of = attrgetter(*field_names)
-    if cls in STILL_WRITTEN:
-        former_code, added_field = STILL_WRITTEN[cls]
-        assert field_names[-1] == added_field, "the earlier version has all fields but the last"
-        return lambda event: _without_null(cls.code, former_code, fields_of(event))
     return lambda event: (cls.code, *fields_of(event))
 
 
 def _write_nested(cls: type[Event], event: Event) -> Row:
     dumped = SCHEMAS[cls.type].write(event, exclude_defaults=True)
     return (cls.code, *(dumped[name] for name in FIELDS[cls]))
-
-
-def _without_null(code: int, former_code: int, fields: tuple[object, ...]) -> Row:
-    return (former_code, *fields[:-1]) if fields[-1] is None else (code, *fields)
 
 
 _ROW_WRITERS: Final = {cls: _make_row_writer(cls) for cls in EVENTS}

@@ -80,7 +80,7 @@ class PlayOffEnded(EventContract):
     winners: tuple[Seat, ...]  # as the seats of that game
 
 
-@event(type="seed_revealed", code=44, visibility=PUBLIC)
+@event(type="seed_revealed", code=41, visibility=PUBLIC)
 class SeedRevealed(EventContract):
     """The game is over: with the seed every shuffle and every hidden part can be checked."""
 

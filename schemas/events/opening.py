@@ -34,7 +34,7 @@ from schemas.rule_options import ExitReason, RuleOptions
 from schemas.visibility import PUBLIC, Private, Secret
 
 
-@event(type="game_created", code=40, version=2, visibility=PUBLIC)
+@event(type="game_created", code=1, visibility=PUBLIC)
 class GameCreated(EventContract):
     """A game is created, with all its rule options."""
 
@@ -51,50 +51,49 @@ class GameCreated(EventContract):
     opened: Milliseconds  # by the game clock; every entry's time counts from here
 
 
-@event(type="access_set", code=61, version=2, visibility=PUBLIC)
+@event(type="access_set", code=40, visibility=PUBLIC)
 class AccessSet(EventContract):
     """Who may watch the game, how its seats are taken, and whether they are helped. A game without this event is public."""
 
     visible_to: GameVisibility
     spectator_delay: SpectatorDelay  # how many entries late the public view is, until the game is over
     by_invitation: Bool  # a seat is taken only with its invitation
-    suggestions: Bool | None = None  # false: none while the game is played; null, as before: they are allowed
+    suggestions: Bool  # whether they are allowed while the game is played
 
 
 Contributor = Literal["seat", "nobody", "house", "seed"]
 
 
-@event(type="seed_sealed", code=43, version=2, visibility=Secret(hides=("seed",)))
+@event(type="seed_sealed", code=22, visibility=Secret(hides=("seed",)))
 class SeedSealed(EventContract):
     """The server's seed of this game's randomness: its hash for all, itself for nobody yet."""
 
     commitment: Hex32
-    given: Bool | None  # the game's creator named the seed, so may know it; null in old games
+    given: Bool  # the game's creator named the seed, so may know it
     seed: Hex32 | None  # secret
 
 
 @event(
     type="seat_taken",
-    code=55,
-    version=3,
-    visibility=Private(owner="seat", hides=("luck",), public_if_null="luck"),
+    code=2,
+    visibility=Private(owner="seat", hides=("luck",)),
 )
 class SeatTaken(EventContract):
     """A seat is taken. A player's name isn't in the log, which is for ever: a commitment to it is."""
 
     seat: Seat
-    name: Name | None  # of a bot, by the server; of a player in old games, and where it is shown to viewers
+    name: Name | None  # of a bot, by the server; of a player, only where it is shown to viewers
     policy: Slug | None  # of a bot; null for a human
     age: Age | None
     luck: (
         Hex32 | None
-    )  # private: the seat secret, from which a bot's random source and the salts of its parts derive
-    contribution: Hex32 | None  # the seat's part of the game's randomness; null in old games
-    by: Contributor | None  # who made it
+    )  # private: the seat secret; a bot's random source and the salts of its parts derive from it
+    contribution: Hex32  # the seat's part of the game's randomness
+    by: Contributor  # who made it
     name_commitment: Hex32 | None = None  # to the player's name: see schemas/player_names.py
 
 
-@event(type="seat_freed", code=48, visibility=PUBLIC)
+@event(type="seat_freed", code=44, visibility=PUBLIC)
 class SeatFreed(EventContract):
     """Who sat there doesn't any more; whoever takes the seat next has another secret."""
 
@@ -108,27 +107,27 @@ class GameStarted(EventContract):
     order: tuple[Seat, ...]  # of the turns
 
 
-@event(type="deck_shuffled", code=41, version=2, visibility=Secret(hides=("order",)))
+@event(type="deck_shuffled", code=4, visibility=Secret(hides=("order",)))
 class DeckShuffled(EventContract):
     """The discards were shuffled and put under the rest of the deck."""
 
     order: CardRow  # secret, top first
-    root: Hex32 | None  # of what its cards are committed to by; null in old games
+    root: Hex32  # of the commitments to its cards
 
 
-@event(type="deck_recreated", code=46, visibility=Secret(hides=("order",)))
+@event(type="deck_recreated", code=42, visibility=Secret(hides=("order",)))
 class DeckRecreated(EventContract):
     """The rest of the deck and the discards were shuffled together: they are the deck."""
 
     order: CardRow  # secret, top first
-    root: Hex32 | None  # as of a deck's that was shuffled
+    root: Hex32  # of the commitments to its cards
 
 
-@event(type="tickets_shuffled", code=45, version=2, visibility=Secret(hides=("order",)))
+@event(type="tickets_shuffled", code=5, visibility=Secret(hides=("order",)))
 class TicketsShuffled(EventContract):
     deck: Slug
     order: TicketRow  # secret, top first
-    root: Hex32 | None  # as of a deck's
+    root: Hex32  # of the commitments to its tickets
 
 
 @event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)))
@@ -137,7 +136,7 @@ class HandDealt(EventContract):
     cards: CardRow  # private
 
 
-@event(type="hand_returned", code=47, visibility=Private(owner="seat", hides=("cards",)))
+@event(type="hand_returned", code=43, visibility=Private(owner="seat", hides=("cards",)))
 class HandReturned(EventContract):
     """The hand of a seat that was removed before it had chosen its tickets went back on top of the deck."""
 
@@ -186,7 +185,7 @@ PendingChoiceRow = tuple[Seat, Literal["action", "second card", "tickets", "mix"
 TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 
-@event(type="game_forked", code=50, visibility=PUBLIC)
+@event(type="game_forked", code=45, visibility=PUBLIC)
 class GameForked(EventContract):
     """The game goes on from the state of another one."""
 
@@ -196,7 +195,7 @@ class GameForked(EventContract):
     afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
 
 
-@event(type="moment_laid", code=51, visibility=PUBLIC)
+@event(type="moment_laid", code=46, visibility=PUBLIC)
 class MomentLaid(EventContract):
     """The turn in progress, as far as all can see it (rows by seat have every seat)."""
 
@@ -216,7 +215,7 @@ class MomentLaid(EventContract):
     shown: tuple[Cards, ...]  # the cards of each hand that all have seen
 
 
-@event(type="choice_laid", code=52, visibility=Private(owner="seat", hides=("offer", "mix")))
+@event(type="choice_laid", code=47, visibility=Private(owner="seat", hides=("offer", "mix")))
 class ChoiceLaid(EventContract):
     """The tickets that a seat is offered, or the mix of tickets that it has named."""
 
@@ -227,7 +226,7 @@ class ChoiceLaid(EventContract):
     mix: Mapping[Slug, Int] | None  # private
 
 
-@event(type="deck_known", code=53, visibility=Private(owner="seat", hides=("order",)))
+@event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)))
 class DeckKnown(EventContract):
     """Which tickets of a deck a seat has seen, and where in the deck they are."""
 
@@ -236,6 +235,6 @@ class DeckKnown(EventContract):
     order: TicketRow  # private, top first; null for those that it doesn't know
 
 
-@event(type="play_resumed", code=54, visibility=PUBLIC)
+@event(type="play_resumed", code=49, visibility=PUBLIC)
 class PlayResumed(EventContract):
     """Play goes on from the turn that was laid."""

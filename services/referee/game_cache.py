@@ -87,9 +87,8 @@ class CachedGame:
         for entry in entries:
             at_ms, command_id, sender, owners, events = unpack_for_fold(entry)
             fold_events(self.state, at_ms, events)
-            if self.state.ruleset.randomness.sealed:  # other games have no committed piles
-                for event in events:
-                    self.pile_tracker.apply(event)
+            for event in events:
+                self.pile_tracker.apply(event)
             self.record_entry(sender, command_id, (*owners, *(() if sender is None else (sender,))))
 
     def record_entry(self, sender: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:

@@ -55,7 +55,7 @@ def salt_names(
         if command.name is None or any(
             seat_state.is_seated and seat_state.name == command.name for seat_state in state.seats
         ):
-            return SaltedEnvelope(envelope, {})  # a bot's, or one of an old log: the rules refuse it
+            return SaltedEnvelope(envelope, {})  # a bot's name: the rules refuse it
         command = replace(command, name=None, name_commitment=commit(command.name))
     elif isinstance(command, CreateGame):
         plans = tuple(_salt_plan(plan, commit) for plan in command.seats)

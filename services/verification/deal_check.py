@@ -23,6 +23,7 @@ from schemas.events import (
 )  # fmt: skip
 from services.referee.rules import GameState, evolve
 from services.referee.rules.evolve import advance_clocks
+from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.rules.shuffle import commit_to_seed, in_canonical_order, seed_from_text
 
 DealCheck = Callable[[GameState, Any, Entry], str]  # Any: each takes the event that CHECKS has it for
@@ -46,18 +47,18 @@ def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:
     text = getattr(entry.command, "seed", None)
     if text is not None and seed_from_text(text) != event.seed:
         return "The seed isn't the one that was named."
-    if state.ruleset.randomness.sealed and event.given != (text is not None):
+    if event.given != (text is not None):
         return "Whether the seed was named isn't recorded as it was."
     return ""
 
 
 def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
-    seed, randomness = state.seed or "", state.ruleset.randomness
+    seed = state.seed or ""
     times_freed = state.seats[event.seat].times_freed
-    if event.luck != randomness.seat_secret(seed, state.game, event.seat, event.policy, times_freed):
+    if event.luck != derive_any_seat_secret(seed, state.game, event.seat, event.policy, times_freed):
         return f"Seat {event.seat}'s secret doesn't follow from the seed."
     offered = getattr(entry.command, "contribution", None)
-    if (event.contribution, event.by) != randomness.contribution(
+    if (event.contribution, event.by) != contribution_origin(
         seed, state.seed_was_named, event.seat, event.policy, offered
     ):
         return f"Seat {event.seat}'s contribution isn't the one that it gave, or has another origin."

@@ -85,8 +85,7 @@ def explanation_json(explained: Explanation) -> Json:
 
 
 def shown_id(entry: Entry) -> str | None:
-    """The id of a seat's command. That of a system command is left out: in logs of before such ids were derived
-    (services/gateway/games/command_ids.py) that of a join is the key to its seat."""
+    """The id of a seat's command. That of a system command, which the gateway derives from a client's key, is left out."""
     return None if entry.seat is None else entry.id
 
 

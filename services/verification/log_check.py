@@ -70,7 +70,7 @@ def _matches_mark(head: bytes, marks: Sequence[bytes], sequence: int) -> bool:
 
 def recompute_heads(game: str, public_entries: Iterable[tuple[int, bytes, bytes]]) -> list[bytes]:
     """The head after each entry. `public_entries` are sequence, public bytes and the head that viewers were
-    sent with them, empty for entries from before the chain. Raises CorruptDataError where a sent head isn't
+    sent with them, empty where none is known. Raises CorruptDataError where a sent head isn't
     the one that follows."""
     heads, head = [], initial_head(game)
     for sequence, public, stored_head in public_entries:

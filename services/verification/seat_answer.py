@@ -25,8 +25,9 @@ from schemas.refusals import CommandRefusedError
 from services.referee.rules import GameState, fold_events, legal
 from services.referee.rules.decide import decide_events
 from services.referee.rules.evolve import advance_clocks
-from services.referee.rules.fair_randomness import SERVER_SEED
+from services.referee.rules.fair_randomness import no_order_root
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.referee.rules.ruleset import RandomnessPolicy
 from services.verification.explanation import Explanation, apply_shown
 from services.verification.explanation_json import Json, seat_explanation_json
 from services.verification.rule_citations import cite
@@ -42,7 +43,7 @@ def _hidden_order(state: GameState, row: Sequence[str]) -> tuple[Any, ...]:  # A
     return (HIDDEN,) * len(row)
 
 
-HIDDEN_RANDOMNESS: Final = SERVER_SEED._replace(shuffle=_hidden_order)  # of a viewer, who has no seed
+HIDDEN_RANDOMNESS: Final = RandomnessPolicy(_hidden_order, no_order_root)  # of a viewer, who has no seed
 
 
 def fold_view(view: Sequence[ViewEntry]) -> GameState:

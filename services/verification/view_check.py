@@ -7,18 +7,15 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from schemas.codec import UNSEALED_FORMAT
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId, Seat
 from schemas.hash_chain import initial_head, next_head
-from schemas.rows import unpack
 from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
 from services.referee.rules import redact_for
 from services.verification.findings import Check, Finding
 from services.verification.log_check import check_log
 from services.verification.replay import Replay
-from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.reseal import ResealedEntry
 
 SIGNATURE_NOT_CHECKED: Final = Check(
@@ -44,40 +41,24 @@ def check_stored_views(ledger: ViewReader, replay: Replay) -> Check:
 def check_stored_chain(ledger: GameReader, replay: Replay) -> list[Check]:
     """What the log proves by itself, its chain compared with the heads that the public was sent."""
     game, log = replay.game, replay.log
-    heads, any_sent = _read_sent_heads(ledger, game)
+    heads = _read_sent_heads(ledger, game)
     extra = len(heads) - len(log)
     # The game went on since the log was read.
     if extra > 0 and len(ledger.read_entries(game, len(log))) >= extra:
         heads = heads[: len(log)]
-    checks = check_log(game, len(log), replay.resealed, heads).checks()
-    if any_sent or not is_unchained(log):
-        return checks
-    not_checked = Check(
-        "chain", skipped_reason="No head was ever sent of this game: it is older than the chain."
-    )
-    return [not_checked, *(check for check in checks if check.kind != "chain")]
+    return check_log(game, len(log), replay.resealed, heads).checks()
 
 
-def _read_sent_heads(ledger: GameReader, game: GameId) -> tuple[list[bytes], bool]:
-    """The head after each entry as the public was sent it, as far as that can be read, and whether any was
-    sent. An entry that was sent without a head has the one that follows."""
+def _read_sent_heads(ledger: GameReader, game: GameId) -> list[bytes]:
+    """The head after each entry as the public was sent it, as far as that can be read. An entry that was sent without
+    a head has the one that follows."""
     heads: list[bytes] = []
-    head, any_sent = initial_head(game), False
+    head = initial_head(game)
     with suppress(MissingEntryError, CorruptDataError):
         for entry in iter_view(ledger, game, None):
-            any_sent = any_sent or bool(entry.shown.head)
             head = entry.shown.head or next_head(head, entry.number, entry.shown.public)
             heads.append(head)
-    return heads, any_sent
-
-
-def is_unchained(log: Sequence[bytes]) -> bool:
-    """Whether the game is of rules from before the chain."""
-    try:
-        with replaying():
-            return bool(unpack(log[0])[0] == UNSEALED_FORMAT)
-    except REPLAY_ERRORS:
-        return False
+    return heads
 
 
 def _compare_view(
@@ -113,10 +94,8 @@ def _view_difference(stored_entry: ViewEntry, viewer: Seat | None, resealed: Res
         return "it answers another command"
     if stored_entry.shown.public != resealed.sealed.public:
         return "what all were sent differs from it in other bytes"
-    if (
-        resealed.is_sealed
-        and viewer is not None
-        and stored_entry.shown.private_part != dict(resealed.sealed.private_parts).get(viewer)
+    if viewer is not None and stored_entry.shown.private_part != dict(resealed.sealed.private_parts).get(
+        viewer
     ):
         return "its own part differs from it in other bytes"
     return ""

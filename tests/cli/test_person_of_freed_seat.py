@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from schemas.player_names import SaltedNames
+from schemas.player_names import SaltedName, SaltedNames, by_commitment
 from services.cli.operating.person import NamedSeat, Wanted, _exported_seat, find_seats
 from services.verification.game_repository import GameRepository
 
 GAME = "usa-seats-freed"  # seat 1 was taken by `two`, freed, and taken by `three`
+TWO, THREE = SaltedName(bytes(32), "two"), SaltedName(bytes(32), "three")
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 class OneGame:
-    """A repository of the golden game, whose names stand in its log."""
+    """A repository of the golden game, with the names beside its log."""
 
     def games(self, limit: int) -> list[str]:
         return [GAME]
@@ -26,7 +27,7 @@ class OneGame:
         return [b64decode(line) for line in json.loads((GOLDEN / f"{game}.json").read_text())["log"]]
 
     def read_names(self, game: str) -> SaltedNames:
-        return {}
+        return by_commitment([TWO, THREE])
 
 
 REPOSITORY = cast("GameRepository", OneGame())
@@ -42,8 +43,8 @@ def exported(wanted: Wanted) -> dict[str, Any]:
 
 
 def test_each_holder_of_a_seat_is_found_by_its_own_name_and_the_last_by_the_seat() -> None:
-    assert found(Wanted("two")) == NamedSeat(GAME, 1, [], "two", 0, is_freed=True)
-    assert found(Wanted("three")) == NamedSeat(GAME, 1, [], "three", 1)
+    assert found(Wanted("two")) == NamedSeat(GAME, 1, [TWO], 0, is_freed=True)
+    assert found(Wanted("three")) == NamedSeat(GAME, 1, [THREE], 1)
     assert found(Wanted(f"{GAME}:1", GAME, 1)).names == {"three"}
 
 

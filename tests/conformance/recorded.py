@@ -95,10 +95,10 @@ class Recorded:
             case DeckShuffled(order):
                 recorded = tuple(self.shuffles.pop(0))
                 assert Counter(recorded) == Counter(order), "the recorded shuffle has other cards"
-                return DeckShuffled(recorded, None)
+                return DeckShuffled(recorded, "")
             case TicketsShuffled(deck, order):
                 assert Counter(self.tickets) == Counter(order)
-                return TicketsShuffled(deck, tuple(self.tickets), None)
+                return TicketsShuffled(deck, tuple(self.tickets), "")
             case _:
                 return event
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from schemas.codec import pack_private_part, pack_public
+from schemas.codec import Proofs, pack_private_part, pack_public
 from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
@@ -46,7 +46,7 @@ class EngineHarness(NamedTuple):
 
     async def decide(self, id_: str, number: int, card: str = "red") -> None:
         """The verdict on a command of seat 0, as a referee writes it."""
-        public = pack_public(1, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
+        public = pack_public(1, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}), Proofs(b""))
         private_part = pack_private_part(0, id_, {0: event_to_row(CardDrawn(0, card))})
         await add_entry(self.store, PARTITION, GAME, number, public, {0: private_part})
         await self.store.hset(

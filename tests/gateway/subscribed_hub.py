@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import fakeredis
 
-from schemas.codec import pack_private_part, pack_public
+from schemas.codec import Proofs, pack_private_part, pack_public
 from schemas.rows import VisibilitySplit
 from services.gateway.following.finished_pages import FinishedView
 from services.gateway.following.hub import Hub
@@ -37,7 +37,9 @@ class HubHarness(NamedTuple):
         partition = keys.partition_of(game, PARTITIONS)
         for number in range(first, last + 1):
             parts = {seat: pack_private_part(number - 1, f"c{number}", {}) for seat in seats}
-            await add_entry(self.store, partition, game, number, pack_public(number, EMPTY), parts)
+            await add_entry(
+                self.store, partition, game, number, pack_public(number, EMPTY, Proofs(b"")), parts
+            )
             if notify:
                 await self.store.publish(keys.notification_channel(partition, game), f"{game} {number}")
 

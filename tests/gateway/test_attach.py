@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.codec import pack_public
+from schemas.codec import Proofs, pack_public
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.sockets.follow_endings import LOG_REWOUND_REASON, CloseCode
 from services.ledger import RedisLedger
@@ -22,7 +22,7 @@ from tests.gateway.clients import DRAW, CreatedGame, Json, Player, Socket, close
 from tests.gateway.subscribed_hub import EMPTY
 
 ROOT = Path(__file__).parents[2]
-ANOTHER = {"p": pack_public(1_005, EMPTY)}  # an entry of another branch
+ANOTHER = {"p": pack_public(1_005, EMPTY, Proofs(b""))}  # an entry of another branch
 
 
 @pytest.fixture

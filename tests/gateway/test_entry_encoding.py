@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic_core import to_json
 
-from schemas.codec import pack_private_part, pack_public
+from schemas.codec import Proofs, pack_private_part, pack_public
 from schemas.entries import write_proof, write_view_entry
 from schemas.errors import CorruptDataError
 from schemas.events import CardDrawn, Event, TurnStarted, write_event
@@ -22,7 +22,7 @@ PUBLIC_ROWS = tuple(event_to_row(event) for event in (TurnStarted(1), CardDrawn(
 NOTIFICATION = EntryNotification(
     game="game",
     sequence=7,
-    public=pack_public(5, VisibilitySplit(PUBLIC_ROWS, {}, {})),
+    public=pack_public(5, VisibilitySplit(PUBLIC_ROWS, {}, {}), Proofs(b"")),
     private_parts={1: pack_private_part(6, "c7", {1: event_to_row(CardDrawn(1, "red"))})},
     head=HEAD,
 )
@@ -60,7 +60,7 @@ def test_P5_a_notified_entry_is_sent_as_one_that_is_read(viewer: int | None, pro
 
 def test_P8_a_notified_entry_that_is_no_json_is_damage() -> None:
     damaged = NOTIFICATION._replace(
-        public=pack_public(5, VisibilitySplit(((*PUBLIC_ROWS[0][:1], b"\xff"),), {}, {}))
+        public=pack_public(5, VisibilitySplit(((*PUBLIC_ROWS[0][:1], b"\xff"),), {}, {}), Proofs(b""))
     )
     with pytest.raises(CorruptDataError, match="entry 7"):
         NotifiedEntry(damaged).encode(None)

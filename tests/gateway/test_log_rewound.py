@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from schemas.codec import pack_public
+from schemas.codec import Proofs, pack_public
 from schemas.hash_chain import initial_head, next_head
 from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
@@ -29,7 +29,7 @@ ALIKE = 2  # a branch whose fourth entry differs, and whose fifth has the same b
 def public(number: int, branch: int = 0) -> bytes:
     """The public bytes of an entry; on another branch they differ from the fourth entry on."""
     differs = number == 4 if branch == ALIKE else number > 3
-    return pack_public(number + 1000 * branch * differs, EMPTY)
+    return pack_public(number + 1000 * branch * differs, EMPTY, Proofs(b""))
 
 
 def head(number: int, branch: int = 0) -> bytes:

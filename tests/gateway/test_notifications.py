@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas.codec import pack_private_part, pack_public
+from schemas.codec import Proofs, pack_private_part, pack_public
 from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
@@ -36,7 +36,7 @@ def test_a_notification_delivers_the_next_entry_to_each_viewer_without_a_read() 
         public, mine = harness.hub.subscribe("game", None, 0), harness.hub.subscribe("game", 0, 0)
         assert [(await s.queue.get())[0] for s in (public, mine)] == [1, 1]  # type: ignore[index]
         harness.ledger.blind = True
-        whole, own = pack_public(2, EMPTY), pack_private_part(1, "c2", {})
+        whole, own = pack_public(2, EMPTY, Proofs(b"")), pack_private_part(1, "c2", {})
         payload = f"game 2 0 4 {len(whole)} 0:{len(own)}\nhead".encode() + whole + own
         await harness.store.publish(
             keys.notification_channel(keys.partition_of("game", PARTITIONS), "game"), payload
@@ -51,7 +51,7 @@ def test_a_notification_delivers_the_next_entry_to_each_viewer_without_a_read() 
 def test_a_notification_that_runs_ahead_delivers_nothing_until_the_gap_is_read() -> None:
     async def scenario(harness: HubHarness) -> None:
         subscription = harness.hub.subscribe("game", None, 0)
-        whole = pack_public(3, EMPTY)
+        whole = pack_public(3, EMPTY, Proofs(b""))
         await harness.write("game", 1, 3)
         payload = f"game 3 0 4 {len(whole)}\nhead".encode() + whole
         await harness.store.publish(
@@ -79,7 +79,9 @@ class Overtaken(AsyncLedger):
         await super().listen(on_notification, write)
 
     async def write(self, game: str) -> None:
-        await add_entry(self._client, keys.partition_of(game, PARTITIONS), game, 1, pack_public(1, EMPTY), {})
+        await add_entry(
+            self._client, keys.partition_of(game, PARTITIONS), game, 1, pack_public(1, EMPTY, Proofs(b"")), {}
+        )
 
 
 def test_P8_no_entry_is_missed_between_the_first_read_and_the_notifications(

@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from schemas.codec import pack_public
+from schemas.codec import Proofs, pack_public
 from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
 from schemas.tokens import TokenKeys
@@ -152,7 +152,7 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
 
     with connect(server.settings.redis_url) as client:
         public = keys.public_view(keys.partition_of(game, ledger.partitions), game)
-        client.xadd(public, {"p": pack_public(0, split_by_visibility((called,)))}, id="1-0")
+        client.xadd(public, {"p": pack_public(0, split_by_visibility((called,)), Proofs(b""))}, id="1-0")
 
     async def ask() -> PlayOffSeat:
         shared = AsyncLedger(connect_async(server.settings.redis_url), ledger.partitions)

@@ -1,9 +1,8 @@
 """Record golden games: `python -m tests.golden.record [--again] [NAME ..]`, without names all of them.
 
 A golden file is a game's log as it was stored, with the game's document on the day it was recorded.
-Files are only ever added: however the code changes, these games must come out the same. So a game
-that has a file isn't recorded anew. `--again` does so, which is right only while no release, and
-no stored log, holds entries of the present form.
+However the code changes, these games must come out the same. So a game that has a file isn't recorded
+anew. `--again` does so, which is right only until the first release: from then on files are only ever added.
 """
 
 from __future__ import annotations
@@ -29,12 +28,14 @@ from schemas.commands import (
 from schemas.entries import Entry
 from schemas.field_types import MAX_SEATS, Seat
 from schemas.hash_chain import initial_head
+from schemas.player_names import SaltedNames
 from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.rules.setup.fork import fork_command
+from services.referee.salted_names import salt_names
 from services.text.game_summary import game_summary_json
 from tests.golden.scenario import Forked, Scenario, ScriptedCommand
 from tests.golden.scenarios import SCENARIOS
@@ -46,7 +47,7 @@ OPENED = 5_400_000  # by the game clock
 STEP_MS = 1_500
 ABANDONED_MS = 129_600_000  # half of the time of a move, after which a host may end the game
 PERSON = "person"
-FRESH = "00" * 32  # the seed of a game that names none
+FRESH = "00" * 32  # the seed of a game that names none, and the salt of every name
 
 
 class Recorder:
@@ -58,10 +59,14 @@ class Recorder:
         self.moves = [0] * MAX_SEATS
         self.log: list[bytes] = []
         self.chain_state, self.piles = ChainState(0, initial_head(game), {}), PileTracker()
+        self.names: SaltedNames = {}  # beside the log
         self.events = self.steps = self.at_ms = 0
 
     def send(self, seat: Seat | None, command: Command) -> None:
-        envelope = CommandEnvelope(f"c{self.steps}", self.game, seat, command)
+        salted = salt_names(
+            CommandEnvelope(f"c{self.steps}", self.game, seat, command), self.state, self.names, lambda: FRESH
+        )
+        envelope, self.names = salted.envelope, {**self.names, **salted.names}
         now = OPENED + self.at_ms
         self.steps += 1
         self.at_ms += STEP_MS
@@ -70,7 +75,7 @@ class Recorder:
         except UnloggedRejectionError:
             assert self.log, "the game can't be created"
             return  # it leaves no entry
-        entry = Entry(self.state.at_ms, envelope.id, seat, command, events)
+        entry = Entry(self.state.at_ms, envelope.id, seat, envelope.command, events)
         sealed = seal_entry(self.state, self.chain_state, self.piles, entry)
         self.log.append(sealed.entry)
         self.chain_state = self.chain_state.after(sealed)

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.field_types import COLORS
 from tests.golden.forks import FORKS
-from tests.golden.moments import MOMENTS, RICH, claims, sends
+from tests.golden.moments import MOMENTS, PLAIN, RICH, claims, sends
 from tests.golden.own_boards import ISLES, VALLEY
 from tests.golden.scenario import Scenario
-from tests.golden.sealed import sealed
 from tests.golden.ties import TIES
-from tests.golden.version_4 import version_4
 
 EMPTY: Final[dict[str, Any]] = {"market": [], "deck": [], "discard": {}}
-FEW_CARDS: Final = {**dict.fromkeys(COLORS, 1), "red": 4, "blue": 3, "white": 4, "locomotive": 2}
 NO_CLOCK: Final = {"clock_ms": None}
+CLOCK_ONLY: Final = {"clock_ms": 1_000, "move_ms": None}
 REQUEST: Final = {"type": "request_cards"}
 VALLEY_DECK: Final = {"cards": {"red": 10, "blue": 9, "green": 8, "white": 8}}
 
 
 def hurried(rules: str, clock_ms: int, *script: Any, **more: Any) -> Scenario:
-    """A game that starts from a position and in which a clock runs out in the middle of a turn."""
+    """A game that starts from a position and in which a clock, its only limit, runs out in the middle of a turn."""
     position = {"hands": [RICH, RICH], "market": ["red", "blue", "white", "green", "red"], **more}
-    options = {"clock_ms": clock_ms}
+    options = {"clock_ms": clock_ms, "move_ms": None}
     return Scenario(rules, "greedy random", "hurried", options=options, position=position, script=script)
 
 
 def urged(rules: str, move_ms: int, *script: Any, **more: Any) -> Scenario:
-    """The same, with little time for each move and much for the whole game."""
+    """A game that starts from a position, with little time for each move and much for the whole game."""
     scenario = hurried(rules, 60_000, *script, **more)
     return scenario._replace(options={**scenario.options, "move_ms": move_ms})
 
@@ -36,26 +33,15 @@ def urged(rules: str, move_ms: int, *script: Any, **more: Any) -> Scenario:
 WHOLE: Final[dict[str, Scenario]] = {
     "usa-two-greedy": Scenario("usa", "greedy greedy", "friday"),
     "usa-four-mixed": Scenario("usa", "greedy greedy random random", "saturday"),
-    "usa-five-random": Scenario("usa", "random random random random random", "sunday"),
     "usa-mischief": Scenario("usa", "random greedy random greedy", "pranks", mischief=0.2),
-    "usa-strict-mischief": Scenario(
-        "usa", "random greedy random greedy", "pranks", options={"strict": True}, mischief=0.012
-    ),
     "usa-1910-three": Scenario("usa", "greedy random greedy", "nineteen ten", board="usa-1910"),
     "usa-mega-two": Scenario("usa", "greedy greedy", "mega", board="usa-mega"),
     "usa-own-board": Scenario("usa", "greedy random greedy", "isles", board=ISLES),
-    "europe-two-greedy": Scenario("europe", "greedy greedy", "dover", options=NO_CLOCK),
-    "europe-five-mixed": Scenario(
-        "europe", "greedy random greedy random greedy", "calais", options={"clock_ms": 600_000}
-    ),
     "europe-mischief": Scenario(
         "europe", "greedy random greedy random", "ostende", options=NO_CLOCK, mischief=0.15
     ),
-    "europe-nordic": Scenario("europe", "greedy greedy random", "bergen", board="nordic"),
     "europe-switzerland": Scenario("europe", "greedy random", "bern", board="switzerland"),
     "marklin-two-greedy": Scenario("marklin", "greedy greedy", "ulm"),
-    "marklin-three-mixed": Scenario("marklin", "greedy random greedy", "dortmund"),
-    "marklin-five-mixed": Scenario("marklin", "greedy random greedy random greedy", "kiel"),
     "marklin-mischief": Scenario("marklin", "greedy random greedy random", "mainz", mischief=0.2),
     "trains-iberia-eight": Scenario(
         "trains",
@@ -63,46 +49,18 @@ WHOLE: Final[dict[str, Scenario]] = {
         "iberia",
         ages=(30, 44, 8, 90, 30, 61, 12, 71),
     ),
-    "trains-two-hold-10": Scenario(
-        "trains", "hold-10 hold-10", "ten", board=VALLEY, ages=(7, 9), options={"cars": 15}
-    ),
     "trains-strict-mischief": Scenario(
         "trains", "greedy random buy-now", "pranks", board=VALLEY, mischief=0.03
     ),
 }
 
 ENDS: Final[dict[str, Scenario]] = {
-    "usa-out-of-time": Scenario("usa", "greedy random random", "tuesday", options={"clock_ms": 40_000}),
-    "usa-all-gone": Scenario("usa", "greedy random", "wednesday", leave=60),
     "usa-strict-removed": Scenario(
         "usa", "greedy greedy random", "thursday", options={"strict": True}, leave=80
     ),
-    "usa-all-passed": Scenario(
-        "usa",
-        "random random",
-        "monday",
-        options={
-            "cards": FEW_CARDS,
-            "hand": 2,
-            "cars": 100,
-            "start_tickets": {"regular": 2},
-            "start_keep": 1,
-            "draw_tickets": {"regular": 1},
-        },
-    ),
-    "usa-clock-at-the-start": Scenario("usa", "random random", "late", options={"clock_ms": 1_000}),
+    "usa-clock-at-the-start": Scenario("usa", "random random", "late", options=CLOCK_ONLY),
     "usa-clock-second-card": hurried(
         "usa", 2_000, sends(0, "draw_blind"), cars=[4, 4], ticket_decks={"regular": []}
-    ),
-    "usa-clock-tickets": hurried("usa", 2_000, sends(0, "draw_tickets"), sends(0, "keep_tickets", keep=[0])),
-    "usa-clock-gone": hurried(
-        "usa",
-        2_000,
-        sends(0, "draw_blind"),
-        sends(1, "draw_blind"),
-        sends(0, "draw_blind"),
-        sends(None, "call_time", seat=0),
-        sends(0, "draw_blind"),
     ),
     "usa-left": hurried("usa", 40_000, sends(1, "leave"), sends(1, "draw_blind"), sends(1, "leave"), cars=[4, 4]),
     "usa-ended-by-its-host": Scenario(
@@ -132,14 +90,12 @@ ENDS: Final[dict[str, Scenario]] = {
         ),
         script=(sends(None, "free_seat", seat=1),),
     ),
-    "europe-out-of-time": Scenario("europe", "random random", "brest"),
     "europe-clock-tunnel": hurried(
         "europe",
         2_000,
         claims(0, "venezia-zurich-a", green=2),
         deck=["green", "locomotive", "red", "green", "red", "white", "white", "blue"],
     ),
-    "europe-all-gone": Scenario("europe", "greedy random greedy", "riga", options=NO_CLOCK, leave=150),
     "europe-strict-removed": Scenario(
         "europe", "greedy random", "wilno", options={"strict": True, "clock_ms": None}, leave=90
     ),
@@ -149,10 +105,7 @@ ENDS: Final[dict[str, Scenario]] = {
         "sofia",
         position={**EMPTY, "ticket_decks": {"regular": [], "long": []}, "hands": [{}, {}]},
     ),
-    "marklin-out-of-time": Scenario(
-        "marklin", "greedy random", "emden", options={"clock_ms": 60_000}
-    ),
-    "marklin-clock-mix": Scenario("marklin", "greedy random", "erfurt", options={"clock_ms": 1_000}),
+    "marklin-clock-mix": Scenario("marklin", "greedy random", "erfurt", options=CLOCK_ONLY),
     "marklin-all-gone": Scenario("marklin", "greedy random", "lindau", leave=100),
     "marklin-strict-removed": Scenario(
         "marklin", "greedy random greedy", "bremen", options={"strict": True}, leave=120
@@ -166,32 +119,18 @@ ENDS: Final[dict[str, Scenario]] = {
     "trains-no-change": Scenario(
         "trains", "random random", "nobody", board=VALLEY, options=VALLEY_DECK, always=REQUEST
     ),
-    "trains-all-gone": Scenario("trains", "greedy random", "away", board=VALLEY, leave=12),
     "trains-left": Scenario(
         "trains", "greedy random", "home", board=VALLEY, options={"strict": False}, leave=30
-    ),
-    "trains-missed-deadlines": Scenario(
-        "trains", "greedy random buy-now", "slow", board=VALLEY, options={"clock_ms": 20_000}
-    ),
-    "trains-out-of-time": Scenario(
-        "trains",
-        "greedy random buy-now",
-        "slow",
-        board=VALLEY,
-        options={"strict": False, "clock_ms": 20_000},
     ),
 }  # fmt: skip
 
 MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that every seat abandoned
     "usa-move-at-the-start": Scenario("usa", "random random", "late", options={"move_ms": 1_000}),
-    "usa-move-second-card": urged("usa", 2_000, sends(0, "draw_blind"), ticket_decks={"regular": []}),
-    "usa-move-tickets": urged("usa", 2_000, sends(0, "draw_tickets")),
     "usa-move-refused": urged("usa", 4_000, sends(0, "pass"), sends(0, "pass"), cars=[4, 4]),
     "usa-move-late": urged("usa", 2_000, sends(0, "draw_blind"), sends(0, "draw_blind"), sends(0, "leave")),
     "usa-move-or-clock": Scenario(
         "usa", "random greedy random", "sand", options={"move_ms": 4_000, "clock_ms": 11_000}
     ),
-    "usa-forgotten": Scenario("usa", "greedy random", "dust", absent=40),
     "europe-move-tunnel": urged(
         "europe",
         2_000,
@@ -200,16 +139,103 @@ MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that ever
     ),
     "europe-forgotten": Scenario("europe", "greedy random random", "fog", board="nordic", absent=60),
     "marklin-move-mix": Scenario("marklin", "greedy random", "erfurt", options={"move_ms": 1_000}),
-    "marklin-forgotten": Scenario("marklin", "greedy random greedy", "moss", absent=2),
     "trains-move-missed": Scenario(
         "trains", "greedy random buy-now", "slow", board=VALLEY, options={"move_ms": 1_000}
     ),
-    "trains-forgotten": Scenario("trains", "greedy hold-10", "rust", board=VALLEY, absent=9),
     "trains-forgiven": Scenario(
         "trains", "greedy hold-10", "rust", board=VALLEY, options={"strict": False}, absent=9
     ),
 }  # fmt: skip
 
-UNSEALED: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}
-SEALED: Final[dict[str, Scenario]] = sealed(UNSEALED)
-SCENARIOS: Final[dict[str, Scenario]] = {**UNSEALED, **SEALED, **version_4(SEALED)}
+SEATS: Final[dict[str, Scenario]] = {  # who sits there, who watches, and what each contributes
+    "usa-contributions": Scenario(
+        "usa",
+        "person person greedy",
+        "chance",
+        drawn=True,
+        options={"cars": 12},
+        before=(
+            sends(None, "take_seat", name="Ada", contribution="ada0" * 16),
+            sends(None, "take_seat", name="Bob"),
+        ),
+    ),
+    "usa-names": Scenario(
+        "usa",
+        "person person greedy",
+        "hidden names",
+        drawn=True,
+        options={"cars": 6},
+        before=(
+            sends(None, "take_seat", name="Ada"),
+            sends(None, "take_seat", name="Ada"),
+            sends(None, "take_seat", name="greedy 3"),
+            sends(None, "take_seat", name="Bo"),
+        ),
+    ),
+    "usa-players-only": Scenario(
+        "usa",
+        "random greedy",
+        "closed",
+        options={"cars": 6},
+        access={"visibility": "players", "spectator_delay": 7, "by_invitation": True},
+    ),
+}
+
+DECKS: Final[dict[str, Scenario]] = {  # that have too little, or are shuffled in a way of their own
+    "europe-all-together": Scenario(
+        "europe",
+        "random greedy",
+        "together",
+        position={
+            "hands": [{"red": 4}, {"blue": 6}],
+            "market": PLAIN,
+            "deck": ["blue", "blue"],
+            "discard": {"red": 20, "locomotive": 6},
+            "cars": [6, 6],
+            "ticket_decks": {"regular": [], "long": []},
+        },
+        script=(claims(0, "barcelona-pamplona-a", red=2),),
+    ),
+    "marklin-few-tickets": Scenario(
+        "marklin",
+        "random greedy",
+        "few",
+        position={
+            "hands": [{"red": 4}, {"blue": 4}],
+            "market": PLAIN,
+            "deck": PLAIN * 3,
+            "cars": [4, 4],
+            "ticket_decks": {
+                "short": [],
+                "long": [
+                    {"between": ["berlin", "mainz"], "points": 12},
+                    {"between": ["kiel", "ulm"], "points": 15},
+                ],
+            },
+        },
+        script=(
+            sends(0, "draw_tickets", decks={"short": 1}),
+            sends(0, "draw_tickets", decks={"long": 2}),
+        ),
+    ),
+    "trains-removed-before-choosing": Scenario(
+        "trains",
+        "greedy random buy-now",
+        "next player",
+        board=VALLEY,
+        options={"cars": 15},
+        ages=(30, 20, 10),
+        script=(sends(0, "keep_tickets", keep=[0]),),
+    ),
+}
+
+SCENARIOS: Final[dict[str, Scenario]] = {
+    **WHOLE,
+    **ENDS,
+    **TIES,
+    **MOMENTS,
+    **MOVES,
+    **SEATS,
+    **DECKS,
+    **FORKS,
+}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.golden.own_boards import VALLEY
 from tests.golden.scenario import Scenario
 
 Ticket = tuple[str, str, int]
@@ -79,9 +78,7 @@ TIES: Final[dict[str, Scenario]] = {
         stations={"wien": {"seat": 0}},
     ),
     "europe-tie-longest": level("europe", (JOINED, APART), ((("cadiz", "lisboa", 10),), ())),
-    "europe-play-off-called": level("europe", (DANZIG, KYIV)),
     "europe-play-off-goes-on": in_play_off(3, (2, 0), (DANZIG, KYIV)),
-    "europe-play-off-won": in_play_off(3, (2, 0), (JOINED, KYIV)),
     "europe-play-off-last": in_play_off(5, (2, 2), (DANZIG, KYIV)),
     "europe-play-off-late": level("europe", (DANZIG, KYIV))._replace(options={"clock_ms": 1_000}),
     "europe-play-off-left": in_play_off(2, (1, 0), (DANZIG, KYIV))._replace(leave=4),
@@ -96,9 +93,5 @@ TIES: Final[dict[str, Scenario]] = {
         (("dortmund-kassel-a",), ("berlin-leipzig-a",)),
         ((("dortmund", "kassel", 3),), (("berlin", "leipzig", 8),)),
         merchandise=[5, 0],
-    ),
-    "marklin-tie-shared": level("marklin", (("dortmund-kassel-a",), ("berlin-leipzig-a",))),
-    "trains-tie-shared": level("trains", (("ash-bow-red",), ("bow-cam-green",)))._replace(
-        board=VALLEY, always={"type": "request_cards"}
     ),
 }

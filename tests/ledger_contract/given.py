@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-from schemas.codec import pack_private_part, pack_public
+from schemas.codec import Proofs, pack_private_part, pack_public
 from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
@@ -67,7 +67,7 @@ def append_request(
 
 
 def public_entry(at: int) -> bytes:
-    return pack_public(at, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
+    return pack_public(at, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}), Proofs(b""))
 
 
 def public_of(id_: str) -> bytes:

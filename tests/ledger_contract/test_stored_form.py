@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import Proofs, pack_private_part, pack_public, pack_sealed_entry
+from schemas.codec import Proofs, pack_entry, pack_private_part, pack_public
 from schemas.commands import DrawBlind
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError
@@ -147,7 +147,7 @@ def test_P1_the_head_of_any_entry_is_confirmed(long_game: RedisLedger, client: A
 def test_P3_the_log_has_only_what_the_view_has_not(ledger: RedisLedger, client: Any) -> None:
     hidden, drawn = event_to_row(CardDrawn(0, None)), event_to_row(CardDrawn(0, "red"))
     split = VisibilitySplit((hidden,), {0: {0: drawn}}, {})
-    entry, secret = pack_sealed_entry(Entry(7, "c1", 0, DrawBlind(), (CardDrawn(0, "red"),)), split)
+    entry, secret = pack_entry(Entry(7, "c1", 0, DrawBlind(), (CardDrawn(0, "red"),)), split)
     public, part = pack_public(7, split, Proofs(b"x" * 32)), pack_private_part(0, "c1", {0: drawn}, b"s" * 16)
     ledger.append([append_request(entry=entry, secret=secret, public=public, private_parts=[(0, part)])])
     [(_, fields)] = client.xrange(keys.log(PARTITION, GAME))

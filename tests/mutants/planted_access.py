@@ -27,7 +27,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "the next holder believes any secret", "P6", "services/referee/rules/proof/part_verifier.py",
-        "if self.seat_secret and self.seat_secret in self.former_secrets:", "if False:", FREED_PROOF,
+        "if self.seat_secret in self.former_secrets:", "if False:", FREED_PROOF,
     ),
     Mutant(
         "a freed seat is taken at once", "security", "services/referee/rules/setup/seat_changes.py",

@@ -1,4 +1,4 @@
-"""Planted bugs of the rules: what version 4 changed, undone point by point."""
+"""Planted bugs of the rules."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-CARDS: Final = ("tests/rules/test_cards.py", "tests/rules/test_version_4.py")
+CARDS: Final = ("tests/rules/test_cards.py", "tests/rules/test_rebuilt_decks.py")
 TUNNELS: Final = ("tests/rules/test_tunnels.py", "tests/rules/test_cards.py")
 DRAWS: Final = ("tests/rules/test_marklin_draws.py",)
 TRAINS: Final = ("tests/rules/test_trains_setup.py",)
 SCORES: Final = ("tests/verification/audit/test_running_score.py",)
-FILES: Final = ("tests/verification/proof/test_version_4_files.py", "tests/golden/test_golden.py")
+FILES: Final = ("tests/verification/proof/test_cheating_with_decks.py", "tests/golden/test_golden.py")
 COMPILED: Final = ("tests/deploy/test_compiled_rules.py", "tests/deploy/test_compiled_modules.py")
-VERSIONS: Final = ("tests/rules/test_version_4.py",)
+VERSIONS: Final = ("tests/rules/test_ruleset_versions.py", "tests/golden/test_next_version.py")
 
 RULES_MUTANTS: Final = (
     Mutant(
@@ -22,11 +22,11 @@ RULES_MUTANTS: Final = (
     ),
     Mutant(
         "flushes are counted, not reshuffles", "MARKET-2", "services/referee/rules/moves/market.py",
-        "return reshuffles < state.rule_options.flush_most", "return flushes < state.rule_options.flush_most", CARDS,
+        "        yield MarketFlushed()\n", "        yield MarketFlushed()\n        epoch -= 1\n", CARDS,
     ),
     Mutant(
         "reshuffles for flushes have no limit", "MARKET-2", "services/referee/rules/moves/market.py",
-        "return reshuffles < state.rule_options.flush_most", "return reshuffles < 50", CARDS,
+        "state.epoch - epoch >= state.rule_options.flush_most", "state.epoch - epoch >= 50", CARDS,
     ),
     Mutant(
         "a mix that the decks can't supply is legal", "TICKET-3", "services/referee/rules/moves/tickets.py",
@@ -70,8 +70,9 @@ RULES_MUTANTS: Final = (
         '"youngest": 1}', '"youngest": -1}', TRAINS,
     ),
     Mutant(
-        "games of version 3 go on by version 4", "P4", "services/referee/rules/rulesets/former.py",
-        "    former: T = PARTS_BEFORE_4.get(part, part)\n", "    former: T = part\n", VERSIONS,
+        "games of a former version go on by today's", "P4", "services/referee/rules/appliers/opening.py",
+        "state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]",
+        "state.ruleset = RULESET_VERSIONS[max(key for key in RULESET_VERSIONS if key[0] == event.ruleset)]", VERSIONS,
     ),
     Mutant(
         "a rebuilt deck's old places are kept", "P6", "services/referee/rules/proof/pile_tracker.py",

@@ -54,8 +54,8 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "a seat's private part goes to the next seat", "P5", "services/referee/rules/proof/sealing.py",
-        "(seat, _pack_private_part(chain_state, entry, seat, rows, openings.get(seat, b\"\"), ENTRY_FORMAT))",
-        "((seat + 1) % len(state.seats), _pack_private_part(chain_state, entry, seat, rows, openings.get(seat, b\"\"), ENTRY_FORMAT))", GATE,
+        "            seat,\n            pack_private_part(",
+        "            (seat + 1) % len(state.seats),\n            pack_private_part(", GATE,
     ),
     Mutant(
         "the number of commitments depends on a private part", "P5", "services/referee/rules/proof/sealing.py",

@@ -97,6 +97,7 @@ def test_P7_what_happens_to_an_unpacked_state_leaves_the_packed_game_alone() -> 
     play = played("usa", 4)
     packed, before = cached(play.state).pack(), contents(play.state)
     for _ in range(2):
+        play = played("usa", 4)
         play.state = packed.unpack().state
         assert contents(play.state) == before
         next(iter(play.steps()))
@@ -164,7 +165,9 @@ def taken_bytes(game: CachedGame | GameState) -> int:
     return sum(sys.getsizeof(part) for part in reachable([game], known).values())
 
 
-@pytest.mark.parametrize("path", FILES[::24], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path.stem.endswith("-mischief")], ids=lambda path: path.stem
+)
 def test_P9_an_unpacked_game_is_counted_with_about_what_it_takes(path: Path) -> None:
     log = read(path).log
     for entries in (4, len(log) // 2, len(log)):

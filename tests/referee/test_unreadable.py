@@ -79,9 +79,9 @@ WRECKS = {
     "another format": pack((7, 0, "c1", None, (1,), (), {}, {})),
     "an unknown event": pack((1, 0, "c1", None, (3,), ((99, 1),), {}, {})),
     "an event of no game": pack_entry(
-        Entry(0, "c1", None, StartGame(), (DeckShuffled((), None),)),
-        VisibilitySplit((event_to_row(DeckShuffled((), None)),), {}, {}),
-    ),
+        Entry(0, "c1", None, StartGame(), (DeckShuffled((), ""),)),
+        VisibilitySplit((event_to_row(DeckShuffled((), "")),), {}, {}),
+    )[0],
     "a part of no event": pack((1, 0, "c1", None, (3,), (), {0: {5: (12, 0)}}, {})),
 }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
-from schemas.codec import pack_public
+from schemas.codec import Proofs, pack_public
 from schemas.commands import (
     CallTime,
     Command,
@@ -197,4 +197,4 @@ class _Playing:
         except UnloggedRejectionError:
             assert self.public, "the game was created"
             return
-        self.public.append(pack_public(self.state.at_ms, split_by_visibility(events)))
+        self.public.append(pack_public(self.state.at_ms, split_by_visibility(events), Proofs(b"")))

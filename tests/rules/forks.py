@@ -66,7 +66,7 @@ class ForkedGame:
         envelope = CommandEnvelope(f"c{len(self.log)}", "forked", seat, command)
         events = decide_envelope(self.state, envelope, now, SEED)
         entry = Entry(self.state.at_ms, envelope.id, seat, command, events)
-        self.log.append(pack_entry(entry, split_by_visibility(events)))
+        self.log.append(pack_entry(entry, split_by_visibility(events))[0])
         assert unpack_entry(self.log[-1]) == entry
         return events
 
@@ -90,7 +90,7 @@ def comparable(events: Sequence[Event]) -> list[Event]:
     """Without play-off events: a fork belongs to no play-off. And without the roots of shuffles, which
     are made of the game's id too."""
     kept = (event for event in events if not isinstance(event, PLAY_OFF_EVENTS))
-    return [replace(event, root=None) if isinstance(event, SHUFFLES) else event for event in kept]
+    return [replace(event, root="") if isinstance(event, SHUFFLES) else event for event in kept]
 
 
 @cache

@@ -242,7 +242,7 @@ def replay_onto(scene: Scene, state: GameState) -> GameState:
 
 def without_root(event: Event) -> Event:
     """A root is over salted leaves, so it reveals no card; but each seed gives a different one."""
-    return replace(event, root=None) if isinstance(event, SHUFFLES) else event
+    return replace(event, root="") if isinstance(event, SHUFFLES) else event
 
 
 def full_state(state: GameState) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from schemas.codec import build_view_entry, pack_entry, pack_private_part, pack_public, unpack_entry
+from schemas.codec import Proofs, build_view_entry, pack_entry, pack_private_part, pack_public, unpack_entry
 from schemas.commands import (
     BuildStation,
     CallTime,
@@ -161,10 +161,10 @@ class RandomGame:
     def append(self, envelope: CommandEnvelope, events: tuple[Event, ...]) -> None:
         at, split = self.state.at_ms, split_by_visibility(events)
         entry = Entry(at, envelope.id, envelope.seat, envelope.command, events)
-        self.log.append(pack_entry(entry, split))
+        self.log.append(pack_entry(entry, split)[0])
         if len(self.log) % 8 < 3:
             assert unpack_entry(self.log[-1]) == entry
-        number, public = len(self.log), pack_public(at, split)
+        number, public = len(self.log), pack_public(at, split, Proofs(b""))
         for viewer, view in self.views.items():
             part = None
             answers = envelope.id if viewer is not None and viewer == envelope.seat else None

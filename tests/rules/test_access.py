@@ -14,7 +14,6 @@ from schemas.commands import CreateGame, ForkGame, PlayOff, SeatPlan, read_comma
 from schemas.errors import InvalidInputError
 from schemas.events import AccessSet, PlayOffCalled
 from schemas.refusals import CommandRefusedError
-from schemas.rows import event_to_row
 from services.referee.rules.moves.play_off import next_game
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.setup.create_game import access_of
@@ -39,7 +38,7 @@ def whole_log(access: Access) -> list[bytes]:
 
 def test_SETUP_1_a_creation_settles_who_may_watch_and_take_a_seat() -> None:
     scene = create_from(CreateGame((BOT, BOT), visibility="players", spectator_delay=5, by_invitation=True))
-    assert scene.events_of(AccessSet) == (AccessSet("players", 5, True, None),)
+    assert scene.events_of(AccessSet) == (AccessSet("players", 5, True, True),)
     assert scene.state.access == PRIVATE
 
 
@@ -80,15 +79,6 @@ def test_P4_an_access_is_what_its_fields_create(visibility: Any) -> None:
         Access(visibility, suggestions=False),
     ):
         assert create_from(CreateGame((BOT, BOT), **access.fields())).state.access == access
-
-
-def test_P4_an_access_that_allows_suggestions_has_the_bytes_of_before() -> None:
-    rows = {
-        code: event_to_row(AccessSet("players", 5, True, allowed))
-        for code, allowed in ((60, None), (61, False))
-    }
-    assert {code: row[0] for code, row in rows.items()} == {60: 60, 61: 61}
-    assert len(rows[60]) == 4
 
 
 def test_P6_the_access_is_never_set_again() -> None:

@@ -44,8 +44,6 @@ from services.referee.rules import (
     fold_events,
     split_by_visibility,
 )
-from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.rulesets.former import FORMER_VERSIONS
 from services.referee.rules.setup.fork import fork_command
 from tests.rules.forks import (
     CHANCES,
@@ -57,6 +55,7 @@ from tests.rules.forks import (
     start_entry,
     whole_game,
 )
+from tests.rules.next_version import next_version
 from tests.rules.test_properties import EVERY_RULESET
 
 # -- the fork's own log ---------------------------------------------------------------------------
@@ -75,17 +74,18 @@ def test_P4_the_log_of_a_fork_is_decided_again_without_the_source_game(rules: st
                 assert decide_envelope(state, envelope, OPENED_AT_MS + entry.at, SEED) == entry.events
 
 
-def test_P4_a_fork_is_played_by_the_ruleset_version_of_the_source_game() -> None:
+def test_P4_a_fork_is_played_by_the_ruleset_version_of_the_source_game(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     play = whole_game("usa", 3)
+    first, _ = next_version("usa", monkeypatch)
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
-    first = next(ruleset for ruleset in FORMER_VERSIONS if (ruleset.name, ruleset.version) == ("usa", 1))
-    old = Fork(SOURCE_GAME, 5, None, False, first.version, command.fork.facts if command.fork else ())
-    events = creation_events(replace(command, fork=old))
+    events = creation_events(command)
     assert isinstance(events[0], GameCreated)
     assert events[0].rules == first.version
     state = GameState()
     fold_events(state, 0, events)
-    assert state.ruleset is RULESET_VERSIONS["usa", first.version]
+    assert state.ruleset is first
 
 
 def creation_events(command: CreateGame) -> tuple[Event, ...]:
@@ -104,7 +104,7 @@ def creation_events(command: CreateGame) -> tuple[Event, ...]:
 def test_events_that_set_up_no_state_are_refused_by_name(facts: Any, why: str) -> None:
     play = whole_game("usa", 3)
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
-    wrong = Fork(SOURCE_GAME, 5, None, False, 2, facts)
+    wrong = Fork(SOURCE_GAME, 5, None, False, 1, facts)
     with pytest.raises(UnloggedRejectionError) as refusal:
         creation_events(replace(command, fork=wrong))
     assert refusal.value.rule == "GAME-6"
@@ -122,7 +122,7 @@ def game_with_people(*, asker: Seat | None = None, over: bool = True) -> tuple[l
         envelope = CommandEnvelope(f"c{len(log)}", SOURCE_GAME, seat, command)
         events = decide_envelope(state, envelope, at, SEED)
         log.append(
-            pack_entry(Entry(state.at_ms, envelope.id, seat, command, events), split_by_visibility(events))
+            pack_entry(Entry(state.at_ms, envelope.id, seat, command, events), split_by_visibility(events))[0]
         )
 
     plans = (SeatPlan(), SeatPlan("bot", "greedy", "Bot"), SeatPlan(), SeatPlan())

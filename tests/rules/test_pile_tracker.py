@@ -41,9 +41,9 @@ def test_a_viewer_tracks_the_same_slots_as_the_referee(rules: str) -> None:
 
 def test_a_reshuffle_goes_under_what_is_left_and_tickets_go_where_start_return_says() -> None:
     piles = PileTracker()
-    piles.apply(DeckShuffled(("red",) * 3, None))
-    piles.apply(TicketsShuffled("all", ("a", "b"), None))
-    piles.apply(DeckShuffled(("blue",) * 3, None))
+    piles.apply(DeckShuffled(("red",) * 3, ""))
+    piles.apply(TicketsShuffled("all", ("a", "b"), ""))
+    piles.apply(DeckShuffled(("blue",) * 3, ""))
     dealt = piles.apply(HandDealt(0, ("red", "red", "red", "blue")))
     assert dealt and dealt.removed == [(0, 0), (0, 1), (0, 2), (2, 0)]
     piles.apply(TicketsReturned(0, "all", "bottom", ("c",)))
@@ -54,6 +54,6 @@ def test_a_reshuffle_goes_under_what_is_left_and_tickets_go_where_start_return_s
 
 def test_piles_restored_from_a_snapshot_go_on_as_they_were() -> None:
     piles = PileTracker()
-    piles.apply(DeckShuffled(("red",) * 3, None))
+    piles.apply(DeckShuffled(("red",) * 3, ""))
     again = PileTracker.from_state(piles.to_state())
     assert again.take("", 2) == [(0, 0), (0, 1)]

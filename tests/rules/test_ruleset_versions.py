@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 
@@ -11,77 +11,50 @@ from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, SeatGone
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope, evolve
 from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.rulesets.former import FORMER_VERSIONS
 from services.referee.scheduling import BOT_SILENCE_MS, next_wakeup
 from tests.rules.given import CREATED_AT_MS, SEED
+from tests.rules.next_version import next_version
 
 PLANS = (SeatPlan("bot", "random"), SeatPlan("bot", "random"))
 DAY_MS = 86_400_000
-every_ruleset = pytest.mark.parametrize("rules", RULESETS)
 
 
-def create_old(rules: str, version: int) -> tuple[GameState, GameCreated]:
-    """A game that was created by this version of the rules."""
+def create(rules: str) -> tuple[GameState, GameCreated]:
+    """A game that was created by the first version of these rules."""
     state, envelope = GameState(), CommandEnvelope("create", "old", None, CreateGame(PLANS, rules))
-    created, *_ = decide_envelope(
-        state, envelope, CREATED_AT_MS, SEED, rulesets={rules: RULESET_VERSIONS[rules, version]}
-    )
+    created, *_ = decide_envelope(state, envelope, CREATED_AT_MS, SEED)
     assert isinstance(created, GameCreated)
     return state, created
 
 
-@every_ruleset
+@pytest.mark.parametrize("rules", RULESETS)
 def test_P4_every_version_of_a_ruleset_up_to_todays_exists(rules: str) -> None:
     todays = RULESETS[rules]
     assert RULESET_VERSIONS[rules, todays.version] is todays
     assert [version for name, version in RULESET_VERSIONS if name == rules] == [*range(1, todays.version + 1)]
-    assert len(RULESET_VERSIONS) == len(FORMER_VERSIONS) + len(RULESETS)
 
 
-@every_ruleset
-def test_P4_the_first_version_differs_only_in_that_moves_have_no_limit(rules: str) -> None:
-    old, new = RULESET_VERSIONS[rules, 1].rule_options, RULESET_VERSIONS[rules, 2].rule_options
-    differing = {field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name)}
-    assert differing == {"move_ms"}
-    assert (old.move_ms, new.move_ms) == (None, 3 * DAY_MS)
-
-
-@every_ruleset
-def test_P4_the_third_version_differs_in_parts_only(rules: str) -> None:
-    old, new = RULESET_VERSIONS[rules, 3], RULESETS[rules]
-    differing = {field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name)}
-    of_all = {"version", "may_flush"}
-    assert (
-        differing
-        == of_all
-        | {
-            "usa": set(),
-            "europe": {"rebuild_deck"},
-            "marklin": {"moves"},
-            "trains": {"require_board", "return_unchosen", "after_start_choice"},
-        }[rules]
-    )
-
-
-@every_ruleset
-def test_P4_a_game_is_created_again_by_the_version_that_its_log_names(rules: str) -> None:
-    for version, move_ms in ((1, None), (2, 3 * DAY_MS)):
-        state, created = create_old(rules, version)
-        assert (created.rules, created.parameters.move_ms) == (version, move_ms)
-        assert state.ruleset is RULESET_VERSIONS[rules, version]
-
-
-@every_ruleset
-def test_P4_and_goes_on_by_it_whatever_todays_defaults_are(rules: str) -> None:
-    state, _ = create_old(rules, 1)
+@pytest.mark.parametrize("rules", RULESETS)
+def test_P4_a_game_goes_on_by_the_version_in_its_log_whatever_todays_is(
+    rules: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, created = create(rules)
+    first, second = next_version(rules, monkeypatch)
+    again = GameState()
+    evolve(again, created)
+    assert (created.rules, again.ruleset) == (1, first)
     decide_envelope(state, CommandEnvelope("start", "old", None, StartGame()), CREATED_AT_MS, SEED)
-    assert (state.next_deadline() is None) == (state.rule_options.clock_ms is None)
-    assert {seat_state.deadline_ms for seat_state in state.seats} <= {None, state.rule_options.clock_ms}
+    assert {seat_state.deadline_ms for seat_state in state.seats} <= {
+        None,
+        *(limit for limit in (first.rule_options.move_ms, first.rule_options.clock_ms) if limit),
+    }
+    state, created = create(rules)
+    assert (created.rules, state.ruleset, created.parameters.move_ms) == (2, second, 1)
 
 
 @pytest.mark.parametrize(("rules", "version"), [("usa", 0), ("usa", 99), ("mars", 1)])
 def test_P4_an_unknown_ruleset_version_is_an_error_and_not_guessed(rules: str, version: int) -> None:
-    _, created = create_old("usa", 2)
+    _, created = create("usa")
     unknown = replace(created, ruleset=rules, rules=version)
     with pytest.raises(CorruptDataError, match=f"version {version} of the rules {rules}"):
         evolve(GameState(), unknown)
@@ -128,5 +101,5 @@ def test_CLOCK_2_a_flood_of_refusals_is_decided_by_the_game_clock_too() -> None:
 
 
 def test_P4_a_caller_that_gives_one_time_has_given_both() -> None:
-    state, created = create_old("usa", 2)
+    state, created = create("usa")
     assert (created.created, created.opened, state.at_ms) == (CREATED_AT_MS, CREATED_AT_MS, 0)

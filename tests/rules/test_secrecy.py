@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import pack_private_part, pack_public
+from schemas.codec import Proofs, pack_private_part, pack_public
 from schemas.commands import (
     BuildStation,
     ClaimRoute,
@@ -81,7 +81,12 @@ def shown_to(
     if viewer is not None and (viewer in split.private or is_sender):
         part = pack_private_part(0, envelope.id if is_sender else None, split.private.get(viewer, {}))
     legal_commands = legal(branch, viewer) if viewer is not None else []
-    return (pack_public(branch.at_ms, split), part, legal_commands, branch.next_deadline()), events
+    return (
+        pack_public(branch.at_ms, split, Proofs(b"")),
+        part,
+        legal_commands,
+        branch.next_deadline(),
+    ), events
 
 
 def assert_indistinguishable(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from base64 import b64decode
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -280,12 +278,6 @@ def test_P6_an_entry_of_another_game_is_noticed() -> None:
         other.verify(_headless(shown_entries(None)[0]))
     another = next(fixed_games("usa")).view_entries(None)
     require_noticed([*shown_entries(None)[:8], another[8]], 9, None)
-
-
-def test_a_game_of_an_earlier_version_has_no_proofs_and_is_verified_as_far_as_possible() -> None:
-    vectors = json.loads((GOLDEN / "usa-opening.json").read_text())
-    _, at, _, _, _, public, _, _ = unpack(b64decode(vectors["log"][0]))
-    ViewVerifier("usa-opening", None).verify(build_view_entry(1, pack((1, at, public)), None))
 
 
 @pytest.mark.parametrize("secret", [7, "zz", {}, "ab"], ids=repr)

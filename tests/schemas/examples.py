@@ -164,12 +164,10 @@ COMMANDS: Final[tuple[Command, ...]] = (
 )
 
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
-    GameCreated("game-1", "usa", 2, "usa", "ab" * 32, None, RULE_OPTIONS, PLANS, None, 1_700_000_000_000, 0),
-    GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, RULE_OPTIONS, PLANS, SERIES, 1_700_000_000_000, 250),
-    SeatTaken(0, "Zoë", None, 33, None, "0e" * 32, "seat"),
-    AccessSet("players", 5, True, None),
+    GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, RULE_OPTIONS, PLANS, None, 1_700_000_000_000, 0),
+    GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD, RULE_OPTIONS, PLANS, SERIES, 1_700_000_000_000, 250),
+    AccessSet("players", 5, True, True),
     AccessSet("public", 0, False, False),
-    SeatTaken(0, None, None, 33, None, "0e" * 32, "seat", "0a" * 32),
     SeatFreed(1),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
@@ -222,7 +220,7 @@ HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for eve
     DeckShuffled((CARD, CARD), "ef" * 32),
     DeckRecreated((CARD, CARD), "ef" * 32),
     HandReturned(1, (CARD, CARD)),
-    TicketsShuffled("all", (TICKET, TICKET), None),
+    TicketsShuffled("all", (TICKET, TICKET), "ef" * 32),
     HandDealt(1, (CARD, CARD, CARD)),
     TicketsOffered(1, ("all", "all"), (TICKET, TICKET), 1),
     TicketsKept(1, (TICKET,)),

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import (  # fmt: skip
+from schemas.codec import (
     ENTRY_FORMAT,
     ENVELOPE_FORMAT,
     MAX_ENVELOPE_BYTES,
+    Proofs,  # fmt: skip
     build_view_entry,
     pack_entry,
     pack_envelope,
@@ -142,7 +143,7 @@ def test_every_envelope_that_is_read_can_be_packed_again() -> None:
     deepest = {**DEAL, "options": {"cars": nested(MAX_JSON_DEPTH - 1), "n": [2**53, -1.5, None, True]}}
     read = unpack_envelope(envelope(deepest))
     assert unpack_envelope(pack_envelope(read)) == read
-    assert pack_entry(Entry(0, read.id, None, read.command, ()), VisibilitySplit((), {}, {}))
+    assert pack_entry(Entry(0, read.id, None, read.command, ()), VisibilitySplit((), {}, {}))[0]
 
 
 # -- nothing but Malformed and Corrupt comes out ---------------------------------------
@@ -171,8 +172,8 @@ SHAPED = st.one_of(
 )  # fmt: skip
 GENUINE = [
     *(pack_envelope(CommandEnvelope("id-1", "game-1", 0, command)) for command in examples.COMMANDS),
-    pack_entry(Entry(5, "id-1", 1, Pass(), examples.EVENTS), split_by_visibility(examples.EVENTS)),
-    pack_public(5, split_by_visibility(examples.EVENTS)),
+    pack_entry(Entry(5, "id-1", 1, Pass(), examples.EVENTS), split_by_visibility(examples.EVENTS))[0],
+    pack_public(5, split_by_visibility(examples.EVENTS), Proofs(b"")),
     pack_private_part(3, "id-1", split_by_visibility(examples.EVENTS).private[1]),
 ]
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from schemas.codec import (
+    Proofs,
     build_view_entry,
     pack_entry,
     pack_private_part,
@@ -29,7 +30,7 @@ def names(events: tuple[Event, ...]) -> list[str]:
 
 
 def public_bytes(event: Event) -> bytes:
-    return bytes(pack_public(0, split_by_visibility((event,))))
+    return bytes(pack_public(0, split_by_visibility((event,)), Proofs(b"")))
 
 
 def test_the_examples_cover_everything_that_hides() -> None:
@@ -92,11 +93,11 @@ def test_somebody_s_refusal_leaves_an_empty_entry_for_the_others() -> None:
 def test_an_entry_of_all_events_comes_back_whole() -> None:
     split = split_by_visibility(examples.EVENTS)
     entry = Entry(250, "id-1", 2, Pass(), examples.EVENTS)
-    packed = pack_entry(entry, split)
+    packed = pack_entry(entry, split)[0]
     assert unpack_entry(packed) == entry
     assert unpack_for_fold(packed) == (250, "id-1", 2, (OWNER,), list(examples.EVENTS))
 
-    seen = pack_public(250, split)
+    seen = pack_public(250, split, Proofs(b""))
     assert not [secret for secret in examples.UNSEEN if secret.encode() in seen]
     for viewer in SEATS:
         part = pack_private_part(0, "id-1", split.private[viewer]) if viewer in split.private else None

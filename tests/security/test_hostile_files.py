@@ -135,7 +135,7 @@ def forged_file(**changed: Any) -> GameFile:
     created, *rest = first.events
     assert isinstance(created, GameCreated)
     events = (replace(created, **changed), *rest)
-    entry = pack_entry(replace(first, events=events), split_by_visibility(events))
+    entry = pack_entry(replace(first, events=events), split_by_visibility(events))[0]
     return file._replace(entries=[entry, *file.entries[1:]])
 
 

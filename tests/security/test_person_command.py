@@ -8,16 +8,10 @@ from typing import Any
 
 import pytest
 
-from services.archive import Archive, Signer, encode_game_file
-from services.verification.reseal import reseal_log
 from tests.auditor.webhook_receiver import SECRET
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.gateway.clients import CreatedGame, bearer, in_turn
-from tests.golden.test_golden import read
 from tests.security.conftest import WholeServer
-
-GOLDEN = Path(__file__).parents[1] / "golden"
-OLD_GAME = "usa-sealed-contributions"  # in which Ada and Bob took their seats before names were kept apart
 
 
 def person(whole: WholeServer, *words: str) -> CommandResult:
@@ -96,18 +90,6 @@ def test_a_word_that_looks_like_a_seat_can_be_a_name(whole: WholeServer) -> None
     assert exported(whole, "abcdef:1", "--name").keys() == {f"{game}:0"}
     assert person(whole, "erase", "abcdef:1", "--name", "--yes").returncode == 0
     assert exported(whole, "abcdef:1", "--name") == {}
-
-
-def test_a_name_in_an_old_log_stays_and_is_said_to(whole: WholeServer) -> None:
-    log = read(GOLDEN / f"{OLD_GAME}.json").log
-    heads = [entry.sealed.head for entry in reseal_log(OLD_GAME, log)]
-    signer = Signer(whole.running.settings.signing_key.get_secret_value())
-    Archive((whole.data / "archive").as_uri()).write(OLD_GAME, encode_game_file(OLD_GAME, log, heads, signer))
-    assert exported(whole, "Bob")[f"{OLD_GAME}:1"]["name_in_log"] == "Bob"
-    erased = person(whole, "erase", "Bob", "--yes")
-    assert erased.returncode == 1
-    assert f"{OLD_GAME}:1" in erased.stdout
-    assert "stays" in erased.stdout
 
 
 @pytest.mark.parametrize("words", [("export", "--help"), ("erase", "--help"), ("--help",)], ids=" ".join)

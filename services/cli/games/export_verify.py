@@ -33,12 +33,7 @@ from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
 from services.verification.findings import Check
 from services.verification.log_check import check_file_bytes, recompute_heads
-from services.verification.view_check import is_unchained
 
-OLD_RULES_WARNING: Final = (
-    "Its rules are older than version 3: its chain holds nothing of what was hidden, and the players did not "
-    "contribute to its shuffles. A game that began since then should name a later version."
-)
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")
 app = typer.Typer()
 _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
@@ -112,14 +107,12 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
             "--head", f"game {file.game} has {len(file.entries)} entries, so none {beyond[0]}"
         )
     findings = [finding for check in checks for finding in check.findings]
-    sealed = not is_unchained(file.entries)
     if as_json:
         print_json(
             {
                 "game": file.game,
                 "ok": not findings,
                 "entries": len(file.entries),
-                "sealed": sealed,
                 "head": file.head.hex(),
                 "key": file.key.hex(),
                 "signer_checked": trusted is not None,
@@ -128,8 +121,6 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
         )
     else:
         _print_checks(file.game, len(file.entries), checks)
-        if not sealed:
-            print_line(OLD_RULES_WARNING)
         if not findings:
             signer = (
                 "Signed with the key that you named."

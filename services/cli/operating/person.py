@@ -78,23 +78,26 @@ def erase(
 ) -> None:
     """Erase a person's name, and the salt of its commitment, wherever they lie, and the webhooks. It can't be undone.
 
-    Everywhere "a player" is shown instead, and every log, proof, audit and replay stays as it is. Exit code 1: some
-    names couldn't be erased, because they stand in logs of before names were kept apart, or a game can't be read."""
+    Everywhere "a player" is shown instead, and every log, proof, audit and replay stays as it is. Exit code 1: a
+    game can't be read."""
     with open_games(data) as games:
         found = _find(games.repository, who, is_name)
-        erasable = [seat for seat in found.seats if seat.salted]
-        for seat in erasable:
+        for seat in found.seats:
             print_line(f"{seat.game}:{seat.seat}  {', '.join(sorted(salted.name for salted in seat.salted))}")
-        if erasable and not yes:
-            _confirm(f"Erase the name of {_summary(erasable)}? It can't be undone.")
-        for seat in erasable:
+        if found.seats and not yes:
+            _confirm(f"Erase the name of {_summary(found.seats)}? It can't be undone.")
+        for seat in found.seats:
             _erase_seat(games.ledger, games.repository.archive_reader, seat)
-        rewritten = not erasable or games.ledger.rewrite_aof()
-    erased = f"Erased: the name of {_summary(erasable)}." if erasable else "No name was found to be erased."
+        rewritten = not found.seats or games.ledger.rewrite_aof()
+    erased = (
+        f"Erased: the name of {_summary(found.seats)}." if found.seats else "No name was found to be erased."
+    )
     print_line(erased)
     if not rewritten:
         print_line("The engine's AOF has the names until it is rewritten: BGREWRITEAOF.")
-    if not _print_remaining(found):
+    for game, why in found.unreadable:
+        print_line(f"{game}  can't be read, so it wasn't searched: {why}")
+    if found.unreadable:
         raise typer.Exit(1)
 
 
@@ -142,16 +145,6 @@ def _erase_seat(ledger: RedisLedger, archive_reader: FinishedGameReader | None, 
         archive_reader.archive.write_names(seat.game, pack_names(left) if left else None)
 
 
-def _print_remaining(found: FoundSeats) -> bool:
-    """Print what couldn't be erased. Returns whether nothing is left."""
-    in_logs = [seat for seat in found.seats if seat.name_in_log]
-    for seat in in_logs:
-        print_line(f"{seat.game}:{seat.seat}  its name stands in the log itself, which is older: it stays.")
-    for game, why in found.unreadable:
-        print_line(f"{game}  can't be read, so it wasn't searched: {why}")
-    return not in_logs and not found.unreadable
-
-
 def _summary(seats: Sequence[NamedSeat]) -> str:
     return f"{pluralize(len(seats), 'seat')} in {pluralize(len({seat.game for seat in seats}), 'game')}"
 
@@ -179,7 +172,6 @@ def _exported_seat(repository: GameRepository, seat: NamedSeat) -> dict[str, obj
         "game": seat.game,
         "seat": seat.seat,
         "names": [{"name": salted.name, "salt": salted.salt.hex()} for salted in seat.salted],
-        "name_in_log": seat.name_in_log or None,
         "taken": taken or None,
         "commands": commands,
     }
@@ -199,14 +191,13 @@ class NamedSeat(NamedTuple):
     game: str
     seat: Seat
     salted: Sequence[SaltedName]  # that lie beside the log, and can be erased
-    name_in_log: str = ""  # of a person, in a log of before names were kept apart
     times_freed: int = 0  # how often the host had freed the seat before
     is_freed: bool = False  # the host has freed it since: another person may sit there
 
     @property
     def names(self) -> set[str]:
         """All that is known of what the seat is called."""
-        return {salted.name for salted in self.salted} | ({self.name_in_log} - {""})
+        return {salted.name for salted in self.salted}
 
 
 class FoundSeats(NamedTuple):
@@ -267,34 +258,30 @@ def _seats_of(repository: GameRepository, game: str) -> Iterator[NamedSeat]:
     """The seats of a game that have the name of a person, each once for every holder."""
     log, names = repository.read_entries(game), repository.read_names(game)
     commitments: dict[Holder, set[str]] = {}
-    names_in_log: dict[Holder, str] = {}
-    for holder, commitment, name in _name_holders(log):
+    for holder, commitment in _name_holders(log):
         committed = commitments.setdefault(holder, set())
         if commitment is not None:
             committed.add(commitment)
-        if name is not None:
-            names_in_log[holder] = name
     for (seat, times), committed in commitments.items():
         salted = [names[commitment] for commitment in sorted(committed & {*names})]
-        if salted or (seat, times) in names_in_log:
+        if salted:
             is_freed = (seat, times + 1) in commitments
-            yield NamedSeat(game, seat, salted, names_in_log.get((seat, times), ""), times, is_freed)
+            yield NamedSeat(game, seat, salted, times, is_freed)
 
 
-def _name_holders(log: Sequence[bytes]) -> Iterator[tuple[Holder, str | None, str | None]]:
+def _name_holders(log: Sequence[bytes]) -> Iterator[tuple[Holder, str | None]]:
     """Each seat that is named before the game starts, and each that is freed, without a name: the commitment to its
-    name, and the name of a person that stands in the log itself."""
+    name."""
     times = Counter[Seat]()
     for data in log:
         for event in unpack_entry(data).events:
             if isinstance(event, GameCreated):
                 for seat, plan in enumerate(event.seats):
-                    yield (seat, 0), plan.name_commitment, None if plan.policy else plan.name
+                    yield (seat, 0), plan.name_commitment
             elif isinstance(event, SeatTaken):
-                holder = event.seat, times[event.seat]
-                yield holder, event.name_commitment, None if event.policy else event.name
+                yield (event.seat, times[event.seat]), event.name_commitment
             elif isinstance(event, SeatFreed):
                 times[event.seat] += 1
-                yield (event.seat, times[event.seat]), None, None
+                yield (event.seat, times[event.seat]), None
             elif isinstance(event, GameStarted):
                 return

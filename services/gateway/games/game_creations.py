@@ -71,7 +71,7 @@ def read_creation(first: ViewEntry) -> GameCreation:
                     event.visible_to,
                     event.spectator_delay,
                     event.by_invitation,
-                    event.suggestions is not False,
+                    event.suggestions,
                 )
             case GameForked():
                 source = event.of

@@ -1,6 +1,6 @@
 """Fair randomness: shuffles follow from a seed that the server committed to and a contribution of every seat.
 
-docs/proof.md specifies it byte by byte. What differs between ruleset versions is a `RandomnessPolicy`.
+docs/proof.md specifies it byte by byte.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from schemas.events import Contributor, GameCreated, SeedRevealed
+from schemas.events import Contributor, GameCreated
 from schemas.field_types import Seat
 from schemas.hash_chain import derive_salt_key
 from schemas.rows import pack
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
-from services.referee.rules.ruleset import EventStream, RandomnessPolicy, Ruleset
+from services.referee.rules.ruleset import RandomnessPolicy, Ruleset
 from services.referee.rules.shuffle import derive_seat_secret, shuffled
 from services.referee.rules.state import GameState
 
@@ -58,7 +58,7 @@ def compute_setup_digest(event: GameCreated) -> str:
 
 @lru_cache(maxsize=256)
 def default_setup_digest(ruleset: Ruleset, board: str, board_digest: str, seats: int) -> str:
-    """The same with the ruleset's own options, cached: most games are played with these."""
+    """The setup digest of a game with the ruleset's own options, cached: most games are played with these."""
     return _hash_setup(ruleset.name, ruleset.version, board, board_digest, ruleset.rule_options, seats)
 
 
@@ -117,7 +117,7 @@ def merkle_root(leaves: bytes) -> bytes:
     return nodes[0]
 
 
-# -- since version 3 of the rules -----------------------------------------------------------
+# -- shuffles, secrets, contributions ---------------------------------------------------------
 
 
 def shuffle_with_key(state: GameState, items: Sequence[str]) -> tuple[str, ...]:
@@ -149,54 +149,9 @@ def contribution_origin(
     return (NO_CONTRIBUTION, "nobody") if offered is None else (offered, "seat")
 
 
-def reveal_seed(state: GameState) -> EventStream:
-    """The event that reveals the seed, when the game ends."""
-    assert state.seed is not None, "only the referee ends games"
-    yield SeedRevealed(state.seed)
+def no_order_root(state: GameState, order: Sequence[str]) -> str:
+    """An empty root, of an order that nobody checks."""
+    return ""
 
 
-SHARED_RANDOMNESS: Final = RandomnessPolicy(
-    shuffle_with_key,
-    compute_order_root,
-    derive_any_seat_secret,
-    contribution_origin,
-    reveal_seed,
-    sealed=True,
-)
-
-# -- before version 3 of the rules ----------------------------------------------------------
-
-
-def shuffle_with_seed(state: GameState, items: Sequence[str]) -> tuple[str, ...]:
-    """The items, shuffled by the server's seed in the current epoch."""
-    assert state.seed is not None, "only the referee shuffles"
-    return shuffled(items, state.seed, state.epoch)
-
-
-def no_order_root(state: GameState, order: Sequence[str]) -> None:
-    """None: these versions committed to the seed alone."""
-    return
-
-
-def derive_bot_seat_secret(
-    seed: str, game: str, seat: Seat, policy: str | None, times_freed: int
-) -> str | None:
-    """A bot's secret; people had none in these versions."""
-    return derive_seat_secret(seed, seat, times_freed=times_freed) if policy else None
-
-
-def no_contribution(
-    seed: str, seed_was_named: bool, seat: Seat, policy: str | None, offered: str | None
-) -> tuple[None, None]:
-    """None: in these versions seats contributed nothing."""
-    return None, None
-
-
-def reveal_nothing(state: GameState) -> EventStream:
-    """No event: in these versions the seed was not revealed."""
-    yield from ()
-
-
-SERVER_SEED: Final = RandomnessPolicy(
-    shuffle_with_seed, no_order_root, derive_bot_seat_secret, no_contribution, reveal_nothing, sealed=False
-)
+SHARED_RANDOMNESS: Final = RandomnessPolicy(shuffle_with_key, compute_order_root)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from schemas.commands import Command
-from schemas.events import Contributor, Event, SeatScore
+from schemas.events import Event, SeatScore
 from schemas.field_types import Seat
 from schemas.rule_options import RuleOptions
 from services.referee.rules.frozen_classes import pickle_by_fields
@@ -37,15 +37,10 @@ class Move:
 
 
 class RandomnessPolicy(NamedTuple):
-    """Where a game's randomness comes from, and what of it is revealed when (docs/proof.md)."""
+    """How cards and tickets are shuffled, and what commits to their order (docs/proof.md)."""
 
     shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # cards or tickets, shuffled
-    order_root: Callable[[GameState, Sequence[str]], str | None]  # the commitment to that order
-    # from seed, game, seat, policy, and how often the seat was freed
-    seat_secret: Callable[[str, str, Seat, str | None, int], str | None]
-    contribution: Callable[[str, bool, Seat, str | None, str | None], tuple[str | None, Contributor | None]]
-    reveal_seed: Callable[[GameState], EventStream]  # when the game ends
-    sealed: bool  # whether entries commit to what they hide
+    order_root: Callable[[GameState, Sequence[str]], str]  # the commitment to that order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +58,6 @@ class Ruleset:
     setup: Callable[[GameState], EventStream]  # from the shuffled decks to the first choices
     # the deck when it has fewer cards than are needed
     rebuild_deck: Callable[[GameState], EventStream]
-    # whether the market is flushed again after so many flushes in a row, and so many reshuffles for them
-    may_flush: Callable[[GameState, int, int], bool]
     # refuses a board that these rules can't be played on
     require_board: Callable[[RuleOptions, Board], None]
     # refuses a game whose board has too few tickets for so many seats

@@ -45,4 +45,4 @@ def rewritten(log: list[bytes], number: int, *events: Event, **fields: Any) -> l
     """The log with one entry rewritten."""
     entry = unpack_entry(log[number - 1])
     changed = replace(entry, events=events or entry.events, **fields)
-    return [*log[: number - 1], pack_entry(changed, split_by_visibility(changed.events)), *log[number:]]
+    return [*log[: number - 1], pack_entry(changed, split_by_visibility(changed.events))[0], *log[number:]]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.codec import UNSEALED_FORMAT, pack_public
+from schemas.codec import Proofs, pack_public
 from schemas.commands import CreateGame, StartGame
 from schemas.entries import Entry
 from schemas.events import (
@@ -99,26 +99,23 @@ def test_P6_a_seed_recorded_as_given_though_the_creator_gave_none_is_found() -> 
     assert (found.number, found.kind) == (1, "deal")
 
 
-class UnsealedServer(SmallServer):
-    """From the second entry on it seals nothing, as in an old game."""
+class UnprovenServer(SmallServer):
+    """From the second entry on it commits to nothing."""
 
     def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
         if not self.log:
             return sealed
-        public = pack_public(entry.at, split_by_visibility(entry.events))
-        parts = [
-            (seat, bytes(pack((UNSEALED_FORMAT, *unpack(part)[1:4])))) for seat, part in sealed.private_parts
-        ]
+        public = pack_public(entry.at, split_by_visibility(entry.events), Proofs(b""))
         head = next_head(self.head, len(self.log) + 1, public)
-        return sealed._replace(public=public, private_parts=parts, head=head)
+        return sealed._replace(public=public, head=head)
 
 
-def test_P6_a_server_that_stops_sealing_is_detected_at_once() -> None:
-    server = UnsealedServer().play()
+def test_P6_a_server_that_stops_committing_is_detected_at_once() -> None:
+    server = UnprovenServer().play()
     assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
     assert {error.sequence for _, error in server.detected} == {2}
-    assert "proves nothing" in server.detected[0][1].reason
+    assert "fewer commitments" in server.detected[0][1].reason
 
 
 class SecretlessServer(SmallServer):

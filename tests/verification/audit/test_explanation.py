@@ -96,7 +96,7 @@ def test_seeking_gives_the_state_after_any_entry() -> None:
 
 @pytest.mark.parametrize("number", [0, -1, 10_000])
 def test_an_unknown_entry_number_is_one_clear_line(number: int) -> None:
-    with pytest.raises(InvalidInputError, match=r"^--at: game usa-four-mixed has 241 entries"):
+    with pytest.raises(InvalidInputError, match=r"^--at: game usa-four-mixed has 233 entries"):
         explain(Replay(USA, golden()), number)
 
 

@@ -18,8 +18,6 @@ from services.cli.games.export_verify import export_game, read_heads, verify_fil
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
-from tests.verification.audit.given import GOLDEN
-from tests.verification.proof.given import golden_file
 
 SIGNER = Signer("7f" * 32)
 STANDALONE = Path(__file__).parents[3] / "deploy" / "verify_game.py"
@@ -119,17 +117,3 @@ def test_an_invalid_file_is_one_line(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="file"):
         export_game(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
-
-
-def test_P6_a_game_of_unsealed_rules_is_reported_as_unsealed(
-    tmp_path: Path, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A server could name old rules for a new game."""
-    old = tmp_path / "old.ledgerline"
-    old.write_bytes(golden_file(GOLDEN / "usa-four-mixed.json"))
-    assert verify_file(old, None, (), as_json=False)
-    assert "the players did not contribute to its shuffles" in capsys.readouterr().out
-    assert verify_file(old, None, (), as_json=True)
-    assert payload(capsys)["sealed"] is False
-    assert verify_file(file, None, (), as_json=True)
-    assert payload(capsys)["sealed"] is True

@@ -16,7 +16,7 @@ from services.verification.replay import Replay
 from services.verification.report.page import render_page
 from tests.verification.audit.given import entries, find, golden
 
-JOURNEYS = "marklin-v4-journeys"
+JOURNEYS = "marklin-journeys"
 NUMBER = find(
     JOURNEYS,
     lambda entry: any(isinstance(event, PassengerMoved) and event.points for event in entry.events),

@@ -107,7 +107,7 @@ def view_of(game: str, viewer: Seat) -> tuple[list[ViewEntry], list[Any]]:
 
 
 @pytest.mark.parametrize(
-    "game", ["usa-mischief", "europe-sealed-mischief", "marklin-sealed-forked-mixes", "trains-requests"]
+    "game", ["usa-mischief", "europe-mischief", "marklin-forked-mixes", "trains-requests"]
 )
 def test_for_each_of_its_own_commands_a_seat_is_shown_that_the_rules_give_this_verdict(game: str) -> None:
     for seat in (0, 1):

@@ -16,7 +16,7 @@ from services.verification.log_check import check_file_bytes
 from tests.verification.audit.small_server import SIGNER, SmallServer
 from tests.verification.proof.given import first_found, played, repacked
 
-GAME: Final = "usa-v4-committed-names"
+GAME: Final = "usa-names"
 ADA, BO = SaltedName(bytes(32), "Ada"), SaltedName(bytes(32), "Bo")
 Names = Sequence[Any]
 

@@ -72,7 +72,7 @@ def test_the_seed_and_what_follows_from_it() -> None:
 
 def test_the_key() -> None:
     [key] = vectors("key")
-    packed = msgpack.packb(["usa", 3, "usa", "00" * 32, {"cars": 45, "market": 5}, 2])
+    packed = msgpack.packb(["usa", 1, "usa", "00" * 32, {"cars": 45, "market": 5}, 2])
     assert packed.hex() == key["packed"]
     assert h("rules", packed).hex() == key["rules"]
     assert key["contribution 1"] == SEED_BLOCK["contribution of seat 1"]

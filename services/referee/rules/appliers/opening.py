@@ -87,14 +87,12 @@ def _board_of(event: GameCreated) -> boards.Board:
 
 @applies(AccessSet)
 def access_set(state: GameState, event: AccessSet) -> None:
-    state.access = Access(
-        event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions is not False
-    )
+    state.access = Access(event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions)
 
 
 @applies(SeedSealed)
 def seed_sealed(state: GameState, event: SeedSealed) -> None:
-    state.commitment, state.seed_was_named, state.seed = event.commitment, bool(event.given), event.seed
+    state.commitment, state.seed_was_named, state.seed = event.commitment, event.given, event.seed
 
 
 @applies(SeatTaken)

@@ -24,11 +24,12 @@ def ensure_deck(state: GameState, count: int) -> EventStream:
 
 
 def fill_market(state: GameState) -> EventStream:
-    """Fill every gap; flush while too many cards of a kind lie open and the ruleset's limit allows it.
+    """Fill every gap; flush while too many cards of a kind lie open, until flushes had the deck rebuilt `flush_most`
+    times.
 
     Nothing is flushed unless a card was turned up. So a market that stayed as it was at the limit, or that
     a position began with, is not flushed before the next gap is filled (MARKET-2)."""
-    flushes = epoch = 0
+    epoch = None  # after the first gaps were filled: a reshuffle for these isn't one for a flush
     while empty_slots := [slot for slot, card in enumerate(state.market) if card is None]:
         if len(state.deck) < len(empty_slots):
             yield from ensure_deck(state, len(empty_slots))
@@ -37,12 +38,11 @@ def fill_market(state: GameState) -> EventStream:
                 return
         top_cards = state.deck[: -len(empty_slots) - 1 : -1]
         yield _market_filled(tuple(empty_slots), tuple(top_cards))
-        if not flushes:
-            epoch = state.epoch  # a reshuffle for the first gaps isn't one for a flush
-        if not is_flush_due(state) or not state.ruleset.may_flush(state, flushes, state.epoch - epoch):
+        if epoch is None:
+            epoch = state.epoch
+        if not is_flush_due(state) or state.epoch - epoch >= state.rule_options.flush_most:
             return
         yield MarketFlushed()
-        flushes += 1
 
 
 def is_flush_due(state: GameState) -> bool:
@@ -68,19 +68,6 @@ def shuffle_all_together(state: GameState) -> EventStream:
     cards.update(state.deck)
     order = state.ruleset.randomness.shuffle(state, in_canonical_order(cards.items()))
     yield DeckRecreated(order, state.ruleset.randomness.order_root(state, order))
-
-
-# -- parts of rulesets: how often the market is flushed in a row -------------------------------
-
-
-def within_reshuffle_limit(state: GameState, flushes: int, reshuffles: int) -> bool:
-    """Flushes go on until they had the deck rebuilt `flush_most` times: what it can pay for ends by itself."""
-    return reshuffles < state.rule_options.flush_most
-
-
-def within_flush_limit(state: GameState, flushes: int, reshuffles: int) -> bool:
-    """At most `flush_most` flushes in a row, whether or not the deck can pay for more."""
-    return flushes < state.rule_options.flush_most
 
 
 # Contracts never change, and most of these fill one slot: the same few are made once.

@@ -92,30 +92,6 @@ def require_mix(command: DrawTickets, deck_names: Iterable[str], total: int, rul
     return {deck: named_counts[deck] for deck in decks if named_counts.get(deck)}
 
 
-# -- drawing more before version 4 of the rules ------------------------------------------------
-
-
-def mix_in_part_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
-    """Every mix that offers at least one ticket."""
-    rule_options = state.rule_options
-    mixes = _mix_commands(tuple(rule_options.draw_tickets), rule_options.draw_named)
-    return [draw for draw in mixes if has_tickets_in(state, draw.decks or {})]
-
-
-def draw_mix_in_part(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
-    """The draw of rules where a deck that is short of what the mix names gives what it has."""
-    rule_options = state.rule_options
-    decks = require_mix(command, rule_options.draw_tickets, rule_options.draw_named, "TICKET-3")
-    require(any(state.ticket_decks.values()), "TICKET-1", "no ticket is left")
-    require(has_tickets_in(state, decks), "TICKET-3", "no ticket is left in what you named")
-    yield from offer_tickets(state, seat, decks, rule_options.draw_keep)
-
-
-def has_tickets_in(state: GameState, decks: Mapping[str, int]) -> bool:
-    """Whether a deck that the mix takes tickets from has any."""
-    return any(count and state.ticket_decks[deck] for deck, count in decks.items())
-
-
 # -- the mix of the starting tickets -------------------------------------------------------
 
 
@@ -227,6 +203,5 @@ _ONE_DRAW: Final = (DrawTickets(),)
 
 DRAW_TICKETS = Move(DrawTickets, draw_offers, draw_tickets)
 DRAW_MIX = Move(DrawTickets, mix_offers, draw_mix)
-DRAW_MIX_IN_PART = Move(DrawTickets, mix_in_part_offers, draw_mix_in_part)
 NAME_TICKETS = Move(DrawTickets, name_offers, name_tickets)
 KEEP_TICKETS = Move(KeepTickets, keep_offers, keep_tickets)

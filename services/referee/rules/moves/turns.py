@@ -12,6 +12,7 @@ from schemas.events import (
     LastTurnsBegan,
     Passed,
     RevealedDiscarded,
+    SeedRevealed,
     TicketsShown,
     TurnStarted,
 )  # fmt: skip
@@ -81,7 +82,8 @@ def end_game(state: GameState, reason: EndReason) -> EventStream:
             yield TicketsShown(seat, tuple(ticket for ticket in seat_state.tickets if ticket is not None))
     scores = score(state)
     yield from decide_play_off(state, scores)
-    yield from state.ruleset.randomness.reveal_seed(state)
+    assert state.seed is not None, "only the referee ends games"
+    yield SeedRevealed(state.seed)
     yield GameEnded(reason, scores)
 
 

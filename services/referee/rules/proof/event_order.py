@@ -24,7 +24,6 @@ from schemas.events import (
     SeedSealed,
 )
 from schemas.field_types import Seat
-from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.setup.fork import SETUP_EVENTS
 from services.referee.rules.shuffle import commit_to_seed
 
@@ -32,10 +31,9 @@ from services.referee.rules.shuffle import commit_to_seed
 class EventOrder:
     """How far one game has come. Violations are returned as sentences, never raised."""
 
-    __slots__ = ("free_seats", "game_ended", "sealed", "seed_commitment", "seed_revealed", "started")
+    __slots__ = ("free_seats", "game_ended", "seed_commitment", "seed_revealed", "started")
 
     def __init__(self) -> None:
-        self.sealed = False  # whether entries of its ruleset version have proofs
         self.seed_commitment: str | None = None  # to the seed
         self.free_seats: set[Seat] = set()
         self.started = self.game_ended = self.seed_revealed = False
@@ -49,7 +47,7 @@ class EventOrder:
         for index, event in enumerate(events):
             if violation := self._find_violation(sequence, index, event):
                 return violation
-        if self.sealed and self.game_ended != self.seed_revealed:
+        if self.game_ended != self.seed_revealed:
             return "The game ends without revealing its seed, or reveals it before it ends."
         return ""
 
@@ -81,8 +79,6 @@ class EventOrder:
         if isinstance(event, SeedSealed):
             self.seed_commitment = event.commitment
             return ""
-        ruleset = RULESET_VERSIONS.get((event.ruleset, event.rules))
-        self.sealed = ruleset is None or ruleset.randomness.sealed
         self.free_seats = set(range(len(event.seats)))
         return ""
 

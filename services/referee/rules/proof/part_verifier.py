@@ -64,13 +64,11 @@ class PartVerifier:
         part = read_private_part(private_part) if private_part else NO_PART
         own_events = {index: row_to_event(row) for index, row in part.rows.items()}
         self._require_seat_secret(entry, own_events.values())
-        if entry.proofs is not None:
-            self._require_whole_part(entry, part, is_shown=bool(private_part))
+        self._require_whole_part(entry, part, is_shown=bool(private_part))
         _require_agreement(entry, own_events)
-        if entry.proofs is not None:
-            if own_events and private_part:
-                self._require_committed(entry.number, private_part, entry.proofs.commitments)
-            self._require_cards(entry, own_events, part.openings)
+        if own_events and private_part:
+            self._require_committed(entry.number, private_part, entry.proofs.commitments)
+        self._require_cards(entry, own_events, part.openings)
         return SeatEntry(part.answers, _merge_events(entry, own_events))
 
     def _require_seat_secret(self, entry: VerifiedEntry, own_events: Iterable[Event]) -> None:
@@ -83,11 +81,11 @@ class PartVerifier:
         for event in own_events:
             if isinstance(event, SeatTaken) and event.seat == self.seat and event.luck:
                 self.seat_secret = bytes.fromhex(event.luck)
-        if entry.is_sealed and len(self.seat_secret) != SEAT_SECRET_BYTES:
+        if len(self.seat_secret) != SEAT_SECRET_BYTES:
             raise VerificationFailedError(
                 entry.number, "the viewer isn't shown its seat secret, so its private parts can't be checked"
             )
-        if self.seat_secret and self.seat_secret in self.former_secrets:
+        if self.seat_secret in self.former_secrets:
             raise VerificationFailedError(
                 entry.number, "the viewer's seat secret is known to who sat there before"
             )

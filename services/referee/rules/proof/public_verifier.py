@@ -8,7 +8,7 @@ several seats of one game does all this once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from schemas.codec import Proofs, read_public_rows
 from schemas.entries import ViewEntry
@@ -21,8 +21,6 @@ from services.referee.rules.fair_randomness import LEAF_BYTES, card_leaf, merkle
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import CardSlot, PileChange, PileTracker
 from services.referee.rules.views import REDACTORS
-
-NO_OWNERS: Final[Mapping[int, Seat]] = {}
 
 
 class VerificationFailedError(LedgerlineError):
@@ -48,10 +46,9 @@ class VerifiedEntry(NamedTuple):
     at_ms: int
     events: tuple[Event, ...]
     rows: Sequence[Row | None]  # null: an event that only its seat may know of
-    proofs: Proofs | None  # None: the entry's ruleset version proves nothing
+    proofs: Proofs
     owners: Mapping[int, Seat]  # the seat that knows what a row hides, by the row's index
     hidden_moves: Sequence[CardMove]
-    is_sealed: bool  # whether the game's entries have proofs
 
 
 class PublicVerifier:
@@ -86,17 +83,12 @@ class PublicVerifier:
         rows, proofs = read_public_rows(shown.public)
         if violation := self.event_order.check(number, entry.events):
             raise VerificationFailedError(number, violation)
-        is_sealed = self.event_order.sealed
-        if is_sealed and proofs is None:
-            raise VerificationFailedError(number, "it proves nothing, as entries of this game have to")
-        owners, hidden_moves = NO_OWNERS, list[CardMove]()
-        if proofs is not None:
-            indexed_events = _indexed_events(rows, entry.events)
-            owners = _owners(indexed_events)
-            _require_commitment_count(number, rows, proofs, owners)
-            hidden_moves = self._follow_cards(number, indexed_events, proofs)
+        indexed_events = _indexed_events(rows, entry.events)
+        owners = _owners(indexed_events)
+        _require_commitment_count(number, rows, proofs, owners)
+        hidden_moves = self._follow_cards(number, indexed_events, proofs)
         self.sequence, self.head = number, head
-        return VerifiedEntry(number, entry.at, entry.events, rows, proofs, owners, hidden_moves, is_sealed)
+        return VerifiedEntry(number, entry.at, entry.events, rows, proofs, owners, hidden_moves)
 
     def _require_game(self, entry: ViewEntry) -> None:
         """Only a first entry creates a game; the order of events keeps that."""

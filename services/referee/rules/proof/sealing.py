@@ -12,18 +12,15 @@ from typing import Final, NamedTuple
 
 from schemas import hash_chain
 from schemas.codec import (
-    ENTRY_FORMAT,
-    UNSEALED_FORMAT,
     Proofs,
     pack_entry,
     pack_private_part,
     pack_public,
-    pack_sealed_entry,
 )
 from schemas.entries import Entry
 from schemas.events import Event
 from schemas.field_types import Seat
-from schemas.rows import Row, VisibilitySplit
+from schemas.rows import VisibilitySplit
 from services.referee.rules.fair_randomness import card_leaf, card_leaves, card_salt
 from services.referee.rules.proof.pile_tracker import PileChange, PileTracker
 from services.referee.rules.shuffle import derive_seat_secret
@@ -48,14 +45,14 @@ class ChainState(NamedTuple):
 
 
 class SealedEntry(NamedTuple):
-    """The bytes of one entry: as logged, its public and its private parts; and the chain head after it. `secret` is
-    what only the sender knows yet; it is empty where the game isn't sealed."""
+    """The bytes of one entry: as logged, its public and its private parts, and what only the sender knows yet
+    (`secret`); and the chain head after it."""
 
     entry: bytes
     public: bytes
     private_parts: Sequence[tuple[Seat, bytes]]
     head: bytes
-    secret: bytes = b""
+    secret: bytes
 
 
 def seal_entry(
@@ -68,40 +65,26 @@ def seal_entry(
     if entry.seat is not None:  # the sender's private part has the command's id
         rows_by_seat = {**rows_by_seat, entry.seat: rows_by_seat.get(entry.seat, {})}
     sequence = chain_state.sequence + 1
-    if not state.ruleset.randomness.sealed:
-        private_parts = [
-            (seat, _pack_private_part(chain_state, entry, seat, rows, b"", UNSEALED_FORMAT))
-            for seat, rows in rows_by_seat.items()
-        ]
-        public = pack_public(entry.at, split)
-        head = hash_chain.next_head(chain_state.head, sequence, public)
-        return SealedEntry(pack_entry(entry, split, UNSEALED_FORMAT), public, private_parts, head)
     assert state.seed is not None, "only the referee seals"
     salt_key = derive_salt_key(state.seed, state.game)
     leaves, openings = _track_piles(pile_tracker, entry.events, salt_key)
     private_parts = [
-        (seat, _pack_private_part(chain_state, entry, seat, rows, openings.get(seat, b""), ENTRY_FORMAT))
+        (
+            seat,
+            pack_private_part(
+                chain_state.last_private_parts.get(seat, 0),
+                entry.id if seat == entry.seat else None,
+                rows,
+                openings.get(seat, b""),
+            ),
+        )
         for seat, rows in rows_by_seat.items()
     ]
-    entry_bytes, secret = pack_sealed_entry(entry, split)
+    entry_bytes, secret = pack_entry(entry, split)
     commitments = _compute_commitments(state, salt_key, sequence, secret, split, private_parts)
     public = pack_public(entry.at, split, Proofs(commitments, leaves, openings.get(None, b"")))
     head = hash_chain.next_head(chain_state.head, sequence, public)
     return SealedEntry(entry_bytes, public, private_parts, head, secret)
-
-
-def _pack_private_part(
-    chain_state: ChainState,
-    entry: Entry,
-    seat: Seat,
-    rows: dict[int, Row],
-    openings: bytes,
-    entry_format: int,
-) -> bytes:
-    command_id = entry.id if seat == entry.seat else None
-    return pack_private_part(
-        chain_state.last_private_parts.get(seat, 0), command_id, rows, openings, entry_format
-    )
 
 
 def _compute_commitments(

@@ -7,12 +7,11 @@ from typing import Final
 
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets.europe import EUROPE
-from services.referee.rules.rulesets.former import FORMER_VERSIONS
 from services.referee.rules.rulesets.marklin import MARKLIN
 from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.rulesets.usa import USA
 
 RULESETS: Final[Mapping[str, Ruleset]] = {ruleset.name: ruleset for ruleset in (USA, EUROPE, MARKLIN, TRAINS)}
 RULESET_VERSIONS: Final[Mapping[tuple[str, int], Ruleset]] = {
-    (ruleset.name, ruleset.version): ruleset for ruleset in (*FORMER_VERSIONS, *RULESETS.values())
+    (ruleset.name, ruleset.version): ruleset for ruleset in RULESETS.values()
 }  # every version that a log may name

@@ -8,7 +8,7 @@ from schemas.field_types import COLORS, LOCOMOTIVE
 from schemas.rule_options import RuleOptions
 from services.referee.rules.fair_randomness import SHARED_RANDOMNESS
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
-from services.referee.rules.moves.market import shuffle_discards_under, within_reshuffle_limit
+from services.referee.rules.moves.market import shuffle_discards_under
 from services.referee.rules.moves.payment import one_colour_payable, require_one_colour
 from services.referee.rules.moves.routes import CLAIM_ROUTE
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
@@ -62,7 +62,7 @@ RULE_OPTIONS: Final = RuleOptions(
 
 USA: Final = Ruleset(
     name="usa",
-    version=4,
+    version=1,
     default_board="usa",
     rule_options=RULE_OPTIONS,
     randomness=SHARED_RANDOMNESS,
@@ -75,7 +75,6 @@ USA: Final = Ruleset(
     },
     setup=offer_to_all,
     rebuild_deck=shuffle_discards_under,
-    may_flush=within_reshuffle_limit,
     return_unchosen=return_nothing,
     after_start_choice=continue_after_all_choices,
     require_board=accept_board,

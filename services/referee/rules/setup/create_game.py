@@ -24,6 +24,7 @@ from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
+from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.setup.complexity_limits import require_room_for_play_off, require_within_limits
@@ -86,28 +87,28 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     )
     seed = seed_from_text(command.seed) if command.seed is not None else context.fresh_seed
     seed_was_named = command.seed is not None
-    yield SeedSealed(commit_to_seed(seed), seed_was_named if ruleset.randomness.sealed else None, seed)
+    yield SeedSealed(commit_to_seed(seed), seed_was_named, seed)
     if (access := access_of(command)) != PUBLIC_ACCESS:
         yield AccessSet(
             access.visibility,
             access.spectator_delay,
             access.by_invitation,
-            None if access.suggestions else False,
+            access.suggestions,
         )
-    yield from seats_at_creation(ruleset, context.game, seed, command)
+    yield from seats_at_creation(context.game, seed, command)
     if command.position is not None:
         yield from set_up_position(board, rule_options, seed, len(command.seats), command.position)
     if command.fork is not None:
         yield from set_up_fork(command.fork)
 
 
-def seats_at_creation(ruleset: Ruleset, game: str, seed: str, command: CreateGame) -> EventStream:
+def seats_at_creation(game: str, seed: str, command: CreateGame) -> EventStream:
     """The seats that are taken at once: of bots, and of people who come from an earlier game."""
     for seat, plan in enumerate(command.seats):
         if plan.kind == "bot" or is_seat_reserved(command, plan):
             name = None if plan.name_commitment else plan.name or default_bot_name(plan.policy, seat)
-            secret = ruleset.randomness.seat_secret(seed, game, seat, plan.policy, 0)
-            share = ruleset.randomness.contribution(seed, command.seed is not None, seat, plan.policy, None)
+            secret = derive_any_seat_secret(seed, game, seat, plan.policy, 0)
+            share = contribution_origin(seed, command.seed is not None, seat, plan.policy, None)
             yield SeatTaken(seat, name, plan.policy, plan.age, secret, *share, plan.name_commitment)
 
 

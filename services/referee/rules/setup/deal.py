@@ -123,15 +123,6 @@ def continue_after_seat_choice(state: GameState) -> EventStream:
     yield from offer_to_next(state)
 
 
-def shuffle_after_seat_choice(state: GameState) -> EventStream:
-    """The tickets are shuffled before the next seat is offered some, though nothing was given back: the rule
-    before version 4."""
-    if state.pending_choices:
-        return
-    yield from return_all_tickets(state)
-    yield from offer_to_next(state)
-
-
 def offer_to_next(state: GameState) -> EventStream:
     """The next seat that hasn't chosen is offered starting tickets; without one the play begins."""
     for seat in state.active_seats:

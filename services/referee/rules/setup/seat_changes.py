@@ -8,6 +8,7 @@ from schemas.commands import FreeSeat, Policy, SeatBot, TakeSeat
 from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import Seat
 from schemas.refusals import require
+from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.rules.ruleset import EventStream
 from services.referee.rules.setup.create_game import default_bot_name
 from services.referee.rules.state import GameState
@@ -35,14 +36,14 @@ def seat_taken_by(state: GameState, seat: Seat, holder: TakeSeat, policy: Policy
     """The event by which this person, or a bot of this policy, takes a seat, with a secret that its
     holders before don't know."""
     assert state.seed is not None, "only the referee seats"
-    randomness, times_freed = state.ruleset.randomness, state.seats[seat].times_freed
+    times_freed = state.seats[seat].times_freed
     return SeatTaken(
         seat,
         holder.name,
         policy,
         holder.age,
-        randomness.seat_secret(state.seed, state.game, seat, policy, times_freed),
-        *randomness.contribution(state.seed, state.seed_was_named, seat, policy, holder.contribution),
+        derive_any_seat_secret(state.seed, state.game, seat, policy, times_freed),
+        *contribution_origin(state.seed, state.seed_was_named, seat, policy, holder.contribution),
         holder.name_commitment,
     )
 
