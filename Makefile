@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long fast slow fast-check check bench soak chaos mutants schemas contracts rule-tests lock clean licences browser screenshots
+.PHONY: help setup dev play serve test test-long fast slow fast-check check bench soak chaos mutants schemas page-types contracts rule-tests lock clean licences browser screenshots
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -66,13 +66,22 @@ fast-check: dev $(VENV)/fast.stamp  ## the tests of what is compiled, and 2,000 
 	@$(BIN)/python deploy/compile_rules.py
 	@$(BIN)/python -m tests.compiled $(ARGS)
 
-check: dev       ## lint, format, types, imports
+$(VENV)/pages.stamp: $(VENV)/dev.stamp package-lock.json .npmrc
+	@echo "adding what the checks of the pages need (once)"
+	@$(BIN)/npm ci --silent --ignore-scripts
+	@touch $@
+
+check: dev $(VENV)/pages.stamp  ## lint, format, types, imports, of Python and of the pages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m schemas.json_schema --check
 	@$(BIN)/python -m schemas.contract_record
+	@$(BIN)/oxlint --quiet --deny-warnings services/gateway/pages examples
+	@$(BIN)/oxfmt --check 'services/gateway/pages/**/*.js'
+	@$(BIN)/python -m deploy.page_types --check
+	@$(BIN)/node node_modules/typescript/bin/tsc
 
 bench: dev       ## the figures, as a table and in bench.json
 	@$(BIN)/python -m tests.bench $(ARGS)
@@ -90,6 +99,9 @@ mutants: dev     ## plant bugs, one at a time, and show which test noticed each
 schemas: setup   ## write the JSON Schemas from the contracts
 	@$(BIN)/python -m schemas.json_schema
 
+page-types: dev  ## write the types of the API's calls for the pages, from the OpenAPI document
+	@$(BIN)/python -m deploy.page_types
+
 contracts: setup ## add new codes and fields to the record of what logs hold; what is recorded stays
 	@$(BIN)/python -m schemas.contract_record --add
 
@@ -99,12 +111,13 @@ rule-tests: dev  ## write which tests hold each rule into tests/rules/tests_by_r
 licences: setup  ## write docs/licences.md: what is installed, and under which licence
 	@$(BIN)/python deploy/licence_page.py
 
-lock: dev        ## resolve pyproject.toml into the hash-locked requirements files
+lock: dev        ## resolve pyproject.toml and package.json into hash-locked files
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra s3 --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-s3.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra fast --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-fast.txt
+	@$(BIN)/npm install --silent --package-lock-only
 	@$(BIN)/uv pip compile -q --group pyproject.toml:browser --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-browser.txt
 
 clean:           ## remove what the targets made
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json chaos.json mutants.jsonl
+	@rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json chaos.json mutants.jsonl

@@ -1,7 +1,7 @@
 // Any legal command, without a kit or the rules, with Node 22: node examples/bot.mjs http://host GAME [INVITATION]
-const hex = (n) => Array.from(crypto.getRandomValues(new Uint8Array(n)), (b) => b.toString(16).padStart(2, "0")).join("");
+const hex = (/** @type {number} */ n) => Array.from(crypto.getRandomValues(new Uint8Array(n)), (b) => b.toString(16).padStart(2, "0")).join("");
 
-export async function join(url, game, invitation) {
+export async function join(/** @type {string} */ url, /** @type {string} */ game, /** @type {string=} */ invitation) {
   const body = JSON.stringify({ name: "random.mjs", contribution: hex(32), ...(invitation && { invitation }) });
   const headers = { "Content-Type": "application/json", "Idempotency-Key": hex(16) };
   const reply = await fetch(`${url}/v1/games/${game}/join`, { method: "POST", headers, body });
@@ -9,8 +9,8 @@ export async function join(url, game, invitation) {
   return reply.json();
 }
 
-export const play = (url, game, token) => new Promise((done, failed) => {
-  let [number, head, waiting, problem] = [0, "", null, ""]; // the last entry; the command that has no verdict yet
+export const play = (/** @type {string} */ url, /** @type {string} */ game, /** @type {string} */ token) => new Promise((done, failed) => {
+  let [number, head, problem, waiting] = [0, "", "", /** @type {any} */ (null)]; // waiting: the command without a verdict yet
   const connect = () => {
     const address = `${url.replace("http", "ws")}/v1/games/${game}/play?legal=true&after=${number}&head=${head}`;
     const socket = new WebSocket(address, ["ledgerline", `token.${token}`]);
@@ -23,7 +23,7 @@ export const play = (url, game, token) => new Promise((done, failed) => {
       if (message.type !== "entry" || message.number <= number) return;
       ({ number, head } = message);
       if (message.answers === waiting?.id) waiting = null;
-      const ended = message.events.find((event) => event.type === "game_ended");
+      const ended = message.events.find((/** @type {{ type: string }} */ event) => event.type === "game_ended");
       if (ended) return (socket.onclose = null), socket.close(), done(ended.scores);
       if (!message.legal || waiting) return;
       waiting = { id: hex(12), command: message.legal[Math.floor(Math.random() * message.legal.length)] };
@@ -36,5 +36,5 @@ export const play = (url, game, token) => new Promise((done, failed) => {
   };
   connect();
 });
-if (globalThis.process?.argv[1]?.endsWith("bot.mjs")) // the program of Node
-  join(...process.argv.slice(2)).then(({ game, token }) => play(process.argv[2], game, token)).then(console.log);
+const [, file, url, game, invitation] = /** @type {any} */ (globalThis).process?.argv ?? []; // where it is the program of Node
+if (file?.endsWith("bot.mjs")) join(url, game, invitation).then(({ token }) => play(url, game, token)).then(console.log);

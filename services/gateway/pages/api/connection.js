@@ -1,111 +1,103 @@
+// @ts-check
 // Following a game: a WebSocket that comes back by itself, and the hash chain checked as entries arrive.
-import { ask, held } from "./api.js";
+import { followsFrom } from "./chain.js";
+import { myGame } from "./my_games.js";
+
+/** @import { EntryBody, Problem } from "./openapi.js" */
+
+/** How the connection is: `isVoid` says that the token is. @typedef {{ isOpen: boolean, isVoid?: boolean }} ConnectionState */
+/** The entries after `from` up to `to` were checked. @typedef {{ from: number, to: number, isBroken: boolean }} CheckedChain */
+/** @typedef {{ type: "attached" } | ({ type: "entry" } & EntryBody) | { type: "problem", problem: Problem }} Message */
+/**
+ * What is done with what arrives.
+ * @typedef {object} Listener
+ * @property {(number: number) => void} entry
+ * @property {() => void} anew the server lost entries that were shown
+ * @property {(state: ConnectionState) => void} state
+ * @property {(chain: CheckedChain) => void} chain
+ */
 
 const PAUSES_MS = [300, 700, 1500, 3000, 6000, 10000];
 const BEGIN_ANEW = 4002; // the server lost entries that we have
 
-const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-async function sha256(...parts) {
-  const texts = new TextEncoder();
-  const all = parts.map((part) => (typeof part === "string" ? texts.encode(part) : part));
-  const joined = new Uint8Array(all.reduce((size, part) => size + part.length, 0));
-  let place = 0;
-  for (const part of all) {
-    joined.set(part, place);
-    place += part.length;
-  }
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", joined));
-}
-
-/** The head after entry `number` (docs/proof.md), in hex. */
-export async function nextHead(previous, number, publicBytes) {
-  const sequence = new Uint8Array(8);
-  new DataView(sequence.buffer).setBigUint64(0, BigInt(number));
-  const leaf = await sha256("ledgerline/leaf/1", publicBytes);
-  return hexOf(await sha256("ledgerline/head/1", sequence, bytesOf(previous), leaf));
-}
-
-/** The head before the first entry, in hex. */
-export const firstHead = async (game) => hexOf(await sha256("ledgerline/chain/1", game));
-
-/** The bytes of an entry's proof. */
-export const provenBytes = (entry) => Uint8Array.from(atob(entry.proof.public), (letter) => letter.charCodeAt(0));
-
-/** Follows a game from an entry on. `on` has: entry(number), state({open, why, isVoid}), anew(), sealed({from, to, broken}). */
+/** Follows a game from an entry on. */
 export class Connection {
-  constructor(game, number, head, on) {
-    Object.assign(this, { game, number, head, on, tries: 0, closed: false });
-    this.sealed = { from: number, to: number, broken: false };
-    this.checks = Promise.resolve();
-    this.wake = () => this.socket?.readyState !== WebSocket.OPEN && this.open();
-    addEventListener("online", this.wake);
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.wake());
-    this.open();
+  /** @type {WebSocket | null} */ #socket = null;
+  /** @type {number | undefined} */ #timer;
+  #tries = 0;
+  #checks = Promise.resolve();
+
+  /** @param {string} game @param {number} number @param {string | null} head @param {Listener} listener */
+  constructor(game, number, head, listener) {
+    this.game = game;
+    this.number = number;
+    this.head = head;
+    this.listener = listener;
+    /** @type {CheckedChain} */
+    this.chain = { from: number, to: number, isBroken: false };
+    const wake = () => this.#socket?.readyState !== WebSocket.OPEN && this.#open();
+    addEventListener("online", wake);
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && wake());
+    this.#open();
   }
 
-  open() {
-    clearTimeout(this.timer);
-    if (this.closed || this.socket?.readyState === WebSocket.CONNECTING) return;
-    const { token } = held(this.game);
+  #open() {
+    clearTimeout(this.#timer);
+    if (this.#socket?.readyState === WebSocket.CONNECTING) return;
+    const { token } = myGame(this.game);
     const known = `after=${this.number}&proofs=true${this.head ? `&head=${this.head}` : ""}`;
-    const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/games/${this.game}/play?${known}`;
+    const protocol = location.protocol === "https:" ? "wss" : "ws";
+    const address = `${protocol}://${location.host}/v1/games/${this.game}/play?${known}`;
     const socket = new WebSocket(address, token ? ["ledgerline", `token.${token}`] : ["ledgerline"]);
-    this.socket = socket;
-    socket.onmessage = (message) => socket === this.socket && this.take(JSON.parse(message.data));
-    socket.onclose = (event) => socket === this.socket && this.lost(event);
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => socket === this.#socket && this.#take(JSON.parse(data)));
+    socket.addEventListener("close", ({ code }) => socket === this.#socket && this.#lost(code));
   }
 
-  take(message) {
+  /** @param {Message} message */
+  #take(message) {
     if (message.type === "attached") {
-      this.tries = 0;
-      this.on.state({ open: true });
+      this.#tries = 0;
+      this.listener.state({ isOpen: true });
     } else if (message.type === "entry") {
-      const { number, head } = message;
-      this.check(this.head, message);
-      this.number = number;
-      this.head = head;
-      this.on.entry(number);
+      this.#check(this.head, message);
+      this.number = message.number;
+      this.head = message.head;
+      this.listener.entry(message.number);
     } else if (message.type === "problem") {
-      this.on.state({ open: false, why: message.problem.detail, isVoid: message.problem.status === 401 });
+      this.listener.state({ isOpen: false, isVoid: message.problem.status === 401 });
     }
   }
 
-  check(previous, entry) {
-    if (!previous || !entry.proof || !crypto.subtle) return;
-    this.checks = this.checks.then(async () => {
-      const isNext = (await nextHead(previous, entry.number, provenBytes(entry))) === entry.head;
-      this.sealed = { ...this.sealed, to: entry.number, broken: this.sealed.broken || !isNext };
-      this.on.sealed(this.sealed);
+  /** @param {string | null} head @param {EntryBody} entry */
+  #check(head, entry) {
+    if (!head || !entry.proof || !crypto.subtle) return;
+    this.#checks = this.#checks.then(async () => {
+      const isBroken = this.chain.isBroken || !(await followsFrom(head, entry));
+      this.chain = { ...this.chain, to: entry.number, isBroken };
+      this.listener.chain(this.chain);
     });
   }
 
-  lost(event) {
-    if (this.closed) return;
-    if (event.code === 1000) return this.on.state({ open: true, over: true });
-    if (event.code === BEGIN_ANEW) {
+  /** @param {number} code of the close */
+  #lost(code) {
+    if (code === 1000) return this.listener.state({ isOpen: true }); // the game is over
+    if (code === BEGIN_ANEW) {
       this.number = 0;
       this.head = null;
-      this.on.anew();
+      this.listener.anew();
     }
-    this.on.state({ open: false, why: event.reason });
-    const pause = PAUSES_MS[Math.min(this.tries, PAUSES_MS.length - 1)];
-    this.tries += 1;
-    this.timer = setTimeout(() => this.open(), pause);
+    this.listener.state({ isOpen: false });
+    const pause = PAUSES_MS[Math.min(this.#tries, PAUSES_MS.length - 1)];
+    this.#tries += 1;
+    this.#timer = setTimeout(() => this.#open(), pause);
   }
 
   /** Come back with the token that this browser has now. */
   renew() {
-    const old = this.socket;
-    this.socket = null;
+    const old = this.#socket;
+    this.#socket = null;
     old?.close();
-    this.open();
+    this.#open();
   }
 }
-
-/** The head of the chain after the last entry of a state that was read. */
-export const readState = (game, params = {}) => {
-  const query = new URLSearchParams(params).toString();
-  return ask(`/games/${game}/state${query ? `?${query}` : ""}`, { token: held(game).token });
-};

@@ -1,87 +1,145 @@
+// @ts-check
 // An audit in words: the verdict, the checks one by one, what is wrong, the doubts of one's seat.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { moveExplained } from "./explained_move.js";
+import { home, onSubmit, when } from "../shared/frame.js";
 import { plural, seatName, STATUS } from "../shared/words.js";
+import { chooseEntry, doubt, download } from "./audit_state.js";
+import { moveExplained } from "./explained_move.js";
 
-const CHECKS = [
+/** @import { AuditReport, Dispute, DisputeAnswer, TableState } from "../api/openapi.js" */
+/** @import { AuditPage } from "./audit_state.js" */
+
+const CHECKS = /** @type {const} */ ([
   ["chain", "The chain", "Nothing was changed, dropped, put in or moved since it was written."],
   ["signature", "The signature", "The server signed exactly this game."],
   ["deal", "The deal", "Seed, shuffles and every card that left a pile are those that were committed to."],
   ["view", "The views", "Every player was sent what it should see, and no more."],
   ["verdict", "The verdicts", "Every command was decided again, and got the verdict that the rules give."],
   ["fold", "The entries", "Every entry can be read and applied."],
-];
+]);
 const SIGNS = { good: "✓", bad: "✗", open: "–" };
 
-/** The head of the page. */
-export const top = (table) => html`<header class="top"><a class="home" href="/"><img src="/assets/shared/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
-  ${table ? html`<h1>Audit<span class="rules">${table.seats.map(seatName).join(", ")} · ${table.ruleset} rules</span></h1>
-    <p class="turn"><a href="/table/${table.game}">To the table</a></p>` : nothing}</header>`;
+/** @typedef {{ name: string, result: keyof typeof SIGNS, text: string }} CheckLine */
 
-const line = ([name, kind, text]) => html`<li class=${kind}><span class="sign" aria-hidden="true">${SIGNS[kind]}</span><b>${name}</b><span>${text}</span></li>`;
+/** @param {TableState} table */
+const header = ({ game, seats, ruleset }) =>
+  html`<header class="top">${home}
+  <h1>Audit<span class="rules">${seats.map(seatName).join(", ")} · ${ruleset} rules</span></h1>
+    <p class="turn"><a href="/table/${game}">To the table</a></p></header>`;
 
+/** @param {CheckLine} line */
+const checkView = ({ name, result, text }) =>
+  html`<li class=${result}><span class="sign" aria-hidden="true">${SIGNS[result]}</span><b>${name}</b><span>${text}</span></li>`;
+
+/** @param {AuditReport} audit @param {typeof CHECKS[number]} check @returns {CheckLine} */
 function checkLine({ findings, checked, unchecked }, [kind, name, good]) {
   const wrong = findings.filter((finding) => finding.kind === kind).length;
-  if (wrong) return [name, "bad", `${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong; see below.`];
-  return checked.includes(kind) ? [name, "good", good] : [name, "open", `Not checked: ${unchecked[kind] ?? "not part of this audit"}.`.replace("..", ".")];
+  if (wrong)
+    return {
+      name,
+      result: "bad",
+      text: `${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong; see below.`,
+    };
+  if (checked.includes(kind)) return { name, result: "good", text: good };
+  const why = unchecked[kind] ?? "not part of this audit";
+  return { name, result: "open", text: `Not checked: ${why}.`.replace("..", ".") };
 }
 
-const ownCheck = ({ chain }) => (!chain ? ["In this browser", "open", "The chain is being checked here, too …"]
-  : chain.broken ? ["In this browser", "bad", `Entry ${chain.number} doesn't follow from the one before: don't believe this server.`]
-    : ["In this browser", "good", `The chain was checked here, too: all ${plural(chain.number, "entry", "entries")} follow from the one before.`]);
+/** What was checked in this browser. @param {AuditPage["chain"]} chain @returns {CheckLine} */
+function ownCheck(chain) {
+  const name = "In this browser";
+  if (!chain) return { name, result: "open", text: "The chain is being checked here, too …" };
+  if (chain.isBroken) {
+    return {
+      name,
+      result: "bad",
+      text: `Entry ${chain.number} doesn't follow from the one before: don't believe this server.`,
+    };
+  }
+  return {
+    name,
+    result: "good",
+    text: `The chain was checked here, too: all ${plural(chain.number, "entry", "entries")} follow from the one before.`,
+  };
+}
 
-function checks(page) {
-  const { audit, table } = page;
+/** @param {AuditReport} audit */
+const verdictView = ({ ok, verdict }) =>
+  html`<p class="verdict ${ok ? "good" : "bad"}"><span aria-hidden="true">${ok ? "✓" : "✗"}</span> ${verdict}</p>`;
+
+/** @param {AuditPage} page */
+function checksView({ audit, table, chain }) {
+  const own = checkView(ownCheck(chain));
   if (table.status !== "over") {
     return html`<section class="panel" aria-labelledby="checks-title"><h2 id="checks-title">What is checked</h2>
       <p>This game is ${STATUS[table.status]}. Everything is checked when it is over: then nothing of it is hidden any more. Until then your browser checks the chain, and you may doubt a move.</p>
-      <ul class="checks">${line(ownCheck(page))}</ul></section>`;
+      <ul class="checks">${own}</ul></section>`;
   }
-  return html`${audit ? html`<p class="verdict ${audit.ok ? "good" : "bad"}"><span aria-hidden="true">${audit.ok ? "✓" : "✗"}</span> ${audit.verdict}</p>`
-    : html`<p class="verdict">The game is being checked …</p>`}
+  return html`${audit ? verdictView(audit) : html`<p class="verdict">The game is being checked …</p>`}
     <section class="panel" aria-labelledby="checks-title"><h2 id="checks-title">What was checked</h2>
-    <ul class="checks">${audit ? CHECKS.map((check) => line(checkLine(audit, check))) : nothing}${line(ownCheck(page))}</ul></section>`;
+    <ul class="checks">${when(audit, (report) => CHECKS.map((check) => checkView(checkLine(report, check))))}${own}</ul></section>`;
 }
 
-const findings = ({ audit }) => (!audit?.findings.length ? nothing : html`<section class="panel" aria-labelledby="wrong-title"><h2 id="wrong-title">What is wrong</h2>
-  <ol class="findings">${audit.findings.map((finding) => html`<li>${finding.number === null ? "The game as a whole" : html`<a href="#at=${finding.number}">Entry ${finding.number}</a>`}: ${finding.why}</li>`)}</ol>
-  ${audit.findings.length > 1 ? html`<p class="note">What stands after the first may follow from it.</p>` : nothing}</section>`);
+/** @param {AuditReport} audit */
+const findingsView = ({ findings }) =>
+  html`<section class="panel" aria-labelledby="wrong-title"><h2 id="wrong-title">What is wrong</h2>
+  <ol class="findings">${findings.map(({ number, why }) => html`<li>${number === null ? "The game as a whole" : html`<a href="#at=${number}">Entry ${number}</a>`}: ${why}</li>`)}</ol>
+  ${when(findings.length > 1, () => html`<p class="note">What stands after the first may follow from it.</p>`)}</section>`;
 
-function explained(page) {
-  const { audit, table, at } = page;
-  if (table.status !== "over") return nothing;
-  const step = (to, name, text) => (to >= 1 && to <= table.number ? html`<a class="button" href="#at=${to}" aria-label=${name}>${text}</a>` : nothing);
+/** @param {AuditPage} page */
+function explainedView({ audit, table, at }) {
+  /** @param {number} to @param {string} name @param {string} sign */
+  const step = (to, name, sign) =>
+    to >= 1 && to <= table.number
+      ? html`<a class="button" href="#at=${to}" aria-label=${name}>${sign}</a>`
+      : nothing;
+  const note = at ? "Being looked up …" : "Say which entry; the moves of the table have their numbers.";
   return html`<section class="panel explained" aria-labelledby="move-title"><h2 id="move-title">A move explained</h2>
-    <form class="line-form" @submit=${(event) => page.choose(event)}><label>Entry <input name="at" type="number" required min="1" max=${table.number} .value=${String(at ?? "")}></label>
-      <button class="primary">Explain</button>${at ? html`${step(at - 1, "The entry before", "‹")}${step(at + 1, "The entry after", "›")}` : nothing}</form>
-    ${audit?.move?.number === at && at ? moveExplained(audit.move, table) : at ? html`<p class="note">Being looked up …</p>` : html`<p class="note">Say which entry; the moves of the table have their numbers.</p>`}</section>`;
+    <form class="line-form" @submit=${onSubmit((field) => chooseEntry(field("at")))}><label>Entry <input name="at" type="number" required min="1" max=${table.number} .value=${String(at ?? "")}></label>
+      <button class="primary">Explain</button>${when(at, (entry) => html`${step(entry - 1, "The entry before", "‹")}${step(entry + 1, "The entry after", "›")}`)}</form>
+    ${audit?.move && audit.move.number === at ? moveExplained(audit.move, table) : html`<p class="note">${note}</p>`}</section>`;
 }
 
-/** A doubt: what was doubted and why, and what came of it. */
-const doubtView = (doubt, table) => html`<li class="doubt"><p>You doubted <b>entry ${doubt.number}</b>: <q>${doubt.reason}</q></p>
-  ${doubt.answer ? html`<p><b>Answer to that:</b> ${doubt.answer.verdict} ${rulesSay(doubt)}</p>
-      ${doubt.answer.move ? html`<details><summary>The move, explained</summary>${moveExplained(doubt.answer.move, table)}</details>` : nothing}
-      ${doubt.final ? nothing : html`<p class="note">This is what may be said while the game goes on. The whole answer follows when it is over.</p>`}`
-    : html`<p class="note">${doubt.final ? "It could not be answered." : "It waits for its answer."}</p>`}</li>`;
-
-function rulesSay({ answer }) {
-  const agrees = answer.as_the_rules_say ?? answer.move?.as_the_rules_say;
-  if (agrees === undefined || agrees === null || answer.scope === "so far") return nothing;
-  return agrees ? "The move that you doubted is as the rules say." : `The move that you doubted isn't as the rules say. ${answer.move?.doubt ?? ""}`;
+/** Whether the rules agree, where the whole game could be asked. @param {DisputeAnswer} answer */
+function agreement({ scope, as_the_rules_say, move }) {
+  const agrees = as_the_rules_say ?? move?.as_the_rules_say;
+  if (agrees === undefined || agrees === null || scope === "so far") return nothing;
+  return agrees
+    ? "The move that you doubted is as the rules say."
+    : `The move that you doubted isn't as the rules say. ${move?.doubt ?? ""}`;
 }
 
-const doubts = (page) => (!page.sits ? nothing : html`<section class="panel" aria-labelledby="doubts-title"><h2 id="doubts-title">What you doubt</h2>
-  ${page.doubts.length ? html`<ol class="doubts">${page.doubts.map((doubt) => doubtView(doubt, page.table))}</ol>` : html`<p class="empty">Nothing yet.</p>`}
-  <form class="doubt-form" @submit=${(event) => page.doubt(event)}>
-    <label>Entry <input name="number" type="number" required min="1" max=${page.table.number} .value=${String(page.at ?? "")}></label>
+/** What came of a doubt. @param {DisputeAnswer} answer @param {boolean} isFinal @param {TableState} table */
+const answerView = (answer, isFinal, table) =>
+  html`<p><b>Answer to that:</b> ${answer.verdict} ${agreement(answer)}</p>
+      ${when(answer.move, (move) => html`<details><summary>The move, explained</summary>${moveExplained(move, table)}</details>`)}
+      ${isFinal ? nothing : html`<p class="note">This is what may be said while the game goes on. The whole answer follows when it is over.</p>`}`;
+
+/** @param {Dispute} doubt @param {TableState} table */
+const doubtView = ({ number, reason, answer, final }, table) =>
+  html`<li class="doubt"><p>You doubted <b>entry ${number}</b>: <q>${reason}</q></p>
+  ${answer ? answerView(answer, final, table) : html`<p class="note">${final ? "It could not be answered." : "It waits for its answer."}</p>`}</li>`;
+
+/** @param {AuditPage} page */
+const doubtsView = ({ table, doubts, at, isBusy }) =>
+  html`<section class="panel" aria-labelledby="doubts-title"><h2 id="doubts-title">What you doubt</h2>
+  ${doubts.length ? html`<ol class="doubts">${doubts.map((each) => doubtView(each, table))}</ol>` : html`<p class="empty">Nothing yet.</p>`}
+  <form class="doubt-form" @submit=${onSubmit((field, form) => doubt(Number(field("number")), field("reason"), form))}>
+    <label>Entry <input name="number" type="number" required min="1" max=${table.number} .value=${String(at ?? "")}></label>
     <label>What is wrong with it? <input name="reason" required maxlength="500" autocomplete="off"></label>
-    <button class="primary" ?disabled=${page.busy}>Doubt this move</button></form></section>`);
+    <button class="primary" ?disabled=${isBusy}>Doubt this move</button></form></section>`;
 
-const file = (page) => (page.table.status !== "over" ? nothing : html`<section class="panel" aria-labelledby="file-title"><h2 id="file-title">The file</h2>
+/** @param {AuditPage} page */
+const fileView = ({ isBusy }) =>
+  html`<section class="panel" aria-labelledby="file-title"><h2 id="file-title">The file</h2>
   <p>The whole game as one signed file. Anybody can check it without this server: <code>ledgerline audit FILE</code>, or the verifier of one file.</p>
-  <p><button type="button" class="primary" ?disabled=${page.busy} @click=${() => page.download()}>Download the file</button></p></section>`);
+  <p><button type="button" class="primary" ?disabled=${isBusy} @click=${download}>Download the file</button></p></section>`;
 
-/** The whole page. */
-export const auditPage = (page) => html`${top(page.table)}
-  ${page.refusal ? html`<p class="banner refusal">${page.refusal}</p>` : nothing}
-  <main id="main" class="audit">${checks(page)}${findings(page)}${explained(page)}${doubts(page)}${file(page)}</main>`;
+/** The whole page. @param {AuditPage} page */
+export function auditPage(page) {
+  const { table, audit, refusal, sits } = page;
+  const isOver = table.status === "over";
+  return html`${header(table)}
+  ${when(refusal, (why) => html`<p class="banner refusal">${why}</p>`)}
+  <main id="main" class="audit">${checksView(page)}${audit?.findings.length ? findingsView(audit) : nothing}${isOver ? explainedView(page) : nothing}${sits ? doubtsView(page) : nothing}${isOver ? fileView(page) : nothing}</main>`;
+}

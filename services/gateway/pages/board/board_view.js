@@ -1,84 +1,143 @@
+// @ts-check
 // The board: routes as car spaces, what lies on them, cities with their names.
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { mark, seatLetter } from "./marks.js";
-import { seatName } from "../shared/words.js";
+import { when } from "../shared/frame.js";
+import { seatLetter, seatName } from "../shared/words.js";
+import { mark } from "./marks.js";
+
+/** @import { BoardDrawing, CarSpace, DrawnCity, DrawnRoute, TableState } from "../api/openapi.js" */
+
+/**
+ * What lies on a board, and what may be done there.
+ * @typedef {object} BoardModel
+ * @property {TableState} table
+ * @property {Set<string>} newRoutes
+ * @property {Set<string>} legalRoutes
+ * @property {Set<string | undefined>} legalCities
+ * @property {Set<string>} pointedRoutes
+ * @property {Set<string>} pointedCities
+ * @property {(route: string) => void} onRoute
+ * @property {(city: string) => void} onCity
+ */
 
 const HEIGHT = 10.5; // of a car space
 
-const at = (place) => `translate(${place.x} ${place.y})`;
-const turned = (space) => {
-  const angle = space.angle > 90 || space.angle <= -90 ? space.angle + 180 : space.angle;
-  return `translate(${space.x} ${space.y}) rotate(${angle})`;
+/** The names of classes, of those that apply. @param {(string | false)[]} names */
+const classNames = (...names) => names.filter(Boolean).join(" ");
+
+/** @param {CarSpace} space */
+const turned = ({ x, y, angle }) =>
+  `translate(${x} ${y}) rotate(${angle > 90 || angle <= -90 ? angle + 180 : angle})`;
+
+/** @param {number} length */
+const sleepers = (length) => {
+  const [left, half] = [-length / 2 + 1, HEIGHT / 2];
+  return svg`<path class="sleepers" d=${`M${left}-${half}h${length - 2}M${left} ${half}h${length - 2}`}></path>`;
 };
 
+/** A space where no car lies. @param {Pick<DrawnRoute, "kind" | "color" | "locomotives">} route @param {CarSpace} space @param {number} place */
 export const freeSpace = (route, space, place) => svg`<g transform=${turned(space)}>
   <rect class="space" x=${-space.length / 2} y=${-HEIGHT / 2} width=${space.length} height=${HEIGHT} rx="2"></rect>
-  ${route.kind === "tunnel" ? svg`<path class="sleepers" d=${`M${-space.length / 2 + 1}-${HEIGHT / 2}h${space.length - 2}M${-space.length / 2 + 1} ${HEIGHT / 2}h${space.length - 2}`}></path>` : nothing}
-  <g class="mark" transform="scale(.8)">${place < route.locomotives ? mark("locomotive") : mark(route.color)}</g>
+  ${route.kind === "tunnel" ? sleepers(space.length) : nothing}
+  <g class="mark" transform="scale(.8)">${mark(place < route.locomotives ? "locomotive" : route.color)}</g>
 </g>`;
 
-const car = (space, seat, numbered) => svg`<g transform=${turned(space)} class="car s-${seat}"><g class="piece">
+/** @param {CarSpace} space @param {number} seat @param {boolean} isNumbered */
+const car = (
+  space,
+  seat,
+  isNumbered,
+) => svg`<g transform=${turned(space)} class="car s-${seat}"><g class="piece">
   <rect class="body" x=${-space.length / 2 + 0.4} y=${-HEIGHT / 2 - 0.6} width=${space.length - 0.8} height=${HEIGHT + 1.2} rx="2.6"></rect>
-  ${numbered ? svg`<circle class="plate" r="5"></circle><text class="number" y="3.2">${seatLetter(seat)}</text>`
-    : svg`<path class="windows" d=${`M${-space.length / 2 + 3}-1.4h${space.length - 6}`}></path>`}
+  ${
+    isNumbered
+      ? svg`<circle class="plate" r="5"></circle><text class="number" y="3.2">${seatLetter(seat)}</text>`
+      : svg`<path class="windows" d=${`M${-space.length / 2 + 3}-1.4h${space.length - 6}`}></path>`
+  }
 </g></g>`;
 
-/** Merchandise: the stack's colour with its mark, and the token on top. */
-export const stack = (city, tokens) => svg`<g class="tokens c-${city.merchandise}" transform="translate(10 10)">
+/** Merchandise: the stack's colour with its mark, and the token on top. @param {string | null} color @param {number[]} tokens */
+export const stack = (color, tokens) => svg`<g class="tokens c-${color}" transform="translate(10 10)">
   ${tokens.slice(1, 4).map((_, place, rest) => svg`<circle class="below" cx=${(rest.length - place) * 1.6} cy=${(rest.length - place) * 1.6} r="6.8"></circle>`)}
   <circle class="top" r="6.8"></circle><text class="number" y="3.2">${tokens[0]}</text></g>`;
 
+/** @param {DrawnRoute} route @param {BoardModel} model */
 function routeShape(route, model) {
-  const owner = model.state?.routes[route.id];
-  const owned = owner !== undefined;
-  const legal = model.claims?.has(route.id);
-  const names = ["route", `c-${route.color}`, route.kind];
-  if (owned) names.push("owned");
-  if (legal) names.push("legal");
-  if (model.closed?.has(route.id)) names.push("closed");
-  if (model.marked?.has(route.id)) names.push("marked");
-  if (model.latest?.has(route.id)) names.push("latest");
-  const who = owned ? `; ${seatName(model.state.seats[owner])} has it` : legal ? "; you can claim it" : "";
-  const middle = Math.floor(route.spaces.length / 2);
-  const [first, last] = [route.spaces[0], route.spaces.at(-1)];
-  return svg`<g class=${names.join(" ")} data-route=${route.id} @click=${legal ? () => model.onRoute(route.id) : null}>
-    <title>${route.title}${who}</title>
+  const { table } = model;
+  const { id, spaces } = route;
+  const owner = table.seats[table.routes[id]];
+  const isLegal = model.legalRoutes.has(id);
+  const classes = classNames(
+    `route c-${route.color} ${route.kind}`,
+    owner && "owned",
+    isLegal && "legal",
+    table.closed.includes(id) && "closed",
+    model.pointedRoutes.has(id) && "marked",
+    model.newRoutes.has(id) && "latest",
+  );
+  const middle = Math.floor(spaces.length / 2);
+  const [first, last] = [spaces[0], spaces[spaces.length - 1]];
+  return svg`<g class=${classes} data-route=${id} @click=${isLegal ? () => model.onRoute(id) : null}>
+    <title>${route.title}${owner ? `; ${seatName(owner)} has it` : isLegal ? "; you can claim it" : ""}</title>
     <path class="hit" d=${`M${first.x} ${first.y}L${last.x + 0.1} ${last.y}`}></path>
-    ${route.spaces.map((space, place) => (owned ? car(space, owner, place === middle) : freeSpace(route, space, place)))}
+    ${spaces.map((space, place) => (owner ? car(space, owner.seat, place === middle) : freeSpace(route, space, place)))}
   </g>`;
 }
 
+/** A dead end: no path leads through. */
+export const countryDot = svg`<rect class="dot" x="-7" y="-7" width="14" height="14" rx="2"></rect><path class="frontier" d="M-7 0H7M0-7V7"></path>`;
+
+/** @param {number} seat */
+const station = (seat) =>
+  svg`<g class="station s-${seat}"><rect x="-8" y="-8" width="16" height="16" rx="3"></rect><text class="number" y="4">${seatLetter(seat)}</text></g>`;
+
+/** @param {number} seat */
+const passenger = (
+  seat,
+) => svg`<g class="passenger s-${seat}" transform="translate(-10 -10)"><g class="piece"><circle r="8"></circle><g transform="translate(-3 0) scale(.8)">${mark("passenger")}</g>
+      <text class="number" x="3.6" y="3">${seatLetter(seat)}</text></g></g>`;
+
+/** @param {DrawnCity} city @param {BoardModel} model */
 function cityShape(city, model) {
-  const { state } = model;
-  const station = state?.stations[city.id];
-  const passenger = state?.passengers[city.id];
-  const tokens = state?.tokens[city.id];
-  const legal = model.cities?.has(city.id);
-  const names = ["city"];
-  if (legal) names.push("legal");
-  if (city.country) names.push("country");
-  if (model.ends?.has(city.id)) names.push("marked");
-  return svg`<g class=${names.join(" ")} data-city=${city.id} transform=${at(city)} @click=${legal ? () => model.onCity(city.id) : null}>
-    <title>${city.name}${city.country ? ", a country: no path leads through" : ""}${tokens?.length ? `, ${city.merchandise} merchandise ${tokens.join(", ")}` : ""}${
-      station === undefined ? "" : `, station of ${seatName(state.seats[station])}`}${passenger === undefined ? "" : `, passenger of ${seatName(state.seats[passenger])}`}${legal ? "; you can act here" : ""}</title>
-    ${model.ends?.has(city.id) ? svg`<circle class="halo" r="13"></circle>` : nothing}
+  const { table } = model;
+  const { id } = city;
+  const builder = table.seats[table.stations[id]];
+  const sender = table.seats[table.passengers[id]];
+  const tokens = table.tokens[id] ?? [];
+  const isLegal = model.legalCities.has(id);
+  const isPointed = model.pointedCities.has(id);
+  const title = [
+    city.name,
+    city.country ? ", a country: no path leads through" : "",
+    tokens.length ? `, ${city.merchandise} merchandise ${tokens.join(", ")}` : "",
+    builder ? `, station of ${seatName(builder)}` : "",
+    sender ? `, passenger of ${seatName(sender)}` : "",
+    isLegal ? "; you can act here" : "",
+  ].join("");
+  const classes = classNames("city", isLegal && "legal", city.country && "country", isPointed && "marked");
+  return svg`<g class=${classes} data-city=${id} transform=${`translate(${city.x} ${city.y})`} @click=${isLegal ? () => model.onCity(id) : null}>
+    <title>${title}</title>
+    ${isPointed ? svg`<circle class="halo" r="13"></circle>` : nothing}
     <circle class="hit" r="11"></circle>
-    ${city.country ? svg`<rect class="dot" x="-7" y="-7" width="14" height="14" rx="2"></rect><path class="frontier" d="M-7 0H7M0-7V7"></path>` : svg`<circle class="dot" r="5.2"></circle>`}
-    ${station === undefined ? nothing : svg`<g class="station s-${station}"><rect x="-8" y="-8" width="16" height="16" rx="3"></rect><text class="number" y="4">${seatLetter(station)}</text></g>`}
-    ${tokens?.length ? stack(city, tokens) : nothing}
-    ${passenger === undefined ? nothing : svg`<g class="passenger s-${passenger}" transform="translate(-10 -10)"><g class="piece"><circle r="8"></circle><g transform="translate(-3 0) scale(.8)">${mark("passenger")}</g>
-      <text class="number" x="3.6" y="3">${seatLetter(passenger)}</text></g></g>`}
+    ${city.country ? countryDot : svg`<circle class="dot" r="5.2"></circle>`}
+    ${when(builder, ({ seat }) => station(seat))}
+    ${tokens.length ? stack(city.merchandise, tokens) : nothing}
+    ${when(sender, ({ seat }) => passenger(seat))}
   </g>`;
 }
 
-const label = (city) => svg`<text class="name" x=${city.label.x} y=${city.label.y} text-anchor=${city.label.anchor}>${city.name}</text>`;
+/** @param {DrawnCity} city */
+const label = ({ name, label: { x, y, anchor } }) =>
+  svg`<text class="name" x=${x} y=${y} text-anchor=${anchor}>${name}</text>`;
 
-/** The board. `model` has the state, what is legal by route and by city, what is marked, and what a click does. */
-export const boardView = (drawing, model) => html`<svg class="board ${drawing.land ? "" : "plain"}" viewBox=${`0 0 ${drawing.width} ${drawing.height}`} role="img" aria-label=${
-  `Map of ${drawing.title}; ${Object.keys(model.state?.routes ?? {}).length} of ${drawing.routes.length} routes claimed`}>
-  <rect class="sea" width=${drawing.width} height=${drawing.height}></rect>
-  <path class="land" d=${drawing.land}></path>
-  <g class="routes">${drawing.routes.map((route) => routeShape(route, model))}</g>
-  <g class="cities">${drawing.cities.map((city) => cityShape(city, model))}</g>
-  <g class="names" aria-hidden="true">${drawing.cities.map(label)}</g>
+/** The board. @param {BoardDrawing} board @param {BoardModel} model */
+export function boardView(board, model) {
+  const claimed = Object.keys(model.table.routes).length;
+  return html`<svg class="board ${board.land ? "" : "plain"}" viewBox=${`0 0 ${board.width} ${board.height}`} role="img" aria-label=${`Map of ${board.title}; ${claimed} of ${board.routes.length} routes claimed`}>
+  <rect class="sea" width=${board.width} height=${board.height}></rect>
+  <path class="land" d=${board.land}></path>
+  <g class="routes">${board.routes.map((route) => routeShape(route, model))}</g>
+  <g class="cities">${board.cities.map((city) => cityShape(city, model))}</g>
+  <g class="names" aria-hidden="true">${board.cities.map(label)}</g>
 </svg>`;
+}

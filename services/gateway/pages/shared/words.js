@@ -1,25 +1,35 @@
+// @ts-check
 // Small texts: cards, seats, times.
 
-export const CARD_NAMES = {
-  purple: "purple", white: "white", blue: "blue", yellow: "yellow", orange: "orange", red: "red",
-  green: "green", black: "black", gray: "any one colour", locomotive: "locomotive",
-  locomotive4: "+4 locomotive", passenger: "passenger",
-};
+/** @type {Record<string, string>} */
+const CARD_NAMES = { gray: "any one colour", locomotive4: "+4 locomotive" }; // the others are called what they are
 
+/** @param {string} card */
 export const cardName = (card) => CARD_NAMES[card] ?? card;
 
-/** A number of things: "1 card", "3 cards". */
+/** A number of things: "1 card", "3 cards". @param {number} number @param {string} noun */
 export const plural = (number, noun, many = `${noun}s`) => `${number} ${number === 1 ? noun : many}`;
 
+/** @param {string} text */
 export const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A seat's name, or its letter while nobody sits there. */
-export const seatName = (seat) => seat.name ?? `Seat ${"ABCDEFGH"[seat.seat]}`;
+/** A seat's letter, which stands with its colour everywhere. @param {number} seat */
+export const seatLetter = (seat) => "ABCDEFGH"[seat];
 
-/** A text with names in place of seats' numbers: what is kept for ever names nobody. */
-export const withNames = (text, seats) => text.replace(/\bseat ([0-7])\b/g, (said, seat) => (seats[Number(seat)] ? seatName(seats[Number(seat)]) : said));
+/** A seat's name, or its letter while nobody sits there. @param {{ seat: number, name: string | null }} seat */
+export const seatName = (seat) => seat.name ?? `Seat ${seatLetter(seat.seat)}`;
 
-/** How long ago something was, in words. */
+/**
+ * A text with names in place of seats' numbers: what is stored for ever names nobody.
+ * @param {string} text
+ * @param {{ seat: number, name: string | null }[]} seats
+ */
+export const withNames = (text, seats) =>
+  text.replace(/\bseat ([0-7])\b/g, (found, seat) =>
+    seats[Number(seat)] ? seatName(seats[Number(seat)]) : found,
+  );
+
+/** How long ago something was, in words. @param {number} ms */
 export function ago(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s ago`;
@@ -28,24 +38,20 @@ export function ago(ms) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-/** A time that is left: "4:31", "2:10 h", "3 days". */
+/** @param {number} number */
+const twoDigits = (number) => String(number).padStart(2, "0");
+
+/** A time that is left: "4:31", "2:10 h", "3 days". @param {number} ms */
 export function timeLeft(ms) {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-  if (seconds < 172800) return `${Math.floor(seconds / 3600)}:${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")} h`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${twoDigits(seconds % 60)}`;
+  if (seconds < 172800)
+    return `${Math.floor(seconds / 3600)}:${twoDigits(Math.floor((seconds % 3600) / 60))} h`;
   return plural(Math.round(seconds / 86400), "day");
 }
 
-/** A time of the game clock: "04:31". */
+/** A time of the game clock: "04:31". @param {number} ms */
 export const gameTime = (ms) =>
-  `${String(Math.floor(ms / 60000)).padStart(2, "0")}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
+  `${twoDigits(Math.floor(ms / 60000))}:${twoDigits(Math.floor(ms / 1000) % 60)}`;
 
 export const STATUS = { waiting: "waiting for players", playing: "being played", over: "over" };
-
-export const CHOICES = {
-  action: "takes a turn", "second card": "draws a second card", tickets: "chooses tickets",
-  mix: "says which tickets it wants", tunnel: "pays for a tunnel or leaves it",
-};
-
-/** What a refused command is told: the reason first, then the rule. */
-export const reason = (problem) => upperFirst(problem.message.replace(/^[a-z_.]+: /, "")) + (/[.!?]$/.test(problem.message) ? "" : ".");

@@ -1,49 +1,92 @@
+// @ts-check
 // The moves in words, and the slider through them.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { seatBadge } from "../board/marks.js";
+import { onValue, when } from "../shared/frame.js";
 import { gameTime, seatName } from "../shared/words.js";
+import { copyMoment } from "./acting.js";
+import {
+  bestMove,
+  endReplay,
+  seeAs,
+  seek,
+  seekTurn,
+  setSpeed,
+  startReplay,
+  togglePlaying,
+} from "./replay.js";
+import { movesOf } from "./table_state.js";
 
-/** The list of moves, the latest first. Each leads to the table as it was then. */
-export function movesView(app) {
-  const moves = [...app.moves].reverse();
+/** @import { Move } from "../api/openapi.js" */
+/** @import { Replay, TablePage } from "./table_state.js" */
+
+/** The list of moves, the latest first. Each leads to the table as it was then. @param {TablePage} page */
+export function movesView(page) {
+  /** @param {Move} move */
+  const row = ({ number, seat, text }) =>
+    html`<li class=${page.replay?.at === number ? "now" : ""}>
+      ${seat === null ? html`<span class="badge nobody"></span>` : seatBadge(seat)}
+      <span class="said">${text.join(" ")}</span>
+      <button type="button" class="quiet number" title="The table after this entry" aria-label=${`Show the table after entry ${number}`} @click=${() => startReplay(number)}>${number}</button></li>`;
   return html`<section class="panel moves" aria-labelledby="moves-title"><h2 id="moves-title">Moves</h2>
-    <ol class="scroll" tabindex="0" aria-label="Moves, the latest first">${moves.map((move) => html`<li class=${app.replay?.at === move.number ? "now" : ""}>
-      ${move.seat === null ? html`<span class="badge nobody"></span>` : seatBadge(move.seat)}
-      <span class="said">${move.text.join(" ")}</span>
-      <button type="button" class="quiet number" title="The table after this entry" aria-label=${`Show the table after entry ${move.number}`} @click=${() => app.startReplay(move.number)}>${move.number}</button></li>`)}</ol></section>`;
+    <ol class="scroll" tabindex="0" aria-label="Moves, the latest first">${movesOf(page).toReversed().map(row)}</ol></section>`;
 }
 
-/** The slider of a replay. */
-export function replayView(app) {
-  const { replay } = app;
-  if (!replay) return nothing;
-  const move = app.moves.findLast((each) => each.number <= replay.at);
-  const { seats } = app.state;
-  const best = seats.map((seat) => [seat, replay.best(seat.seat)]).filter(([, found]) => found);
-  const over = app.now.status === "over";
+/** Whose view it is, to be chosen once the game is over. @param {TablePage} page @param {Replay} replay */
+function viewerSelect({ table, latest }, { as }) {
+  const isPublic = latest.viewer === "public";
+  const others = table.seats.filter((seat) => seat.seat !== latest.viewer);
+  return html`<label>Seen by <select @change=${onValue((value) => seeAs(value || null))}>
+        <option value="" ?selected=${as === null}>${isPublic ? "everybody" : "me"}</option>
+        ${isPublic ? nothing : html`<option value="public" ?selected=${as === "public"}>everybody</option>`}
+        ${others.map((seat) => html`<option value=${seat.seat} ?selected=${as === String(seat.seat)}>${seatName(seat)}</option>`)}</select></label>`;
+}
+
+/** The best moves of the seats. @param {TablePage} page */
+function bestSelect(page) {
+  const moves = movesOf(page);
+  const options = page.table.seats.flatMap((seat) => {
+    const move = bestMove(moves, seat.seat);
+    return move ? [html`<option value=${move.number}>${seatName(seat)}, +${move.points}</option>`] : [];
+  });
+  return when(
+    options.length,
+    () =>
+      html`<label>Best move <select .value=${""} @change=${onValue((value) => seek(Number(value)))}>
+        <option value="">of …</option>${options}</select></label>`,
+  );
+}
+
+const SPEEDS = /** @type {const} */ ([
+  [1, "slow"],
+  [3, "normal"],
+  [10, "fast"],
+]);
+
+/** The slider of a replay. @param {TablePage} page @param {Replay} replay */
+export function replayView(page, replay) {
+  const { table, latest } = page;
+  const { at, speed, isPlaying } = replay;
+  const move = movesOf(page).findLast((each) => each.number <= at);
   return html`<section class="replay" aria-label="Replay">
     <div class="buttons">
-      <button type="button" aria-label="First entry" @click=${() => replay.seek(1)}>«</button>
-      <button type="button" aria-label="One entry back" ?disabled=${replay.at <= 1} @click=${() => replay.seek(replay.at - 1)}>‹</button>
-      <button type="button" class="primary" @click=${() => replay.play()}>${replay.plays ? "Pause" : "Play"}</button>
-      <button type="button" aria-label="One entry on" ?disabled=${replay.at >= app.last} @click=${() => replay.seek(replay.at + 1)}>›</button>
-      <button type="button" aria-label="Last entry" @click=${() => replay.seek(app.last)}>»</button>
-      <button type="button" @click=${() => replay.jumpTurn(-1)}>Turn back</button>
-      <button type="button" @click=${() => replay.jumpTurn(1)}>Next turn</button>
-      <label>Speed <select @change=${(event) => replay.setSpeed(Number(event.target.value))}>
-        ${[[1, "slow"], [3, "normal"], [10, "fast"]].map(([speed, name]) => html`<option value=${speed} ?selected=${replay.speed === speed}>${name}</option>`)}</select></label>
-      ${over ? html`<label>Seen by <select @change=${(event) => replay.seeAs(event.target.value || null)}>
-        <option value="" ?selected=${replay.as === null}>${app.now.viewer === "public" ? "everybody" : "me"}</option>
-        ${app.now.viewer === "public" ? nothing : html`<option value="public" ?selected=${replay.as === "public"}>everybody</option>`}
-        ${seats.filter((seat) => seat.seat !== app.now.viewer).map((seat) => html`<option value=${seat.seat} ?selected=${replay.as === String(seat.seat)}>${seatName(seat)}</option>`)}</select></label>` : nothing}
-      ${best.length ? html`<label>Best move <select .value=${""} @change=${(event) => replay.seek(Number(event.target.value))}>
-        <option value="">of …</option>${best.map(([seat, found]) => html`<option value=${found.number}>${seatName(seat)}, +${found.points}</option>`)}</select></label>` : nothing}
-      <button type="button" class="quiet" @click=${() => app.copyMoment()}>Copy a link to this moment</button>
-      <a href=${`/audit/${app.game}#at=${replay.at}`}>Explain or doubt this entry</a>
-      <button type="button" class="quiet" @click=${() => app.endReplay()}>Back to now</button>
+      <button type="button" aria-label="First entry" @click=${() => seek(1)}>«</button>
+      <button type="button" aria-label="One entry back" ?disabled=${at <= 1} @click=${() => seek(at - 1)}>‹</button>
+      <button type="button" class="primary" @click=${togglePlaying}>${isPlaying ? "Pause" : "Play"}</button>
+      <button type="button" aria-label="One entry on" ?disabled=${at >= latest.number} @click=${() => seek(at + 1)}>›</button>
+      <button type="button" aria-label="Last entry" @click=${() => seek(latest.number)}>»</button>
+      <button type="button" @click=${() => seekTurn(replay, -1)}>Turn back</button>
+      <button type="button" @click=${() => seekTurn(replay, 1)}>Next turn</button>
+      <label>Speed <select @change=${onValue((value) => setSpeed(Number(value)))}>
+        ${SPEEDS.map(([each, name]) => html`<option value=${each} ?selected=${speed === each}>${name}</option>`)}</select></label>
+      ${latest.status === "over" ? viewerSelect(page, replay) : nothing}
+      ${bestSelect(page)}
+      <button type="button" class="quiet" @click=${copyMoment}>Copy a link to this moment</button>
+      <a href=${`/audit/${page.game}#at=${at}`}>Explain or doubt this entry</a>
+      <button type="button" class="quiet" @click=${endReplay}>Back to now</button>
     </div>
-    <input type="range" min="1" max=${app.last} .value=${String(replay.at)} aria-label="Entry of the game" aria-valuetext=${`Entry ${replay.at} of ${app.last}`}
-      @input=${(event) => replay.seek(Number(event.target.value))}>
-    <p>Entry ${replay.at} of ${app.last}, ${gameTime(app.state.at)}${move?.turn ? html`, turn ${move.turn}` : nothing}${move ? html` · ${move.text.join(" ")}` : nothing}</p>
+    <input type="range" min="1" max=${latest.number} .value=${String(at)} aria-label="Entry of the game" aria-valuetext=${`Entry ${at} of ${latest.number}`}
+      @input=${onValue((value) => seek(Number(value)))}>
+    <p>Entry ${at} of ${latest.number}, ${gameTime(table.at)}${move?.turn ? `, turn ${move.turn}` : ""}${move ? ` · ${move.text.join(" ")}` : ""}</p>
   </section>`;
 }

@@ -1,100 +1,109 @@
+// @ts-check
 // A game looked back through: one entry after the other, at a speed, by turns, as any seat saw it once the game is over.
-import { readState } from "../api/connection.js";
+import { readTable } from "./following.js";
+import { movesOf, page, refuse, update } from "./table_state.js";
+
+/** @import { Move, TableState } from "../api/openapi.js" */
+/** @import { Replay } from "./table_state.js" */
 
 const PAUSE_MS = 1500; // between entries, at speed 1
-const MOST_KEPT = 200; // tables that were read
+const MOST_TABLES = 200; // that were read, and are read no more
 
-export class Replay {
-  constructor(app, at, as = null) {
-    Object.assign(this, { app, at, as, speed: 3, plays: false, kept: new Map(), moves: null });
-  }
+/** @type {Map<string, Promise<TableState>>} */
+const tables = new Map();
+/** @type {number | undefined} */
+let timer;
 
-  /** Show the table after an entry. */
-  async seek(at) {
-    const { app } = this;
-    this.at = Math.max(1, Math.min(app.last, at));
-    app.draw();
-    const [wanted, as] = [this.at, this.as];
-    try {
-      const state = await this.read(wanted, as);
-      if (app.replay !== this || this.at !== wanted || this.as !== as) return;
-      app.update({ state, latest: new Set(app.moves.find((move) => move.number === wanted)?.routes) });
-      if (this.plays && wanted < app.last) this.read(wanted + 1, as).catch(() => {});
-    } catch (error) {
-      this.plays = false;
-      app.refuse(error);
-      app.draw();
-    }
-  }
+/** @param {number} at @param {string | null} [as] */
+export function startReplay(at, as = null) {
+  tables.clear();
+  page.replay = { at, as, speed: 3, isPlaying: false, moves: null };
+  return as === null ? seek(at) : seeAs(as);
+}
 
-  read(at, as, more = {}) {
-    const key = `${as} ${at} ${JSON.stringify(more)}`;
-    if (!this.kept.has(key)) {
-      if (this.kept.size >= MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
-      const reading = readState(this.app.game, { at, ...(as === null ? {} : { as }), ...more });
-      reading.catch(() => this.kept.delete(key));
-      this.kept.set(key, reading);
-    }
-    return this.kept.get(key);
-  }
+export const endReplay = () => update({ replay: null, table: page.latest, newRoutes: new Set() });
 
-  /** See it as a seat did, or the public; null: as oneself. */
-  async seeAs(as) {
-    this.as = as;
-    try {
-      this.moves = as === null ? null : (await this.read(this.app.last, as, { since: 0 })).moves;
-    } catch (error) {
-      this.as = null;
-      this.app.refuse(error);
-    }
-    await this.seek(this.at);
-  }
+/** Change the replay that is shown. @param {Partial<Replay>} more @returns {Replay} */
+function change(more) {
+  const replay = Object.assign(/** @type {Replay} */ (page.replay), more);
+  update({});
+  return replay;
+}
 
-  play() {
-    this.plays = !this.plays;
-    if (this.plays && this.at >= this.app.last) this.at = 0;
-    this.app.draw();
-    this.tick();
-  }
-
-  async tick() {
-    if (!this.plays || this.app.replay !== this) return;
-    if (this.at >= this.app.last) {
-      this.plays = false;
-      return this.app.draw();
-    }
-    await this.seek(this.at + 1);
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tick(), PAUSE_MS / this.speed);
-  }
-
-  setSpeed(speed) {
-    this.speed = speed;
-    this.app.draw();
-  }
-
-  /** The first entry of each turn. */
-  turns() {
-    const { moves } = this.app;
-    return moves.filter((move, place) => move.turn > 0 && moves[place - 1]?.turn !== move.turn);
-  }
-
-  /** To the turn before or after. */
-  jumpTurn(step) {
-    const starts = this.turns().map((move) => move.number);
-    const next = step > 0 ? starts.find((number) => number > this.at) : starts.findLast((number) => number < this.at);
-    return this.seek(next ?? (step > 0 ? this.app.last : 1));
-  }
-
-  /** The move of a seat that earned the most points; undefined where none earned any. */
-  best(seat) {
-    const earning = this.app.moves.filter((move) => move.seat === seat && move.points > 0);
-    return earning.sort((a, b) => b.points - a.points)[0];
-  }
-
-  /** The address of this moment. */
-  link() {
-    const said = new URLSearchParams({ at: this.at, ...(this.as === null ? {} : { as: this.as }) });
-    return `${location.origin}/table/${this.app.game}#${said}`;
+/** Show the table after an entry. @param {number} entry */
+export async function seek(entry) {
+  const at = Math.max(1, Math.min(page.latest.number, entry));
+  const replay = change({ at });
+  const { as } = replay;
+  try {
+    const table = await read(at, as);
+    if (page.replay !== replay || replay.at !== at || replay.as !== as) return;
+    const move = movesOf(page).find((each) => each.number === at);
+    update({ table, newRoutes: new Set(move?.routes) });
+    if (replay.isPlaying && at < page.latest.number) read(at + 1, as).catch(() => {});
+  } catch (error) {
+    replay.isPlaying = false;
+    refuse(error);
   }
 }
+
+/** @param {number} at @param {string | null} as @param {Record<string, string>} [more] */
+function read(at, as, more = {}) {
+  const query = { at: String(at), ...(as === null ? {} : { as }), ...more };
+  const key = JSON.stringify(query);
+  const known = tables.get(key);
+  if (known) return known;
+  const [oldest] = tables.keys();
+  if (tables.size >= MOST_TABLES) tables.delete(oldest);
+  const reading = readTable(query);
+  reading.catch(() => tables.delete(key));
+  tables.set(key, reading);
+  return reading;
+}
+
+/** See it as a seat did, or the public; null: as oneself. @param {string | null} as */
+export async function seeAs(as) {
+  const replay = change({ as });
+  try {
+    replay.moves = as === null ? null : (await read(page.latest.number, as, { since: "0" })).moves;
+  } catch (error) {
+    replay.as = null;
+    refuse(error);
+  }
+  await seek(replay.at);
+}
+
+/** Play it, or pause. From the last entry it begins again. */
+export function togglePlaying() {
+  const { at, isPlaying } = change({});
+  const replay = change({ isPlaying: !isPlaying, at: !isPlaying && at >= page.latest.number ? 0 : at });
+  return tick(replay);
+}
+
+/** @param {Replay} replay */
+async function tick(replay) {
+  if (!replay.isPlaying || page.replay !== replay) return;
+  if (replay.at >= page.latest.number) {
+    change({ isPlaying: false });
+    return;
+  }
+  await seek(replay.at + 1);
+  clearTimeout(timer);
+  timer = setTimeout(() => tick(replay), PAUSE_MS / replay.speed);
+}
+
+/** @param {number} speed */
+export const setSpeed = (speed) => change({ speed });
+
+/** Show the beginning of the turn before or after. @param {Replay} replay @param {-1 | 1} step */
+export function seekTurn({ at }, step) {
+  const moves = movesOf(page);
+  const starts = moves.filter((move, place) => move.turn > 0 && moves[place - 1]?.turn !== move.turn);
+  const numbers = starts.map((move) => move.number);
+  if (step < 0) return seek(numbers.findLast((number) => number < at) ?? 1);
+  return seek(numbers.find((number) => number > at) ?? page.latest.number);
+}
+
+/** The move of a seat that earned the most points; undefined where none earned any. @param {Move[]} moves @param {number} seat */
+export const bestMove = (moves, seat) =>
+  moves.filter((move) => move.seat === seat && move.points > 0).toSorted((a, b) => b.points - a.points)[0];

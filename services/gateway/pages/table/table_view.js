@@ -1,81 +1,143 @@
+// @ts-check
 // The page of a table, put together: head, banners, board, panels.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { actionsView, dialogView, marketView, ofType } from "./actions_view.js";
 import { boardKey } from "../board/board_key.js";
 import { boardView } from "../board/board_view.js";
-import { confirmEnd } from "./host_actions.js";
-import { movesView, replayView } from "./moves_view.js";
-import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
-import { waitingView } from "./waiting_view.js";
+import { home, when } from "../shared/frame.js";
 import { ago, plural, seatName, STATUS } from "../shared/words.js";
+import { confirmEnd } from "./acting.js";
+import { actionsView, marketView } from "./actions_view.js";
+import { choiceView } from "./choice_view.js";
+import { chooseInCity, chooseOnRoute, cityOf, pointedBy } from "./choosing.js";
+import { movesView, replayView } from "./moves_view.js";
+import { startReplay } from "./replay.js";
+import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
+import { toggleSounds } from "./sounds.js";
+import { offersOf, update } from "./table_state.js";
+import { waitingView } from "./waiting_view.js";
 
-/** The head of the page. */
-export function header(app) {
-  const { state } = app;
-  return html`<header class="top"><a class="home" href="/"><img src="/assets/shared/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
-    ${state ? html`<h1>${app.drawing?.title ?? state.board}<span class="rules">${state.ruleset} rules</span></h1><p class="turn">${headline(app)}</p>` : nothing}
-    ${sealView(app)}
-    ${state ? html`<button type="button" class="quiet" aria-pressed=${app.sounds.on ? "true" : "false"} @click=${() => app.toggleSounds()}>Sounds ${app.sounds.on ? "on" : "off"}</button>` : nothing}</header>`;
-}
+/** @import { TableState } from "../api/openapi.js" */
+/** @import { CheckedChain } from "../api/connection.js" */
+/** @import { MyGame } from "../api/my_games.js" */
+/** @import { TablePage } from "./table_state.js" */
 
-function headline(app) {
-  const { state } = app;
-  if (app.replay) return `Entry ${app.replay.at} of ${app.last}`;
-  if (state.status !== "playing") return `This game is ${STATUS[state.status]}`;
-  const acting = state.seats.filter((seat) => seat.choice !== null);
-  if (acting.some((seat) => seat.seat === state.viewer)) return "It is your turn";
+/** @param {TablePage} page */
+function headline({ table, latest, replay }) {
+  if (replay) return `Entry ${replay.at} of ${latest.number}`;
+  if (table.status !== "playing") return `This game is ${STATUS[table.status]}`;
+  const acting = table.seats.filter((seat) => seat.choice !== null);
+  if (acting.some((seat) => seat.seat === table.viewer)) return "It is your turn";
   return `${acting.map(seatName).join(" and ") || "Nobody"} ${acting.length > 1 ? "are" : "is"} to move`;
 }
 
-function sealView(app) {
-  const { sealed } = app;
-  if (!sealed) return nothing;
-  return sealed.broken ? html`<strong class="seal broken">The chain is broken: don't believe this server</strong>`
-    : html`<span class="seal good" title=${`Entries ${sealed.from + 1} to ${sealed.to} follow from the one before`}>✓ ${plural(sealed.to - sealed.from, "entry", "entries")} checked</span>`;
+/** @param {CheckedChain} chain */
+function chainView({ from, to, isBroken }) {
+  if (isBroken)
+    return html`<strong class="seal broken">The chain is broken: don't believe this server</strong>`;
+  const entries = `Entries ${from + 1} to ${to} follow from the one before`;
+  return html`<span class="seal good" title=${entries}>✓ ${plural(to - from, "entry", "entries")} checked</span>`;
 }
 
-function banners(app) {
-  const { link, refusal, notice } = app;
-  return html`${link.open ? nothing : html`<p class="banner away">The connection is lost. This is the table as of entry ${app.last}, ${ago(performance.now() - app.readAt)}. Trying again.</p>`}
-    ${refusal ? html`<p class="banner refusal"><b>Refused.</b> ${refusal.text} ${refusal.rule ? html`<a href="/rules/${refusal.rule}" target="_blank" rel="noopener">Rule ${refusal.rule}</a>` : nothing}
-      <button type="button" class="quiet" @click=${() => app.update({ refusal: null })}>Dismiss</button></p>` : nothing}
-    ${notice ? html`<p class="banner"><span>${notice.text} ${notice.link ? html`<input class="link" readonly aria-label="Link" .value=${notice.link} @focus=${(event) => event.target.select()}>` : nothing}</span>
-      <button type="button" class="quiet" @click=${() => app.update({ notice: null })}>Dismiss</button></p>` : nothing}`;
-}
+/** @param {TablePage} page */
+const header = (page) =>
+  html`<header class="top">${home}
+  <h1>${page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1><p class="turn">${headline(page)}</p>
+  ${when(page.chain, chainView)}
+  <button type="button" class="quiet" aria-pressed=${page.hasSounds} @click=${toggleSounds}>Sounds ${page.hasSounds ? "on" : "off"}</button></header>`;
 
-function boardModel(app) {
-  const { state, marked, replay } = app;
-  const legal = replay ? [] : app.legal;
-  const shown = marked ?? [...state.tickets, ...state.offer].find((ticket) => ticket.id === app.pinned);
+/** @param {keyof TablePage} banner */
+const dismissal = (banner) =>
+  html`<button type="button" class="quiet" @click=${() => update({ [banner]: null })}>Dismiss</button>`;
+
+/** @param {string} rule */
+const ruleLink = (rule) => html`<a href="/rules/${rule}" target="_blank" rel="noopener">Rule ${rule}</a>`;
+
+/** @param {string} link */
+const linkField = (link) =>
+  html`<input class="link" readonly aria-label="Link" .value=${link} @focus=${selectText}>`;
+
+/** @param {{ currentTarget: HTMLInputElement }} event */
+const selectText = (event) => event.currentTarget.select();
+
+/** @param {TablePage} page */
+const awayBanner = ({ latest, readAt }) =>
+  html`<p class="banner away">The connection is lost. This is the table as of entry ${
+    latest.number
+  }, ${ago(performance.now() - readAt)}. Trying again.</p>`;
+
+/** @param {TablePage} page */
+const banners = (page) =>
+  html`${page.isConnected ? nothing : awayBanner(page)}
+  ${when(
+    page.refusal,
+    ({ text, rule }) =>
+      html`<p class="banner refusal"><b>Refused.</b> ${text} ${when(rule, ruleLink)}
+    ${dismissal("refusal")}</p>`,
+  )}
+  ${when(
+    page.notice,
+    ({ text, link }) =>
+      html`<p class="banner"><span>${text} ${when(link, linkField)}</span>
+    ${dismissal("notice")}</p>`,
+  )}`;
+
+/** What lies on the board, and what may be done there. @param {TablePage} page */
+function boardModel({ table, latest, replay, newRoutes, pointed, pinnedTicket }) {
+  const pinned = [...table.tickets, ...table.offer].find((ticket) => ticket.id === pinnedTicket);
+  const shown = pointed ?? (pinned && pointedBy(pinned));
+  const claims = replay ? [] : offersOf(latest, "claim_route");
   return {
-    state, closed: new Set(state.closed), latest: app.latest,
-    claims: new Set(ofType(legal, "claim_route").map((offer) => offer.command.route)),
-    cities: new Set(legal.map((offer) => offer.command.city).filter(Boolean)),
-    marked: new Set(shown?.way), ends: new Set(shown?.ends ?? (shown ? [shown.a, shown.b] : [])),
-    onRoute: (route) => app.onRoute(route), onCity: (city) => app.onCity(city),
+    table,
+    newRoutes,
+    legalRoutes: new Set(claims.map((offer) => offer.command.route)),
+    legalCities: new Set(replay ? [] : latest.legal?.map((offer) => cityOf(offer.command))),
+    pointedRoutes: new Set(shown?.routes),
+    pointedCities: new Set(shown?.cities),
+    onRoute: chooseOnRoute,
+    onCity: chooseInCity,
   };
 }
 
-const cardsView = (app) => html`${app.state.status === "waiting" ? nothing : html`<section class="panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>
-  ${marketView(app)}<p class="facts">${plural(app.state.discards, "discard")} · tickets: ${Object.entries(app.state.ticket_decks).map(([deck, count]) => `${count} ${deck}`).join(", ") || "none"}</p></section>`}
-  ${handView(app)}`;
+/** @param {TableState} table */
+const stocks = ({ discards, ticket_decks }) => {
+  const decks = Object.entries(ticket_decks).map(([deck, count]) => `${count} ${deck}`);
+  return html`<p class="facts">${plural(discards, "discard")} · tickets: ${decks.join(", ") || "none"}</p>`;
+};
 
-/** The whole page. Beside a tall board the cards stand with what may be done. */
-export function page(app) {
-  const { state } = app;
-  const isTall = app.drawing.height > 1.1 * app.drawing.width;
-  const cards = cardsView(app);
-  return html`${header(app)}${banners(app)}
-    <main id="main" class="table ${state.status}">
+/** @param {TablePage} page */
+const cardsView = (page) =>
+  html`${
+    page.table.status === "waiting"
+      ? nothing
+      : html`<section class="panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>
+  ${marketView(page)}${stocks(page.table)}</section>`
+  }
+  ${handView(page)}`;
+
+/** What leads away from the game as it is played. @param {TablePage} page @param {MyGame} mine */
+const links = ({ table, latest }, mine) =>
+  html`<p class="links">
+  <button type="button" class="quiet" @click=${() => startReplay(latest.number)}>Look back through the game</button>
+  ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
+
+/** The whole page. Beside a tall board the cards stand with what may be done. @param {TablePage} page @param {MyGame} mine */
+export function tablePage(page, mine) {
+  const { board, table } = page;
+  const isTall = board.height > 1.1 * board.width;
+  const cards = cardsView(page);
+  return html`${header(page)}${banners(page)}
+    <main id="main" class="table ${table.status}">
       <div class="center">
-        ${replayView(app)}
-        <div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(app.drawing, boardModel(app))}</div>
-        ${boardKey(app.drawing)}
+        ${when(page.replay, (replay) => replayView(page, replay))}
+        <div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(board, boardModel(page))}</div>
+        ${boardKey(board)}
         ${isTall ? nothing : cards}
-        ${movesView(app)}
+        ${movesView(page)}
       </div>
-      <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${isTall ? cards : nothing}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}
-        ${state.status === "over" || app.replay ? nothing : html`<p class="links"><button type="button" class="quiet" @click=${() => app.startReplay(app.last)}>Look back through the game</button>
-          ${app.mine.host && state.status === "playing" ? html`<button type="button" class="quiet" @click=${() => confirmEnd(app)}>End the game …</button>` : nothing}</p>`}</div>
-    </main>${dialogView(app)}`;
+      <div class="side">
+        ${table.status === "waiting" ? waitingView(page, mine) : nothing}
+        ${when(table.result, (result) => resultView(table, result))}${actionsView(page)}${isTall ? cards : nothing}
+        ${table.status === "waiting" ? nothing : seatsView(page)}${ticketsView(page)}
+        ${table.status === "over" || page.replay ? nothing : links(page, mine)}</div>
+    </main>${choiceView(page)}`;
 }

@@ -1,37 +1,56 @@
+// @ts-check
 // Before the start: free seats, invitations, and the start itself.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { confirmFree, seatBot } from "./host_actions.js";
 import { seatBadge } from "../board/marks.js";
+import { onSubmit, when } from "../shared/frame.js";
 import { plural, seatName } from "../shared/words.js";
+import { confirmFree, copyInvitation, seatBot, sitDown, start } from "./acting.js";
 
-/** Whether who looks may free a seat: the host, where somebody else sits. */
-const mayFree = (app, seat) => app.mine.host && seat.seated && app.now.viewer !== seat.seat;
+/** @import { SeatView } from "../api/openapi.js" */
+/** @import { MyGame } from "../api/my_games.js" */
+/** @import { TablePage } from "./table_state.js" */
 
-const joinForm = (app, seat) => html`<form class="join" @submit=${(event) => app.join(event, seat)}>
-  <label>Your name <input name="name" required maxlength="40" autocomplete="nickname" .value=${app.name}></label>
-  <button class="primary" ?disabled=${app.busy}>Take this seat</button></form>`;
+/** @param {TablePage} page @param {number} seat */
+const joinForm = ({ name, isBusy }, seat) =>
+  html`<form class="join" @submit=${onSubmit((field) => sitDown(seat, field("name")))}>
+  <label>Your name <input name="name" required maxlength="40" autocomplete="nickname" .value=${name}></label>
+  <button class="primary" ?disabled=${isBusy}>Take this seat</button></form>`;
 
-function freeSeat(app, seat) {
-  const { mine } = app;
-  const mayJoin = mine.token === undefined && (mine.invitedTo === undefined || mine.invitedTo === seat.seat);
-  return html`${mayJoin ? joinForm(app, seat.seat) : nothing}
-    ${mine.token !== undefined || mine.host ? html`<button type="button" @click=${() => app.copyInvitation(seat.seat)}>Copy an invitation</button>` : nothing}
-    ${mine.host ? html`<button type="button" ?disabled=${app.busy} @click=${() => seatBot(app, seat.seat)}>Let a bot sit here</button>` : nothing}`;
+/** What may be done with a seat where nobody sits. @param {TablePage} page @param {MyGame} mine @param {number} seat */
+function freeSeatActions(page, mine, seat) {
+  const sits = mine.token !== undefined;
+  const mayJoin = !sits && (mine.invitedTo === undefined || mine.invitedTo === seat);
+  return html`${mayJoin ? joinForm(page, seat) : nothing}
+    ${when(sits || mine.host, () => html`<button type="button" @click=${() => copyInvitation(seat)}>Copy an invitation</button>`)}
+    ${when(mine.host, () => html`<button type="button" ?disabled=${page.isBusy} @click=${() => seatBot(seat)}>Let a bot sit here</button>`)}`;
 }
 
-/** The table before its game starts. */
-export function waitingView(app) {
-  const { state, mine } = app;
-  if (state.status !== "waiting") return nothing;
-  const free = state.seats.filter((seat) => !seat.seated).length;
+/** @param {SeatView} seat */
+const sitter = (seat) => (seat.seated ? (seat.kind === "bot" ? `a bot, ${seat.policy}` : "is here") : "free");
+
+/** @param {TablePage} page @param {MyGame} mine @param {SeatView} seat */
+function seatRow(page, mine, seat) {
+  const isOwn = page.latest.viewer === seat.seat;
+  const mayFree = mine.host && seat.seated && !isOwn;
+  return html`<li class="seat free">${seatBadge(seat.seat)}
+      <div class="who"><span class="name">${seatName(seat)}</span>${when(isOwn, () => html`<span class="you">you</span>`)}
+        <span class="doing">${sitter(seat)}</span></div>
+      ${seat.seated ? nothing : freeSeatActions(page, mine, seat.seat)}
+      ${when(mayFree, () => html`<button type="button" class="quiet" ?disabled=${page.isBusy} @click=${() => confirmFree(seat)}>Free the seat of ${seatName(seat)} …</button>`)}</li>`;
+}
+
+/** The table before its game starts. @param {TablePage} page @param {MyGame} mine */
+export function waitingView(page, mine) {
+  const { seats } = page.table;
+  const free = seats.filter((seat) => !seat.seated).length;
   const mayStart = mine.token !== undefined || mine.host;
   return html`<section class="panel waiting" aria-labelledby="waiting-title"><h2 id="waiting-title">${free ? `${plural(free, "seat")} still free` : "Everybody is here"}</h2>
-    <ol class="seats">${state.seats.map((seat) => html`<li class="seat free">${seatBadge(seat.seat)}
-      <div class="who"><span class="name">${seatName(seat)}</span>${app.now.viewer === seat.seat ? html`<span class="you">you</span>` : nothing}
-        <span class="doing">${seat.seated ? (seat.kind === "bot" ? `a bot, ${seat.policy}` : "is here") : "free"}</span></div>
-      ${seat.seated ? nothing : freeSeat(app, seat)}
-      ${mayFree(app, seat) ? html`<button type="button" class="quiet" ?disabled=${app.busy} @click=${() => confirmFree(app, seat)}>Free the seat of ${seatName(seat)} …</button>` : nothing}</li>`)}</ol>
-    ${mayStart ? html`<button type="button" class="primary large" ?disabled=${app.busy || free > 0} @click=${() => app.start()}>Start the game</button>
-      ${free ? html`<p class="note">It can start when every seat is taken.</p>` : nothing}` : html`<p class="note">Whoever made the table, or sits at it, starts the game.</p>`}
+    <ol class="seats">${seats.map((seat) => seatRow(page, mine, seat))}</ol>
+    ${
+      mayStart
+        ? html`<button type="button" class="primary large" ?disabled=${page.isBusy || free > 0} @click=${start}>Start the game</button>
+      ${when(free, () => html`<p class="note">It can start when every seat is taken.</p>`)}`
+        : html`<p class="note">Whoever made the table, or sits at it, starts the game.</p>`
+    }
   </section>`;
 }

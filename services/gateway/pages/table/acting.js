@@ -1,0 +1,116 @@
+// @ts-check
+// What people do at a table: commands, seats, the start, and what a host may. The server says whether they may.
+import { ask, newKey, Problem } from "../api/api.js";
+import { freeSeat, invitationTo, myGame, takeSeat } from "../api/my_games.js";
+import { seatLetter, seatName } from "../shared/words.js";
+import { choose, closeChoice } from "./choosing.js";
+import { refresh, renew } from "./following.js";
+import { game, page, refuse, update } from "./table_state.js";
+
+/** @import { PlayerCommand, SeatView } from "../api/openapi.js" */
+
+const path = { game };
+
+/** Do something, with nothing else to be done meanwhile; show why where it is refused. @param {() => Promise<void>} action */
+async function attempt(action) {
+  update({ isBusy: true, refusal: null });
+  try {
+    await action();
+  } catch (error) {
+    refuse(error);
+  }
+  update({ isBusy: false });
+}
+
+/** Send a command. A second try is of the same key: it is executed once. @param {PlayerCommand} command */
+export function send(command) {
+  closeChoice();
+  const request = { path, body: command, token: myGame(game).token, key: newKey() };
+  const post = () => ask("POST /games/{game}/commands", request);
+  return attempt(async () => {
+    const { number } = await post().catch((error) =>
+      error instanceof Problem ? Promise.reject(error) : post(),
+    );
+    if (number !== undefined && page.latest.number < number) await refresh();
+  });
+}
+
+/** @param {number} seat @param {string} name */
+export const sitDown = (seat, name) =>
+  attempt(async () => {
+    await takeSeat(game, seat, name, myGame(game).invite);
+    await renew();
+  });
+
+/** Do something that makes an entry, and show it. @param {() => Promise<unknown>} action */
+const act = (action) =>
+  attempt(async () => {
+    await action();
+    await refresh();
+  });
+
+export function start() {
+  const { token, host = token } = myGame(game);
+  return act(() => ask("POST /games/{game}/start", { path, token: host, key: newKey() }));
+}
+
+/** @param {number} seat */
+export const seatBot = (seat) =>
+  act(() =>
+    ask("POST /games/{game}/seats/{seat}/bot", {
+      path: { game, seat },
+      body: { policy: "greedy" },
+      token: myGame(game).host,
+      key: newKey(),
+    }),
+  );
+
+/** Do something that was confirmed. @param {string} title @param {string} question @param {string} text @param {() => Promise<unknown>} action */
+function confirm(title, question, text, action) {
+  const run = () => {
+    closeChoice();
+    return act(action);
+  };
+  choose({ title, question, offers: [], confirmation: { text, run } });
+}
+
+/** Free a seat before the start, once the host has said so again. @param {SeatView} seat */
+export const confirmFree = (seat) =>
+  confirm(
+    `Free the seat of ${seatName(seat)}?`,
+    "Who sits there loses the seat. Ten seconds later somebody else can take it, or a bot.",
+    "Free the seat",
+    () => freeSeat(game, seat.seat),
+  );
+
+/** End a game that nobody plays on. */
+export const confirmEnd = () =>
+  confirm(
+    "End the game?",
+    "A game that nobody plays on is counted as it stands. This can't be undone.",
+    "End the game",
+    () => ask("POST /games/{game}/end", { path, token: myGame(game).host, key: newKey() }),
+  );
+
+/** @param {number} seat */
+export function copyInvitation(seat) {
+  const invite = invitationTo(game, seat);
+  const fragment = new URLSearchParams({ seat: String(seat), ...(invite ? { invite } : {}) });
+  return copy(`${location.origin}/table/${game}#${fragment}`, `The invitation to seat ${seatLetter(seat)}`);
+}
+
+/** Copy a link to what a replay shows. */
+export function copyMoment() {
+  const { at = page.latest.number, as = null } = page.replay ?? {};
+  const fragment = new URLSearchParams({ at: String(at), ...(as === null ? {} : { as }) });
+  return copy(`${location.origin}/table/${game}#${fragment}`, "The link to this moment");
+}
+
+/** @param {string} link @param {string} what */
+async function copy(link, what) {
+  const isCopied = await navigator.clipboard.writeText(link).then(
+    () => true,
+    () => false,
+  );
+  update({ notice: { text: isCopied ? `${what} is copied.` : `${what}:`, link } });
+}

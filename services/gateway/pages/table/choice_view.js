@@ -1,0 +1,51 @@
+// @ts-check
+// The dialog: a choice among legal commands, in groups by their title, or a question before something is done.
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { cards } from "../board/marks.js";
+import { when } from "../shared/frame.js";
+import { plural, upperFirst } from "../shared/words.js";
+import { commandButton } from "./actions_view.js";
+import { closeChoice, pointAtCommand } from "./choosing.js";
+
+/** @import { LegalCommand } from "../api/openapi.js" */
+/** @import { Choice, TablePage } from "./table_state.js" */
+
+const MOST_OPEN = 14; // offers of a dialog whose groups all stand open
+
+/** What is told of an offer within its group: its cards, or its detail. @param {LegalCommand} offer */
+function offerView({ command, detail, text }) {
+  if (!("cards" in command) || !command.cards) return upperFirst(detail || text);
+  const hasPassenger = "passenger" in command && command.passenger;
+  return html`${cards(command.cards)}${when(hasPassenger, () => html`<span class="note">with a passenger</span>`)}`;
+}
+
+/** A group of offers; of many, the groups are folded. @param {string} title @param {LegalCommand[]} offers @param {boolean} isBusy @param {boolean} isFolded */
+function groupView(title, offers, isBusy, isFolded) {
+  const choices = html`<div class="buttons">${offers.map((offer) => commandButton(offer, isBusy, "choice", offerView(offer)))}</div>`;
+  const point = () => pointAtCommand(offers[0].command);
+  if (!isFolded)
+    return html`<section class="group" @mouseenter=${point} @focusin=${point}><h3>${upperFirst(title)}</h3>${choices}</section>`;
+  return html`<details class="group" name="offers" @mouseenter=${point} @focusin=${point}>
+    <summary>${upperFirst(title)}<span class="note">${offers.length > 1 ? plural(offers.length, "way") : ""}</span></summary>${choices}</details>`;
+}
+
+/** @param {Choice} choice @param {boolean} isBusy */
+function choiceContent({ title, question, offers, confirmation }, isBusy) {
+  const groups = [...Map.groupBy(offers, (offer) => offer.title)];
+  const isFolded = groups.length > 1 && offers.length > MOST_OPEN;
+  return html`<div class="inside"><header><h2 id="dialog-title">${title}</h2>
+      <button type="button" class="quiet" @click=${closeChoice}>Close</button></header>
+    <p>${question}</p>
+    ${groups.map(([name, group]) => groupView(name, group, isBusy, isFolded))}
+    ${when(confirmation, ({ text, run }) => html`<p><button type="button" class="primary" @click=${run}>${text}</button></p>`)}
+    </div>`;
+}
+
+/** A click beside the dialog closes it. @param {{ target: Element }} event */
+const closeBeside = (event) => event.target.matches("dialog") && closeChoice();
+
+/** The dialog, open where there is a choice. @param {TablePage} page */
+export const choiceView = ({ choice, isBusy }) =>
+  html`<dialog aria-labelledby="dialog-title" @close=${closeChoice} @click=${closeBeside}>
+    ${choice ? choiceContent(choice, isBusy) : nothing}
+  </dialog>`;

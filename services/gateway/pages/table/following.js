@@ -1,0 +1,107 @@
+// @ts-check
+// The table as it is now: read at first, and again whenever an entry arrives.
+import { ask, Problem } from "../api/api.js";
+import { Connection } from "../api/connection.js";
+import { forgetSeat, myGame } from "../api/my_games.js";
+import { say } from "../shared/frame.js";
+import { sound } from "./sounds.js";
+import { game, page, offersOf, update } from "./table_state.js";
+
+/** @import { TableState } from "../api/openapi.js" */
+
+/** @type {Connection | undefined} */
+let connection;
+/** @type {string | undefined} */
+let tokenUsed; // for the last reading
+/** @type {Promise<void> | null} */
+let reading = null;
+/** @type {Promise<void> | null} */
+let nextReading = null;
+let isAnew = false; // the next reading asks for all moves
+
+/** The table after an entry, or the latest. @param {Record<string, string>} query */
+export const readTable = (query) =>
+  ask("GET /games/{game}/state", { path: { game }, query, token: myGame(game).token });
+
+/** Read the table and the board, and follow the game from then on. */
+export async function follow() {
+  const board = ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
+  const [drawing] = await Promise.all([board, refresh(true)]);
+  page.board = drawing;
+  connection = new Connection(game, page.latest.number, page.latest.head, {
+    entry: (number) => page.latest.number < number && refresh(),
+    anew: () => refresh(true),
+    state: ({ isOpen, isVoid }) => {
+      if (isOpen || isVoid) refresh().catch(() => {}); // a token that is void gives way to none
+      update({ isConnected: isOpen });
+    },
+    chain: (chain) => update({ chain }),
+  });
+  addEventListener("storage", goOnWithSeat);
+}
+
+/** Another tab sat down, or forgot the game: go on with what this browser knows now. */
+function goOnWithSeat() {
+  if (tokenUsed !== myGame(game).token) renew().catch(() => {});
+}
+
+/** Go on with the seat's token, or without one. */
+export function renew() {
+  connection?.renew();
+  return refresh(true);
+}
+
+/** Read the table. A reading that has begun may be older than this call: then once more after it, for all such calls. @returns {Promise<void>} */
+export function refresh(anew = false) {
+  isAnew ||= anew;
+  if (reading) {
+    nextReading ??= reading.catch(() => {}).then(() => refresh());
+    return nextReading;
+  }
+  nextReading = null;
+  reading = read(isAnew).finally(() => (reading = null));
+  isAnew = false;
+  return reading;
+}
+
+/** @param {boolean} anew */
+async function read(anew) {
+  const since = anew || !page.moves.length ? 0 : page.latest.number;
+  const { token } = myGame(game);
+  tokenUsed = token;
+  const query = { since: String(since), ...(token ? { legal: "true" } : {}) };
+  const latest = await readTable(query).catch((error) => readWithoutSeat(error, since));
+  if (since) announce(latest);
+  if (!offersOf(latest, "keep_tickets").length) page.chosenTickets = new Set();
+  update({
+    latest,
+    readAt: performance.now(),
+    moves: since ? [...page.moves, ...latest.moves] : latest.moves,
+    ...(page.replay
+      ? {}
+      : { table: latest, newRoutes: new Set(since ? latest.moves.flatMap((move) => move.routes) : []) }),
+  });
+}
+
+/** The seat was freed, or its token withdrawn: go on as one who watches. @param {unknown} error @param {number} since */
+function readWithoutSeat(error, since) {
+  if (!(error instanceof Problem && error.status === 401 && myGame(game).token)) throw error;
+  forgetSeat(game);
+  tokenUsed = undefined;
+  page.notice = {
+    text: "You don't hold a seat here any more: the host has freed it, or its token was withdrawn.",
+  };
+  connection?.renew();
+  return readTable({ since: String(since) });
+}
+
+/** Whether it is the viewer's turn. @param {TableState} table */
+const isOwnTurn = (table) => table.seats.some((seat) => seat.seat === table.viewer && seat.choice !== null);
+
+/** Say what is new, in words, and by a tone where tones are on. @param {TableState} latest */
+function announce(latest) {
+  const text = latest.moves.flatMap((move) => move.text).join(" ");
+  if (text) say(text);
+  if (isOwnTurn(latest) && !isOwnTurn(page.latest)) sound("turn");
+  else if (latest.moves.some((move) => move.seat !== latest.viewer)) sound("move");
+}

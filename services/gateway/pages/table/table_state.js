@@ -1,0 +1,103 @@
+// @ts-check
+// What the page of a table shows. Actions change it by `update`, and it is drawn anew.
+import { reasonOf, say } from "../shared/frame.js";
+import { Problem } from "../api/api.js";
+import { myName } from "../api/my_games.js";
+
+/** @import { BoardDrawing, LegalCommand, Move, PlayerCommand, TableState, TicketState } from "../api/openapi.js" */
+/** @import { CheckedChain } from "../api/connection.js" */
+
+/** What is pointed at on the board. @typedef {{ routes: string[], cities: string[] }} Pointed */
+/**
+ * What is asked before something is done: which of these commands, or whether to do it.
+ * @typedef {object} Choice
+ * @property {string} title
+ * @property {string} question
+ * @property {LegalCommand[]} offers
+ * @property {{ text: string, run: () => void }} [confirmation]
+ */
+/**
+ * A game looked back through.
+ * @typedef {object} Replay
+ * @property {number} at the entry after which the table is shown
+ * @property {string | null} as whose view it is; null: one's own
+ * @property {number} speed
+ * @property {boolean} isPlaying
+ * @property {Move[] | null} moves as they were told to another viewer
+ */
+/**
+ * @typedef {object} TablePage
+ * @property {string} game
+ * @property {string} name that the viewer sat down with last
+ * @property {BoardDrawing} board
+ * @property {TableState} table that is shown: the latest, or one of a replay
+ * @property {TableState} latest
+ * @property {number} readAt when the latest was read, as performance.now() counts
+ * @property {Move[]} moves all up to the latest
+ * @property {Set<string>} newRoutes claimed by the last moves that are shown
+ * @property {Replay | null} replay
+ * @property {boolean} isConnected
+ * @property {CheckedChain | null} chain
+ * @property {boolean} isBusy a command is on its way
+ * @property {Choice | null} choice that is open
+ * @property {Set<number>} chosenTickets their places in the offer
+ * @property {Pointed | null} pointed
+ * @property {string | null} pinnedTicket whose way is shown while nothing is pointed at
+ * @property {{ text: string, rule: string } | null} refusal
+ * @property {{ text: string, link?: string } | null} notice
+ * @property {boolean} hasSounds
+ */
+
+export const game = location.pathname.split("/")[2];
+
+/** The state of the page; board and tables are there before it is drawn first. */
+export const page = /** @type {TablePage} */ ({
+  game,
+  name: myName(),
+  moves: /** @type {Move[]} */ ([]),
+  newRoutes: new Set(),
+  replay: null,
+  isConnected: true,
+  chain: null,
+  isBusy: false,
+  choice: null,
+  chosenTickets: new Set(),
+  pointed: null,
+  pinnedTicket: null,
+  refusal: null,
+  notice: null,
+});
+
+let draw = () => {};
+
+/** Have the page drawn by this from now on. @param {() => void} drawing */
+export function drawWith(drawing) {
+  draw = drawing;
+  draw();
+}
+
+/** @param {Partial<TablePage>} change */
+export function update(change) {
+  Object.assign(page, change);
+  draw();
+}
+
+/** Show why something was refused. @param {unknown} error */
+export function refuse(error) {
+  const refusal = { text: reasonOf(error), rule: error instanceof Problem ? error.rule : "" };
+  say(`Refused: ${refusal.text}`);
+  update({ refusal });
+}
+
+/** The moves as the viewer is told them: in a replay, the viewer whose view it is. @param {TablePage} page */
+export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;
+
+/** @template {PlayerCommand["type"]} T @typedef {LegalCommand & { command: Extract<PlayerCommand, { type: T }> }} Offer */
+
+/** The legal commands of a type. @template {PlayerCommand["type"]} T @param {TableState} table @param {T} type */
+export const offersOf = ({ legal }, type) =>
+  /** @type {Offer<T>[]} */ ((legal ?? []).filter((offer) => offer.command.type === type));
+
+/** A ticket by the names of its cities. @param {BoardDrawing} board @param {TicketState} ticket */
+export const ticketName = ({ cities }, { a, b }) =>
+  [a, b].map((id) => cities.find((city) => city.id === id)?.name ?? id).join(" – ");
