@@ -22,6 +22,7 @@ from services.trains.given_cards import (
     NO_SEED,
     PLAYERS,
     TooFewDestinationsError,
+    choose_map,
     play_game,
 )
 from services.trains.player_state import (
@@ -34,7 +35,6 @@ from services.trains.player_state import (
     may_acquire,
     parse_connection,
 )
-from services.trains.tournament import choose_map
 
 TOO_FEW_DESTINATIONS: Final = "error: not enough destinations"
 
@@ -57,7 +57,7 @@ TOURNAMENT_PLAYERS: Final = _players_schema(50)
 
 def answer_reachability(values: Sequence[object]) -> bool:
     """Whether a path of connections joins two cities."""
-    start, end, map_json = _require_values(values, "city, city, map")
+    start, end, map_json = require_values(values, "city, city, map")
     form = read_trains_map(map_json)
     ids = {city.name: city.id for city in form.cities}
     ends = frozenset(_city_id(ids, city) for city in (start, end))
@@ -73,14 +73,14 @@ def _city_id(ids: Mapping[str, str], city: object) -> str:
 
 def answer_legality(values: Sequence[object]) -> bool:
     """Whether the player may acquire a connection."""
-    map_json, player_state, wanted = _require_values(values, "map, player state, connection")
+    map_json, player_state, wanted = require_values(values, "map, player state, connection")
     game_state = build_game_state(read_trains_map(map_json), read_value(STATE, player_state))
     return may_acquire(game_state, parse_connection(read_value(CONNECTION, wanted)))
 
 
 def answer_strategy(values: Sequence[object]) -> str | list[str | int]:
     """The answer of Hold-10 at its turn, as JSON."""
-    map_json, player_state = _require_values(values, "map, player state")
+    map_json, player_state = require_values(values, "map, player state")
     game_state = build_game_state(read_trains_map(map_json), read_value(STATE, player_state))
     command = hold_10(game_state, 0, legal(game_state, 0), SeatRandom(NO_SEED, 0))
     assert isinstance(command, ClaimRoute | RequestCards), "a turn has no other commands"
@@ -89,7 +89,7 @@ def answer_strategy(values: Sequence[object]) -> str | list[str | int]:
 
 def answer_game(values: Sequence[object]) -> str | list[object]:
     """The result of a game with given cards: the names of each rank, and of the removed players."""
-    map_json, players_json, cards_json = _require_values(values, "map, players, cards")
+    map_json, players_json, cards_json = require_values(values, "map, players, cards")
     form = read_trains_map(map_json)
     players, cards = read_value(GAME_PLAYERS, players_json), read_value(DECK, cards_json)
     try:
@@ -101,7 +101,7 @@ def answer_game(values: Sequence[object]) -> str | list[object]:
 
 def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
     """The result of a tournament whose games all have the same cards: the winners, and the removed players."""
-    map_json, players_json, cards_json = _require_values(values, "map, players, cards")
+    map_json, players_json, cards_json = require_values(values, "map, players, cards")
     form = read_trains_map(map_json)
     players, cards = read_value(TOURNAMENT_PLAYERS, players_json), read_value(DECK, cards_json)
 
@@ -124,7 +124,8 @@ def answer_case(solver: CaseSolver, values: Sequence[object]) -> object:
         raise InvalidInputError("", f"there can be no such game: {refusal.reason}") from None
 
 
-def _require_values(values: Sequence[object], names: str) -> Sequence[object]:
+def require_values(values: Sequence[object], names: str) -> Sequence[object]:
+    """The values, as many as `names` has (separated by commas). Raises InvalidInputError."""
     count = len(names.split(", "))
     if len(values) != count:
         raise InvalidInputError("", f"must hold {count} JSON values ({names}), not {len(values)}")

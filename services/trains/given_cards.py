@@ -1,16 +1,17 @@
-"""A game of Trains with given cards and known strategies, played by the ordinary core.
+"""A game of Trains with given cards and known strategies, played by the ordinary core; and the choice of its map.
 
-Only chance is replaced: the game starts from a position before the deal, with the cards in the given order and
-the destinations in the order of their names.
+Only chance is replaced: the game starts from a position before the deal, with the cards in the given order and the
+destinations in the order of their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.codec import pack_envelope
 from schemas.commands import (
     ClaimRoute,
     Command,
@@ -21,7 +22,8 @@ from schemas.commands import (
     StartGame,
     TakeSeat,
 )
-from schemas.errors import LedgerlineError
+from schemas.errors import InvalidInputError, LedgerlineError
+from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
@@ -33,6 +35,7 @@ from services.referee.rules.board import build_board, with_pair_tickets
 from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.setup.complexity_limits import require_within_limits
 from services.tournament.knock_out import GameOutcome, game_outcome
+from services.trains.player_state import MAX_SEATS
 
 GAME_ID: Final = "given-cards"
 NO_SEED: Final = "00" * 32  # nothing is shuffled
@@ -48,7 +51,7 @@ class TooFewDestinationsError(LedgerlineError):
 
 
 def cheat(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
-    """Keep destinations as Hold-10 does, then claim a connection that doesn't exist."""
+    """Keep destinations by Hold-10, then claim a connection that doesn't exist."""
     if any(isinstance(command, KeepTickets) for command in commands):
         return hold_10(state, seat, commands, seat_random)
     return NOT_ON_ANY_MAP
@@ -74,24 +77,25 @@ def start_game(form: BoardForm, seats: int, cards: Sequence[str] | None) -> Game
     """The state with hands dealt, in which the first player has to choose its destinations.
 
     Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
-    state = GameState()
-
-    def apply(command: Command) -> None:
-        decide_envelope(state, CommandEnvelope("start", GAME_ID, None, command), 0, NO_SEED)
-
     try:
-        apply(creation_command(form, seats, cards))
+        return begin_game(creation_command(form, seats, cards))[0]
     except CommandRefusedError as refusal:
         raise TooFewDestinationsError(refusal.reason) if refusal.rule == "SETUP-4" else refusal from None
-    for seat in range(seats):
-        apply(TakeSeat(f"player {seat + 1}"))
-    apply(StartGame())
-    return state
+
+
+def begin_game(creation: CreateGame) -> tuple[GameState, list[Event]]:
+    """The game that is so created, with its seats taken, once it is started; and its events. Raises
+    CommandRefusedError."""
+    state, events = GameState(), list[Event]()
+    seats: Iterable[Command] = (TakeSeat(f"player {seat + 1}", seat) for seat in range(len(creation.seats)))
+    for command in (creation, *seats, StartGame()):
+        events += decide_envelope(state, CommandEnvelope("start", GAME_ID, None, command), 0, NO_SEED)
+    return state, events
 
 
 def creation_command(form: BoardForm, seats: int, cards: Sequence[str] | None) -> CreateGame:
-    """What creates a game whose turns go by seat. With given cards, which need not have every colour, the
-    destinations come in order too, the first ones not yet kept; else all is shuffled (None)."""
+    """The creation of a game whose turns go by seat. With given cards, which need not have every colour, the destinations
+    come in order too, the first ones not yet kept; with None all is shuffled."""
     position = None if cards is None else _given_decks(form, cards)
     return CreateGame(
         tuple(SeatPlan() for _ in range(seats)),
@@ -110,3 +114,25 @@ def _given_decks(form: BoardForm, cards: Sequence[str]) -> Position:
         for ticket in islice(with_pair_tickets(board, PAIR_POINTS).tickets.values(), MAX_OFFERED_IN_ALL)
     ]
     return Position(turn=None, deck=tuple(cards), ticket_decks={"regular": tuple(destinations)})
+
+
+def choose_map(suggestions: Iterable[BoardForm], players: int, cards: Sequence[str] | None) -> BoardForm:
+    """The first suggested map on which the largest game of so many players can begin, with these cards (None: shuffled).
+
+    Raises what forbids a game on the last of them: TooFewDestinationsError (also if nothing is suggested),
+    CommandRefusedError, or InvalidInputError (the map is too large for a log)."""
+    refusal: LedgerlineError = TooFewDestinationsError("nobody suggests a map")
+    for form in suggestions:
+        try:
+            _require_game(form, min(players, MAX_SEATS), cards)
+        except (TooFewDestinationsError, CommandRefusedError, InvalidInputError) as error:
+            refusal = error
+        else:
+            return form
+    raise refusal
+
+
+def _require_game(form: BoardForm, seats: int, cards: Sequence[str] | None) -> None:
+    """Raise unless such a game can be logged and begin."""
+    pack_envelope(CommandEnvelope("new", GAME_ID, None, creation_command(form, seats, cards)))
+    start_game(form, seats, cards)

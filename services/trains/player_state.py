@@ -1,4 +1,4 @@
-"""The player state of Trains, which a player gets at its turn, as a state of the core."""
+"""The player state of Trains, which a player gets at its turn, as a state of the core; connections and commands as JSON."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from services.referee.rules.position_game import start_from_position
 from services.referee.rules.rulesets.trains import TRAINS
 
 MIN_SEATS, MAX_SEATS = TRAINS.rule_options.seats_least, TRAINS.rule_options.seats_most
+MORE_CARDS: Final = "more cards"
 MAX_CARS: Final = 100  # a state may come from a game with other rule options
 
 Colour = Literal["red", "blue", "green", "white"]
@@ -41,7 +42,7 @@ class Own:
 
 @contract()
 class PlayerState:
-    """A player's own part, and what the other players have acquired, in turn order after it."""
+    """A player's own part, and the connections of the other players, in turn order after it."""
 
     this: Own
     acquired: Annotated[tuple[Acquired, ...], Field(max_length=MAX_SEATS - 1)]
@@ -77,7 +78,7 @@ def routes_by_connection(board: Board) -> dict[Connection, str]:
 
 
 def route_owners(routes: Mapping[Connection, str], player_state: PlayerState) -> dict[str, Seat]:
-    """The owner of each route. Outside cases sometimes give one route to two players; then the first has it."""
+    """The owner of each route; the first one, if a case of others gives it to two. Raises InvalidInputError."""
     owners: dict[str, Seat] = {}
     for seat, acquired in enumerate((player_state.this.acquired, *player_state.acquired)):
         for wanted in acquired:
@@ -89,17 +90,21 @@ def route_owners(routes: Mapping[Connection, str], player_state: PlayerState) ->
 
 
 def parse_connection(wanted: tuple[str, str, str, int]) -> Connection:
-    """A connection from the form of Trains: city, city, colour, length."""
+    """The connection that a value in the form of Trains names: city, city, colour, length."""
     a, b, color, length = wanted
     return Connection(a, b, length, color)
+
+
+def connection_json(connection: Connection) -> list[str | int]:
+    """A connection in the form of Trains: city, city, colour, length."""
+    return [connection.a, connection.b, connection.color, connection.length]
 
 
 def command_json(command: ClaimRoute | RequestCards, board: Board) -> str | list[str | int]:
     """A command in the form of Trains: `more cards`, or the connection."""
     if isinstance(command, RequestCards):
-        return "more cards"
-    wanted = connection_of(board, command.route)
-    return [wanted.a, wanted.b, wanted.color, wanted.length]
+        return MORE_CARDS
+    return connection_json(connection_of(board, command.route))
 
 
 def may_acquire(state: GameState, wanted: Connection) -> bool:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
+from schemas.boards.form import BoardForm
 from schemas.boards.trains import COLORS, write_trains_map
 from schemas.commands import Leave, PlayerCommand
 from schemas.field_types import Seat
 from services.bots.policies.trains_strategies import Connection
+from services.referee.rules import GameState
 from services.referee.rules.state import TICKETS
 from services.tournament.knock_out import GameOutcome, game_outcome
 from services.trains.player_state import routes_by_connection
-from services.trains_server.call_arguments import cards_in_hand, offered_destinations, player_state_json
 from services.trains_server.peer_connection import PeerFailedError
+from services.trains_server.protocol_calls import cards_in_hand, offered_destinations, player_state_json
 from services.trains_server.remote_player import RemotePlayer
-from services.trains_server.table_port import Table, Turn
 
 
 async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> GameOutcome:
@@ -86,3 +88,37 @@ async def _tell_results(
     seats = [seat for rank in outcome.ranks for seat in rank if seat not in failed]
     results = await asyncio.gather(*(fails(seat) for seat in seats))
     return {seat for seat, has_failed in zip(seats, results, strict=True) if has_failed}
+
+
+class Turn(NamedTuple):
+    """The seat that the game waits for, and the game as this seat sees it."""
+
+    seat: Seat
+    state: GameState
+
+
+class Table(Protocol):
+    """One game; its seats are numbered in turn order."""
+
+    game: str  # its id, where it is logged
+
+    async def next_turn(self) -> Turn | None:
+        """Who is to act; None when the game is over."""
+        ...
+
+    async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
+        """Decide a command of this seat; the game after it, as this seat sees it. What the rules refuse removes the
+        seat (CONDUCT-2)."""
+        ...
+
+    async def final_state(self) -> GameState:
+        """The game that is over, as everybody may see it."""
+        ...
+
+
+class TableOpener(Protocol):
+    """Opens tables."""
+
+    async def open_table(self, form: BoardForm, names: Sequence[str]) -> Table:
+        """A new game on this map, which has begun; the names are in turn order."""
+        ...

@@ -10,7 +10,8 @@ from schemas.boards.form import BoardForm
 from schemas.commands import ClaimRoute, KeepTickets, RequestCards
 from schemas.errors import InvalidInputError
 from services.bots.policies.trains_strategies import Connection, Destination
-from services.trains_server.call_answers import (
+from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
+from services.trains_server.protocol_calls import (
     MAX_ANSWER_BYTES,
     MAX_MAP_BYTES,
     read_action,
@@ -18,8 +19,6 @@ from services.trains_server.call_answers import (
     read_map,
     require_void,
 )
-from services.trains_server.peer_connection import PeerConnection, PeerFailedError
-from services.trains_server.time_limits import TimeLimits
 
 WRONG: Final = "answered wrongly"
 T = TypeVar("T")

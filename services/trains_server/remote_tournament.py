@@ -1,7 +1,7 @@
 """A knock-out of remote players: the map that one of them suggests, the rounds, the result.
 
-The games of a round are played side by side, since a table waits for one player at a time. What comes out doesn't
-depend on it.
+The games of a round are played side by side, since a table waits for one player at a time. The result doesn't depend
+on it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from schemas.boards.form import BoardForm
 from schemas.errors import LedgerlineError
 from services.tournament.knock_out import MIN_SIZE, GameOutcome, KnockOut, begin_knock_out, finish_round
 from services.trains_server.peer_connection import PeerFailedError
-from services.trains_server.remote_game import play_remote_game
+from services.trains_server.remote_game import Table, TableOpener, play_remote_game
 from services.trains_server.remote_player import RemotePlayer
-from services.trains_server.table_port import Table, TableOpener
 
 TOO_FEW_DESTINATIONS: Final = "error: not enough destinations"
 
@@ -48,7 +47,10 @@ class RemoteResult(NamedTuple):
 
 
 class Progress:
-    """Hears how a tournament goes on; this one says nothing of it."""
+    """Hears how a tournament goes on, and does nothing of it: subclasses may."""
+
+    def listen(self, host: str, port: int) -> None:
+        """Players can connect now."""
 
     def sign_up(self, name: str, count: int) -> None:
         """Somebody has signed up, as the last of so many."""
@@ -71,10 +73,10 @@ class RemoteTournament:
         players: Sequence[RemotePlayer],
         tables: TableOpener,
         choose_map: MapChooser,
-        progress: Progress | None = None,
+        progress: Progress,
     ) -> None:
         self._signed_up, self._tables, self._choose_map = tuple(players), tables, choose_map
-        self._progress = progress or Progress()
+        self._progress = progress
         self._players: tuple[RemotePlayer, ...] = ()  # those that have started
         self._games: list[PlayedGame] = []
 
@@ -131,7 +133,7 @@ class RemoteTournament:
 
 
 async def _suggestion(player: RemotePlayer) -> BoardForm | None:
-    """The map that the player suggests; None where it fails."""
+    """The map that the player suggests; None if it fails."""
     try:
         return await player.start()
     except PeerFailedError:

@@ -15,22 +15,22 @@ from pydantic import Field
 
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map
+from schemas.commands import CommandEnvelope, PlayerCommand
 from schemas.contract import Schema
-from schemas.errors import InvalidInputError
-from schemas.field_types import Text
+from schemas.field_types import Seat, Text
 from schemas.refusals import CommandRefusedError
-from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10, Destination
-from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value
+from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
+from services.referee.rules import GameState, decide_envelope
+from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value, require_values
+from services.trains.given_cards import GAME_ID, NO_SEED, choose_map, start_game
 from services.trains.player_state import PlayerState
-from services.trains.tournament import choose_map
-from services.trains_server.core_tables import CoreTables
-from services.trains_server.peer_connection import PeerFailedError
-from services.trains_server.server_calls import CALLS, Call, Setup
-from services.trains_server.sign_up import SignUp, SignUpRules
-from services.trains_server.strategy_player import StrategyPlayer
-from services.trains_server.tcp_client import ClientAnswers, ClientPlayer, sign_up_and_play
-from services.trains_server.tcp_server import run_tcp_tournament
-from services.trains_server.time_limits import ClockLimits
+from services.trains_server.client_players import StrategyPlayer
+from services.trains_server.peer_connection import ClockLimits, PeerFailedError
+from services.trains_server.protocol_calls import CALLS, Call
+from services.trains_server.remote_game import Table, Turn
+from services.trains_server.remote_tournament import Progress
+from services.trains_server.tcp_client import ClientAnswers, sign_up_and_play
+from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tournament
 
 T = TypeVar("T")
 LOOPBACK: Final = "127.0.0.1"
@@ -44,19 +44,8 @@ PLAYERS: Final[Schema[tuple[tuple[str, str], ...]]] = Schema(
 )
 
 
-class Cheat:
+class Cheat(StrategyPlayer):
     """Asks for a connection that doesn't exist at its first turn."""
-
-    def __init__(self) -> None:
-        self._honest = StrategyPlayer(HOLD_10)
-
-    def begin(self, setup: Setup) -> None:
-        """A game begins."""
-        self._honest.begin(setup)
-
-    def give_back(self, offered: list[Destination]) -> list[Destination]:
-        """As Hold-10 does."""
-        return self._honest.give_back(offered)
 
     def act(self, player_state: PlayerState) -> list[str | int]:
         """A connection of no map."""
@@ -64,7 +53,7 @@ class Cheat:
 
 
 class ToldSilence:
-    """Time limits that are over when somebody says that it is silent, however long the others take."""
+    """Time limits that end when somebody says that it is silent, however long the others take."""
 
     def __init__(self) -> None:
         self._silent: dict[str, asyncio.Event] = {}
@@ -89,7 +78,7 @@ class ToldSilence:
 
 
 class SilentAnswers:
-    """Answers as others do, until it falls silent at a call."""
+    """Answers a server's calls until it falls silent at one of them."""
 
     def __init__(self, answers: ClientAnswers, call: str, silence: asyncio.Event) -> None:
         self._answers, self._call, self._silence = answers, call, silence
@@ -107,25 +96,37 @@ class SilentAnswers:
 
 def answer_server_case(values: Sequence[object]) -> object:
     """The result of a tournament over TCP, in the form of the protocol. Raises InvalidInputError: a bad value."""
-    if len(values) != 3:
-        raise InvalidInputError("", f"must hold 3 JSON values (map, players, cards), not {len(values)}")
-    read_trains_map(values[0])  # the players suggest it as it is
-    players, cards = read_value(PLAYERS, values[1]), read_value(DECK, values[2])
+    map_json, players_json, cards_json = require_values(values, "map, players, cards")
+    read_trains_map(map_json)  # the players suggest it as it is
+    players, cards = read_value(PLAYERS, players_json), read_value(DECK, cards_json)
 
     async def play() -> object:
         async with asyncio.timeout(CASE_S):
-            return await play_case(values[0], players, cards)
+            return await play_case(map_json, players, cards)
 
     return asyncio.run(play())
 
 
+class Arrivals(Progress):
+    """Has the port once the server listens, and the names as they sign up."""
+
+    def __init__(self) -> None:
+        self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.names: asyncio.Queue[str] = asyncio.Queue()
+
+    def listen(self, host: str, port: int) -> None:
+        """See `Progress`."""
+        self.port.set_result(port)
+
+    def sign_up(self, name: str, count: int) -> None:
+        """See `Progress`."""
+        self.names.put_nowait(name)
+
+
 async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards: Sequence[str]) -> object:
     """Let these players, each a name and a kind, sign up one after the other and play."""
-    limits, listening = ToldSilence(), asyncio.get_running_loop().create_future()
-    signed_up: asyncio.Queue[int] = asyncio.Queue()
-    sign_up = SignUp(
-        SignUpRules(max_players=len(players)), limits, lambda name, count: signed_up.put_nowait(count)
-    )
+    limits, arrivals = ToldSilence(), Arrivals()
+    sign_up = SignUp(SignUpRules(max_players=len(players)), limits, arrivals)
     refusals: list[CommandRefusedError] = []
 
     def choose(forms: Sequence[BoardForm], count: int) -> BoardForm:
@@ -135,18 +136,14 @@ async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards:
             refusals.append(refusal)
             raise
 
-    server = asyncio.ensure_future(
-        run_tcp_tournament(
-            sign_up, CoreTables(cards), choose, host=LOOPBACK, port=0, on_listening=listening.set_result
-        )
-    )
+    server = asyncio.ensure_future(run_tcp_tournament(sign_up, CoreTables(cards), choose, (LOOPBACK, 0)))
     clients = []
     try:
-        await asyncio.wait((server, listening), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((server, arrivals.port), return_when=asyncio.FIRST_COMPLETED)
         for name, kind in players:
             answers = _answers_of(kind, map_json, limits.silence_of(name))
-            clients.append(asyncio.ensure_future(_play(name, answers, listening.result())))
-            await signed_up.get()
+            clients.append(asyncio.ensure_future(_play(name, answers, arrivals.port.result())))
+            await arrivals.names.get()
         result = await server
     finally:
         for task in (*clients, server):
@@ -165,12 +162,48 @@ async def _play(name: str, answers: ClientAnswers | SilentAnswers, port: int) ->
 
 
 def _answers_of(kind: str, map_json: object, silence: asyncio.Event) -> ClientAnswers | SilentAnswers:
-    player: ClientPlayer = (
-        Cheat() if kind == "Cheat" else StrategyPlayer(HOLD_10 if kind == "Hold-10" else BUY_NOW)
-    )
+    player = Cheat(HOLD_10) if kind == "Cheat" else StrategyPlayer(HOLD_10 if kind == "Hold-10" else BUY_NOW)
     answers = ClientAnswers(player, map_json)
     return SilentAnswers(answers, kind.removeprefix(BAD), silence) if kind.startswith(BAD) else answers
 
 
-SERVER_KINDS: Final[Mapping[str, CaseSolver]] = {"10-xserver": answer_server_case}
-ALL_KINDS: Final[Mapping[str, CaseSolver]] = {**KINDS, **SERVER_KINDS}
+ALL_KINDS: Final[Mapping[str, CaseSolver]] = {**KINDS, "10-xserver": answer_server_case}
+
+
+# -- tables for cases and tests: on the rules alone, with given cards and no log -----------------
+
+
+class CoreTable:
+    """A game that is decided in this process."""
+
+    game = ""
+
+    def __init__(self, state: GameState) -> None:
+        self._state = state
+
+    async def next_turn(self) -> Turn | None:
+        """See `Table`. The state has all cards; nothing of others is read from it."""
+        if self._state.result:
+            return None
+        (seat,) = self._state.pending_choices
+        return Turn(seat, self._state)
+
+    async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
+        """See `Table`."""
+        decide_envelope(self._state, CommandEnvelope("move", GAME_ID, seat, command), 0, NO_SEED)
+        return self._state
+
+    async def final_state(self) -> GameState:
+        """See `Table`."""
+        return self._state
+
+
+class CoreTables:
+    """Opens tables that all have these cards."""
+
+    def __init__(self, cards: Sequence[str]) -> None:
+        self._cards = cards
+
+    async def open_table(self, form: BoardForm, names: Sequence[str]) -> Table:
+        """See `TableOpener`."""
+        return CoreTable(start_game(form, len(names), self._cards))

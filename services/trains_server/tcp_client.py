@@ -8,10 +8,10 @@ from typing import Final, Protocol
 
 from services.bots.policies.trains_strategies import Destination
 from services.trains.player_state import PlayerState
-from services.trains_server.call_answers import VOID
-from services.trains_server.peer_connection import PeerConnection, PeerFailedError
-from services.trains_server.server_calls import (
+from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
+from services.trains_server.protocol_calls import (
     MAX_CALL_BYTES,
+    VOID,
     Call,
     Setup,
     read_call,
@@ -21,7 +21,6 @@ from services.trains_server.server_calls import (
     read_player_state,
     read_setup,
 )
-from services.trains_server.time_limits import TimeLimits
 
 SERVER: Final = "the server"  # who is waited for
 

@@ -1,40 +1,116 @@
-"""The server: it listens for the time of the sign-up, then plays one tournament, and is done."""
+"""The server: it listens while players sign up, then plays one tournament, and is done."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
 
 from schemas.errors import InvalidInputError
+from services.runtime.logging_setup import get_logger
+from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
+from services.trains_server.protocol_calls import MAX_ANSWER_BYTES, read_name
+from services.trains_server.remote_game import TableOpener
+from services.trains_server.remote_player import RemotePlayer
 from services.trains_server.remote_tournament import MapChooser, Progress, RemoteResult, RemoteTournament
-from services.trains_server.sign_up import SignUp
-from services.trains_server.table_port import TableOpener
+
+log = get_logger("trains-server")
+MAX_UNNAMED: Final = 200  # connections that have sent no name yet
+
+
+@dataclass(frozen=True, slots=True)
+class SignUpRules:
+    """The times and the numbers of players of a sign-up."""
+
+    wait_s: float = 20.0  # once, or twice
+    min_first: int = 5  # players with which the first wait is enough
+    min_players: int = 2  # else there is no tournament
+    max_players: int = 50  # end the wait at once
+    name_s: float = 3.0  # from connecting to the whole name
+    answer_s: float = 2.0  # to answer a call
+
+
+class SignUp:
+    """Takes in players, in the order of their names, until `wait` returns."""
+
+    def __init__(self, rules: SignUpRules, time_limits: TimeLimits, progress: Progress) -> None:
+        self.rules, self._time_limits, self.progress = rules, time_limits, progress
+        self.players: list[RemotePlayer] = []
+        self._is_open = True
+        self._full = asyncio.Event()
+        self._unnamed: dict[PeerConnection, asyncio.Task[object] | None] = {}  # with who welcomes them
+
+    async def wait(self) -> list[RemotePlayer]:
+        """The players, once there are enough or the time is over; none if they are too few."""
+        for least in (self.rules.min_first, self.rules.min_players):
+            with suppress(TimeoutError):
+                await self._time_limits.within(self.rules.wait_s, "sign-up", self._full.wait())
+            if len(self.players) >= least or self._full.is_set():
+                break
+        self._is_open = False
+        await self._cut_unnamed()
+        if len(self.players) >= self.rules.min_players:
+            return self.players
+        for player in self.players:
+            player.remove("too few signed up")
+        return []
+
+    async def _cut_unnamed(self) -> None:
+        tasks = [task for task in self._unnamed.values() if task is not None]
+        for connection in self._unnamed:
+            connection.cut()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take in somebody who has connected: asyncio calls it for every connection."""
+        connection = PeerConnection(reader, writer)
+        if not self._is_open or len(self._unnamed) >= MAX_UNNAMED:
+            connection.cut()
+            return
+        self._unnamed[connection] = asyncio.current_task()
+        try:
+            name = await self._read_name(connection)
+            self._add(name, connection)
+        except (TimeoutError, PeerFailedError, InvalidInputError) as error:
+            log.debug("not signed up", why=str(error) or "sent no name in time")
+            connection.cut()
+        finally:
+            del self._unnamed[connection]
+
+    async def _read_name(self, connection: PeerConnection) -> str:
+        received = connection.receive(MAX_ANSWER_BYTES)
+        return read_name(await self._time_limits.within(self.rules.name_s, "somebody", received))
+
+    def _add(self, name: str, connection: PeerConnection) -> None:
+        if not self._is_open or len(self.players) >= self.rules.max_players:
+            raise PeerFailedError("came too late")
+        if any(player.name == name for player in self.players):
+            raise InvalidInputError("name", f"{name} has signed up already")
+        self.players.append(RemotePlayer(name, connection, self._time_limits, self.rules.answer_s))
+        self.progress.sign_up(name, len(self.players))
+        if len(self.players) == self.rules.max_players:
+            self._full.set()
 
 
 async def run_tcp_tournament(
-    sign_up: SignUp,
-    tables: TableOpener,
-    choose_map: MapChooser,
-    *,
-    host: str,
-    port: int,
-    on_listening: Callable[[int], object] = lambda port: None,
-    progress: Progress | None = None,
+    sign_up: SignUp, tables: TableOpener, choose_map: MapChooser, address: tuple[str, int]
 ) -> RemoteResult:
-    """Sign players up at this address, and play their tournament; `on_listening` gets the port.
+    """Sign players up at this address (host and port), and play their tournament.
 
-    Raises InvalidInputError where nobody can listen there, and what opening a table does."""
+    Raises InvalidInputError if nobody can listen there, and what opening a table does."""
+    host, port = address
     try:
         server = await asyncio.start_server(sign_up.welcome, host, port)
     except OSError as error:
-        raise InvalidInputError(
-            "port", f"nobody can listen at {host}:{port}: {error.strerror or error}"
-        ) from None
+        reason = f"nobody can listen at {host}:{port}: {error.strerror or error}"
+        raise InvalidInputError("port", reason) from None
     try:
-        on_listening(server.sockets[0].getsockname()[1])
+        sign_up.progress.listen(host, server.sockets[0].getsockname()[1])
         players = await sign_up.wait()
         server.close()
-        return await RemoteTournament(players, tables, choose_map, progress).run()
+        return await RemoteTournament(players, tables, choose_map, sign_up.progress).run()
     finally:
         server.close()
         for player in sign_up.players:

@@ -181,7 +181,7 @@ ISOLATION_MUTANTS: Final = (
         "        return Leave()\n", "        raise\n", ("tests/trains_server/test_fuzzed_peers.py",),
     ),
     Mutant(
-        "a remote player's value may be as long as it likes", "P9", "services/trains_server/json_stream.py",
+        "a remote player's value may be as long as it likes", "P9", "services/trains_server/peer_connection.py",
         "if (end or len(self._buffer)) > max_bytes:", "if False:", ("tests/trains_server/test_json_stream.py",),
     ),
 )  # fmt: skip

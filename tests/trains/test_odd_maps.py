@@ -22,8 +22,7 @@ from services.referee.rules.board import build_board
 from services.text.commands import describe_command
 from services.text.formatting import tickets_suffix
 from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case
-from services.trains.given_cards import TooFewDestinationsError
-from services.trains.tournament import choose_map
+from services.trains.given_cards import TooFewDestinationsError, choose_map
 from services.verification.report.board_map import board_map
 from tests.rules.given import given as given_game
 from tests.trains.test_games import CARDS, MAP, PLAYER_STATE

@@ -13,17 +13,15 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 
 from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
-from services.trains.tournament import choose_map
-from services.trains_server.core_tables import CoreTables
+from services.trains.given_cards import choose_map
+from services.trains_server.client_players import StrategyPlayer
 from services.trains_server.peer_connection import READ_BYTES, PeerConnection, PeerFailedError
+from services.trains_server.protocol_calls import MAX_CALL_BYTES, Call, read_call
+from services.trains_server.remote_game import TableOpener
 from services.trains_server.remote_tournament import RemoteResult
-from services.trains_server.server_calls import MAX_CALL_BYTES, Call, read_call
-from services.trains_server.server_cases import LOOPBACK, ToldSilence
-from services.trains_server.sign_up import SignUp, SignUpRules
-from services.trains_server.strategy_player import StrategyPlayer
-from services.trains_server.table_port import TableOpener
+from services.trains_server.server_cases import LOOPBACK, Arrivals, CoreTables, ToldSilence
 from services.trains_server.tcp_client import ClientAnswers
-from services.trains_server.tcp_server import run_tcp_tournament
+from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tournament
 
 TEST_S = 120.0  # for a whole tournament, unless something hangs
 CITIES = ("Ash", "Bow", "Cam", "Dee", "Esk", "Fen", "Gap")
@@ -91,19 +89,11 @@ def play(
 
 
 async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object, tables: TableOpener) -> Played:
-    limits, listening = ToldSilence(), asyncio.get_running_loop().create_future()
-    signed_up: asyncio.Queue[int] = asyncio.Queue()
-    sign_up = SignUp(
-        SignUpRules(max_players=len(peers)), limits, lambda name, count: signed_up.put_nowait(count)
-    )
+    limits, arrivals = ToldSilence(), Arrivals()
+    sign_up = SignUp(SignUpRules(max_players=len(peers)), limits, arrivals)
     server = asyncio.ensure_future(
         run_tcp_tournament(
-            sign_up,
-            tables,
-            lambda forms, players: choose_map(forms, players, cards),
-            host=LOOPBACK,
-            port=0,
-            on_listening=listening.set_result,
+            sign_up, tables, lambda forms, players: choose_map(forms, players, cards), (LOOPBACK, 0)
         )
     )
     calls: dict[str, list[Call]] = {peer.name: [] for peer in peers}
@@ -112,9 +102,11 @@ async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object, t
         for peer in peers:
             silence = limits.silence_of(peer.name)
             clients.append(
-                asyncio.ensure_future(run_peer(peer, await listening, calls[peer.name], silence, map_json))
+                asyncio.ensure_future(
+                    run_peer(peer, await arrivals.port, calls[peer.name], silence, map_json)
+                )
             )
-            await signed_up.get()
+            await arrivals.names.get()
         return Played(await server, calls)
     finally:
         await asyncio.gather(*clients)  # the server has closed all connections

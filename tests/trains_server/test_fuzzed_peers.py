@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from services.trains_server.server_calls import CALLS, Call
+from services.trains_server.protocol_calls import CALLS, Call
 from tests.long_runs import long_after
 from tests.trains_server.peers import MAP, Misdeed, Peer, Played, cards_of, play
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from services.trains_server.json_stream import MAX_DEPTH, BadJsonError, JsonStream
+from services.trains_server.peer_connection import MAX_DEPTH, BadJsonError, JsonStream
 
 BLANKS = " \t\r\n" * 1_000
 VALUES: list[object] = [

@@ -9,9 +9,8 @@ from itertools import groupby
 
 import pytest
 
-from services.trains_server.call_answers import MAX_ANSWER_BYTES
+from services.trains_server.protocol_calls import MAX_ANSWER_BYTES, Call
 from services.trains_server.remote_tournament import PlayedGame
-from services.trains_server.server_calls import Call
 from tests.trains_server.peers import MAP, Misdeed, Peer, Played, cards_of, play
 
 ANN, BOB, CYD = Peer("Ann"), Peer("Bob", "hold-10"), Peer("Cyd")

@@ -8,11 +8,10 @@ from typing import TypeVar
 
 import pytest
 
-from services.trains_server.core_tables import CoreTables
 from services.trains_server.peer_connection import READ_BYTES
-from services.trains_server.server_cases import LOOPBACK
-from services.trains_server.sign_up import MAX_UNNAMED, SignUp, SignUpRules
-from services.trains_server.tcp_server import run_tcp_tournament
+from services.trains_server.remote_tournament import Progress
+from services.trains_server.server_cases import LOOPBACK, Arrivals, CoreTables
+from services.trains_server.tcp_server import MAX_UNNAMED, SignUp, SignUpRules, run_tcp_tournament
 
 T = TypeVar("T")
 TEST_S = 120.0
@@ -58,15 +57,14 @@ class Scene:
 
     def __init__(self, rules: SignUpRules) -> None:
         self.clock = MovedClock()
-        self.names: asyncio.Queue[str] = asyncio.Queue()
-        self.sign_up = SignUp(rules, self.clock, lambda name, count: self.names.put_nowait(name))
-        self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.arrivals = Arrivals()
+        self.sign_up = SignUp(rules, self.clock, self.arrivals)
         self.writers: list[asyncio.StreamWriter] = []
 
     async def run(self) -> list[str]:
         """The names of those who play, once the sign-up is over."""
         server = await asyncio.start_server(self.sign_up.welcome, LOOPBACK, 0)
-        self.port.set_result(server.sockets[0].getsockname()[1])
+        self.arrivals.listen(LOOPBACK, server.sockets[0].getsockname()[1])
         players = await self.sign_up.wait()
         server.close()
         for player in self.sign_up.players:
@@ -75,7 +73,7 @@ class Scene:
 
     async def connect(self, data: bytes = b"") -> asyncio.StreamReader:
         """Connect, and send this."""
-        reader, writer = await asyncio.open_connection(LOOPBACK, await self.port)
+        reader, writer = await asyncio.open_connection(LOOPBACK, await self.arrivals.port)
         self.writers.append(writer)
         writer.write(data)
         return reader
@@ -84,7 +82,7 @@ class Scene:
         """Sign these up, one after the other."""
         for name in names:
             await self.connect(f'"{name}"'.encode())
-            assert await self.names.get() == name
+            assert await self.arrivals.names.get() == name
 
 
 def in_scene(play: Callable[[Scene], Awaitable[None]], rules: SignUpRules | None = None) -> list[str]:
@@ -132,7 +130,7 @@ def test_fewer_wait_once_more_for_at_least_two() -> None:
 def test_with_fewer_than_two_nobody_plays_and_the_connection_is_closed() -> None:
     async def play(scene: Scene) -> None:
         reader = await scene.connect(b'"Ann"')
-        await scene.names.get()
+        await scene.arrivals.names.get()
         for _ in range(2):
             await scene.clock.pass_limit("sign-up")
         assert await is_closed(reader)
@@ -174,7 +172,7 @@ def test_what_is_no_name_signs_nobody_up(sent: bytes) -> None:
 def test_a_name_may_stand_between_thousands_of_blanks() -> None:
     async def play(scene: Scene) -> None:
         await scene.connect(b" \n" * 50_000 + b'"Ann"' + b"\t" * 50_000)
-        await scene.names.get()
+        await scene.arrivals.names.get()
         await scene.sign("Bob")
 
     assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
@@ -214,11 +212,9 @@ def test_connections_without_a_name_are_limited() -> None:
 def test_without_players_the_result_is_two_empty_lists() -> None:
     async def run() -> object:
         clock = MovedClock()
-        sign_up = SignUp(SignUpRules(), clock)
+        sign_up = SignUp(SignUpRules(), clock, Progress())
         tournament = asyncio.ensure_future(
-            run_tcp_tournament(
-                sign_up, CoreTables([]), lambda forms, players: forms[0], host=LOOPBACK, port=0
-            )
+            run_tcp_tournament(sign_up, CoreTables([]), lambda forms, players: forms[0], (LOOPBACK, 0))
         )
         for _ in range(2):
             await clock.pass_limit("sign-up")

@@ -8,10 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from services.trains_server.peer_connection import READ_BYTES, PeerConnection, PeerFailedError
+from services.trains_server.peer_connection import READ_BYTES, ClockLimits, PeerConnection, PeerFailedError
 from services.trains_server.remote_player import RemotePlayer
 from services.trains_server.server_cases import LOOPBACK
-from services.trains_server.time_limits import ClockLimits
 
 LIMIT_S = 0.05
 TEST_S = 120.0

@@ -26,19 +26,16 @@ from services.referee.rules.rulesets.trains import TRAINS
 from services.runtime.settings import Settings, read_settings
 from services.trains.case_kinds import DECK
 from services.trains.cases import read_values
+from services.trains.given_cards import choose_map
 from services.trains.player_state import MAX_SEATS
 from services.trains.report import run_folder, tally_json, tally_table, unreadable_lines
-from services.trains.tournament import choose_map
-from services.trains_server.call_answers import read_name
-from services.trains_server.peer_connection import PeerFailedError
-from services.trains_server.policy_player import PolicyPlayer
+from services.trains_server.client_players import STRATEGIES, PolicyPlayer, StrategyPlayer
+from services.trains_server.peer_connection import ClockLimits, PeerFailedError
+from services.trains_server.protocol_calls import read_name
 from services.trains_server.remote_tournament import RemoteResult
 from services.trains_server.server_cases import ALL_KINDS
-from services.trains_server.sign_up import SignUp, SignUpRules
-from services.trains_server.strategy_player import STRATEGIES, StrategyPlayer
 from services.trains_server.tcp_client import ClientAnswers, ClientPlayer, sign_up_and_play
-from services.trains_server.tcp_server import run_tcp_tournament
-from services.trains_server.time_limits import ClockLimits
+from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tournament
 
 app = typer.Typer()
 POLICIES: Final = ", ".join(sorted(TRAINS.bot_policies))
@@ -63,7 +60,7 @@ class Tournament(NamedTuple):
     cards: Sequence[str] | None
 
     def choose_map(self, forms: Sequence[BoardForm], players: int) -> BoardForm:
-        """The map of the games; raises what `services.trains.tournament.choose_map` does."""
+        """The map of the games; raises what `services.trains.given_cards.choose_map` does."""
         return choose_map([self.form] if self.form else forms, players, self.cards)
 
 
@@ -134,7 +131,6 @@ def _play_on_embedded_server(
     """Run the services; sign players up at the address, and let them play.
 
     Raises InvalidInputError: nobody can listen at the address; CommandLineError: the server fails."""
-    host, port = address
     with (
         run_embedded_server(data, settings, processes=True) as running,
         httpx.Client(base_url=running.url, timeout=REQUEST_TIMEOUT_S, trust_env=False) as http,
@@ -142,13 +138,10 @@ def _play_on_embedded_server(
         ledger = composition.open_ledger(running.settings)
         operator_key = settings.operator_key.get_secret_value()
         tournament_over_tcp = run_tcp_tournament(
-            SignUp(tournament.sign_up_rules, ClockLimits(), progress.sign_up),
+            SignUp(tournament.sign_up_rules, ClockLimits(), progress),
             LoggedTables(http, ledger, tournament.cards, running.failure_reason, operator_key),
             tournament.choose_map,
-            host=host,
-            port=port,
-            on_listening=lambda port: progress.listen(host, port),
-            progress=progress,
+            address,
         )
         try:
             return asyncio.run(tournament_over_tcp)

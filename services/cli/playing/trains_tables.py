@@ -28,9 +28,9 @@ from services.cli.playing.following import StallWatch
 from services.referee.rules import GameState
 from services.text.formatting import pluralize
 from services.trains.given_cards import creation_command
+from services.trains_server.remote_game import Table, Turn
 from services.trains_server.remote_player import RemotePlayer
 from services.trains_server.remote_tournament import PlayedGame, Progress, RemoteResult
-from services.trains_server.table_port import Table, Turn
 
 REQUEST_TIMEOUT_S: Final = 30.0  # then the same request is sent again
 RETRY_DELAY_S: Final = 0.2
@@ -142,7 +142,7 @@ class PrintedProgress(Progress):
         self._games, self._over = 0, 0
 
     def listen(self, host: str, port: int) -> None:
-        """Players can connect now."""
+        """See `Progress`."""
         self._console.print(f"Players may sign up at {host}:{port}.")
         if not _is_loopback(host):
             warning = "There is no TLS: whoever is on the way can read along, and answer for a player."

@@ -1,43 +1,91 @@
-"""A player that decides by one of the bots' policies: what the protocol says becomes a seat's view of a game."""
+"""Players of our own at other people's servers: by a known strategy, or by one of the bots' policies."""
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import (
     ClaimRoute,
     Command,
-    CommandEnvelope,
     CreateGame,
     KeepTickets,
     RequestCards,
     SeatPlan,
-    StartGame,
-    TakeSeat,
 )
 from schemas.errors import InvalidInputError
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
 from services.bots.policies import POLICIES
-from services.bots.policies.trains_strategies import Destination
+from services.bots.policies.trains_strategies import (
+    BUY_NOW,
+    HOLD_10,
+    Connection,
+    Destination,
+    Strategy,
+    choose_connection,
+    choose_destinations,
+)
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
+from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.rules.board import build_board
 from services.referee.rules.rulesets.trains import TRAINS
-from services.trains.given_cards import GAME_ID, NO_SEED, OPTIONS, PAIR_POINTS
-from services.trains.player_state import PlayerState, command_json, route_owners, routes_by_connection
-from services.trains_server.server_calls import Setup
+from services.trains.given_cards import OPTIONS, PAIR_POINTS, begin_game
+from services.trains.player_state import (
+    MORE_CARDS,
+    PlayerState,
+    command_json,
+    connection_json,
+    parse_connection,
+    route_owners,
+    routes_by_connection,
+)
+from services.trains_server.protocol_calls import GIVEN_BACK_COUNT, Setup
+
+STRATEGIES: Final = {"hold-10": HOLD_10, "buy-now": BUY_NOW}
+
+
+class StrategyPlayer:
+    """Plays by a strategy, from what the protocol says, without the rules' help."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self._connections: tuple[Connection, ...] = ()
+
+    def begin(self, setup: Setup) -> None:
+        """A game begins."""
+        self._connections = tuple(sorted(routes_by_connection(build_board(setup.form))))
+
+    def give_back(self, offered: list[Destination]) -> list[Destination]:
+        """The destinations that it doesn't keep."""
+        kept = choose_destinations(self._strategy, offered, len(offered) - GIVEN_BACK_COUNT)
+        return [destination for index, destination in enumerate(offered) if index not in kept]
+
+    def act(self, player_state: PlayerState) -> str | list[str | int]:
+        """Its turn, as the answer to `play`. Raises InvalidInputError: no game has begun."""
+        if not self._connections:
+            raise InvalidInputError("play", "comes before any setup with a map")
+        own = player_state.this
+        taken = {parse_connection(wanted) for row in (own.acquired, *player_state.acquired) for wanted in row}
+        possible = (
+            each
+            for each in self._connections
+            if each.length <= own.rails and each.length <= own.cards.get(each.color, 0) and each not in taken  # type: ignore[call-overload]  # the colours of both are the map's
+        )
+        wanted = choose_connection(self._strategy, sum(own.cards.values()), possible)
+        return MORE_CARDS if wanted is None else connection_json(wanted)
+
 
 OWN_SEAT: Final = 0  # in the games that it thinks in
 MIN_SEATS: Final = TRAINS.rule_options.seats_least
 
 
 class PolicyPlayer:
-    """Plays by a policy. Its chance follows from `secret` (64 hex digits) and the number of its choices."""
+    """Plays by a policy, in games of its own that hold what the protocol says. Chance follows from `secret` (64 hex digits)
+    and the number of choices."""
 
     def __init__(self, policy: str, secret: str | None = None) -> None:
         self._policy, self._secret = POLICIES[policy], secret or secrets.token_hex(32)
@@ -84,11 +132,13 @@ class PolicyPlayer:
     def _choose(self, position: Position, options: Mapping[str, object], seats: int = MIN_SEATS) -> Command:
         plans = tuple(SeatPlan() for _ in range(max(MIN_SEATS, seats)))
         board = BOARD_SCHEMA.write(self._require_setup().form)
-        command = CreateGame(plans, TRAINS.name, board, options=options, position=position)
+        creation = CreateGame(plans, TRAINS.name, board, options=options, position=position)
         try:
-            view = own_view(command)
+            _, events = begin_game(creation)
         except CommandRefusedError as refusal:
             raise InvalidInputError("call", f"there can be no such game: {refusal.reason}") from None
+        view, shown = GameState(), (redact_for(OWN_SEAT, event) for event in events)
+        fold_events(view, 0, filter(None, shown))
         self._choices += 1
         seat_random = SeatRandom(self._secret, self._choices)
         return self._policy(view, OWN_SEAT, legal(view, OWN_SEAT), seat_random)
@@ -99,19 +149,8 @@ class PolicyPlayer:
         return self._setup
 
 
-def own_view(command: CreateGame) -> GameState:
-    """The game that `command` creates, started, as OWN_SEAT sees it. Raises CommandRefusedError."""
-    state, view = GameState(), GameState()
-    seats: Iterable[Command] = (TakeSeat(f"seat {seat}", seat) for seat in range(len(command.seats)))
-    for each in (command, *seats, StartGame()):
-        for event in decide_envelope(state, CommandEnvelope("own", GAME_ID, None, each), 0, NO_SEED):
-            if (shown := redact_for(OWN_SEAT, event)) is not None:
-                evolve(view, shown)
-    return view
-
-
 def city_ids(setup: Setup) -> dict[str, str]:
-    """The ids of the map's cities by their names."""
+    """The ids of a map's cities by their names."""
     return {city.name: city.id for city in setup.form.cities}
 
 
