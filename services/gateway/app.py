@@ -53,17 +53,19 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.rate_limit import RateLimiter
 
 log = get_logger("gateway")
-VERSIONED: Final = (
+API: Final = (
+    tables,
+    replays,
+    suggestions,
+    webhooks,
     games,
     seat_changes,
     withdrawals,
     forks,
     play_offs,
     play,
-    health,
     disputes,
-    rule_pages,
-)  # under /v1 too
+)  # under /v1
 HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 
@@ -107,8 +109,8 @@ def create_app(
     for router in (
         pages.router,
         api_descriptions.router,
-        games.list_router,
-        *(routes.router for routes in VERSIONED),
+        health.router,
+        rule_pages.router,
         _version_1(),
     ):
         app.include_router(router)
@@ -146,9 +148,8 @@ async def _run_background(
 
 
 def _version_1() -> APIRouter:
-    """All that the paths without a version have, tables and webhooks."""
     version_1 = APIRouter(prefix="/v1")
-    for routes in (tables, replays, suggestions, webhooks, *VERSIONED):
+    for routes in API:
         version_1.include_router(routes.router)
     return version_1
 

@@ -55,7 +55,7 @@ def posted(running_server: RunningServer, path: str, body: Any = None, **headers
 
 
 def view(running_server: RunningServer, game: str, token: str | None, **params: Any) -> Any:
-    reply = running_server.http.get(f"/games/{game}/view", params=params, headers=bearer(token))
+    reply = running_server.http.get(f"/v1/games/{game}/view", params=params, headers=bearer(token))
     assert reply.status_code == 200, reply.text
     return reply.json()
 
@@ -68,11 +68,11 @@ def is_over(running_server: RunningServer, game: str) -> bool:
 def begun(running_server: RunningServer, key: str) -> tuple[Any, str]:
     """A game whose only human player left, so that it ends soon: the answer to its creation, and that
     player's token."""
-    created = posted(running_server, "/games", BODY, **{"Idempotency-Key": key})
+    created = posted(running_server, "/v1/games", BODY, **{"Idempotency-Key": key})
     game = created["game"]
-    ada: str = posted(running_server, f"/games/{game}/join", {"name": "Ada"})["token"]
-    posted(running_server, f"/games/{game}/start", **bearer(created["token"]))
-    posted(running_server, f"/games/{game}/commands", LEAVE, **bearer(ada))
+    ada: str = posted(running_server, f"/v1/games/{game}/join", {"name": "Ada"})["token"]
+    posted(running_server, f"/v1/games/{game}/start", **bearer(created["token"]))
+    posted(running_server, f"/v1/games/{game}/commands", LEAVE, **bearer(ada))
     return created, ada
 
 
@@ -95,15 +95,15 @@ def test_an_evicted_game_is_shown_as_before_and_can_not_be_created_again(
     page = view(running_server, game, ada, after=2, most=3)
     assert [entry["number"] for entry in page["entries"]] == [3, 4, 5]
     assert (page["next"], page["more"]) == (5, True)
-    assert posted(running_server, "/games", BODY, **{"Idempotency-Key": key}) == created
+    assert posted(running_server, "/v1/games", BODY, **{"Idempotency-Key": key}) == created
     assert not running_server.ledger.read_entries(game)
     for wrong in ("not a token", created["token"][:-2]):
-        assert running_server.http.get(f"/games/{game}/view", headers=bearer(wrong)).status_code == 401
-    late = running_server.http.post(f"/games/{game}/commands", json=LEAVE, headers=bearer(ada))
+        assert running_server.http.get(f"/v1/games/{game}/view", headers=bearer(wrong)).status_code == 401
+    late = running_server.http.post(f"/v1/games/{game}/commands", json=LEAVE, headers=bearer(ada))
     assert (late.status_code, late.json()["rule"], late.json()["level"]) == (409, "GAME-3", "told")
     left = next(entry for entry in before[1]["entries"] if entry["answers"])
     same_command = {**bearer(ada), "Idempotency-Key": left["answers"]}
-    repeated = running_server.http.post(f"/games/{game}/commands", json=LEAVE, headers=same_command).json()
+    repeated = running_server.http.post(f"/v1/games/{game}/commands", json=LEAVE, headers=same_command).json()
     assert (repeated["number"], repeated["head"]) == (left["number"], left["head"])
     rest = before[1]["entries"][2:]
     with Socket(running_server.http, game, ada, after=2) as socket:
@@ -151,12 +151,12 @@ def test_commands_find_an_evicted_game(running_server: RunningServer, tmp_path: 
 
 def test_an_unknown_game_is_not_found(running_server: RunningServer) -> None:
     for game in ("no-such-game", "UPPER", "..%2f..%2fetc"):
-        assert running_server.http.get(f"/games/{game}/view").status_code == 404
+        assert running_server.http.get(f"/v1/games/{game}/view").status_code == 404
 
 
 def test_a_damaged_file_is_reported_and_quotes_nothing(running_server: RunningServer) -> None:
     running_server.archive.write("damaged-game", b"ledgerline/log/1\nrest")
-    reply = running_server.http.get("/games/damaged-game/view")
+    reply = running_server.http.get("/v1/games/damaged-game/view")
     assert reply.status_code == 500
     assert reply.json()["title"] == "This view is damaged"
     assert running_server.http.get("/health").status_code == 200

@@ -224,7 +224,7 @@ async def connect_seats(play: Play, running: Server, game: str, called: list[Mov
     host, _, port = running.url.removeprefix("http://").partition(":")
     for seat in range(len(SEATS)):
         upgrade = request(
-            f"/games/{game}/play?after={START}", f"{host}:{port}", minted(running.key, game, seat)
+            f"/v1/games/{game}/play?after={START}", f"{host}:{port}", minted(running.key, game, seat)
         )
         socket = SeatSocket(sockets, seat, upgrade)
         await asyncio.get_running_loop().create_connection(partial(_itself, socket), host, int(port))

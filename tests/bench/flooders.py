@@ -24,8 +24,8 @@ AGAIN_S: Final = 0.2  # until a closed connection is opened again
 RECEIVE_BYTES: Final = 4_096  # of a client that never reads: what its kernel takes for it
 PINGS: Final = frame(PING, b"x" * 125) * 100
 SENSELESS: Final = frame(TEXT, b"senseless") * 100
-HALF_A_HEADER: Final = b"POST /games HTTP/1.1\r\nHost: x\r\nX-Half: "
-HALF_A_BODY: Final = b"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\n{"
+HALF_A_HEADER: Final = b"POST /v1/games HTTP/1.1\r\nHost: x\r\nX-Half: "
+HALF_A_BODY: Final = b"POST /v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\n{"
 
 Wire = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -36,8 +36,8 @@ class Flood:
     def __init__(self, url: str, game: str) -> None:
         self.host, _, port = url.removeprefix("http://").partition(":")
         self.port = int(port)
-        self.upgrade = request(f"/games/{game}/play", "x", "").replace(b"Authorization: Bearer \r\n", b"")
-        self.view = f"GET /games/{game}/view HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        self.upgrade = request(f"/v1/games/{game}/play", "x", "").replace(b"Authorization: Bearer \r\n", b"")
+        self.view = f"GET /v1/games/{game}/view HTTP/1.1\r\nHost: x\r\n\r\n".encode()
         self.count: Counter[str] = Counter()
 
     async def open(self, address: str, receive_bytes: int | None = None) -> Wire:
@@ -94,7 +94,7 @@ class Flood:
         """Reads the list of games and a view as fast as they are answered."""
         reader, writer = await self.open(address)
         while True:
-            writer.write(b"GET /games HTTP/1.1\r\nHost: x\r\n\r\n" + self.view)
+            writer.write(b"GET /v1/games HTTP/1.1\r\nHost: x\r\n\r\n" + self.view)
             if not await reader.read(65_536):
                 return
 

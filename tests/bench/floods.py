@@ -79,11 +79,11 @@ def seat(url: str, number: int) -> Seated:
     transport = httpx.HTTPTransport(local_address=address)
     with httpx.Client(base_url=url, transport=transport, trust_env=False) as http:
         body = {name: value for name, value in write_command(create).items() if name != "type"}
-        game = post(http, "/games", body)
-        joined = [post(http, f"/games/{game['game']}/join", {"name": f"player {n}"}) for n in range(2)]
+        game = post(http, "/v1/games", body)
+        joined = [post(http, f"/v1/games/{game['game']}/join", {"name": f"player {n}"}) for n in range(2)]
         bearer = {"Authorization": f"Bearer {game['token']}"}
-        started = post(http, f"/games/{game['game']}/start", {}, bearer)
-    sockets = f"{url.replace('http', 'ws', 1)}/games/{game['game']}/play?after={started['number']}"
+        started = post(http, f"/v1/games/{game['game']}/start", {}, bearer)
+    sockets = f"{url.replace('http', 'ws', 1)}/v1/games/{game['game']}/play?after={started['number']}"
     moves = [envelope for envelope in envelopes if envelope.seat is not None]
     return Seated(address, game["game"], sockets, [player["token"] for player in joined], moves)
 

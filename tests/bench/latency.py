@@ -75,13 +75,13 @@ def play(url: str, seed: str, pause_s: float, most: int) -> list[float]:
     assert isinstance(create, CreateGame)
     with httpx.Client(base_url=url, trust_env=False) as http:
         body = {name: value for name, value in write_command(create).items() if name != "type"}
-        game = post(http, "/games", body)
+        game = post(http, "/v1/games", body)
         joined = [
-            post(http, f"/games/{game['game']}/join", {"name": f"player {n}"}) for n in range(len(SEATS))
+            post(http, f"/v1/games/{game['game']}/join", {"name": f"player {n}"}) for n in range(len(SEATS))
         ]
         bearer = {"Authorization": f"Bearer {game['token']}"}
-        started = post(http, f"/games/{game['game']}/start", {}, bearer)
-    sockets = f"{url.replace('http', 'ws', 1)}/games/{game['game']}/play?after={started['number']}"
+        started = post(http, f"/v1/games/{game['game']}/start", {}, bearer)
+    sockets = f"{url.replace('http', 'ws', 1)}/v1/games/{game['game']}/play?after={started['number']}"
     moves = [envelope for envelope in envelopes if envelope.seat is not None][:most]
     return asyncio.run(move_all(sockets, [seat["token"] for seat in joined], moves, pause_s))
 

@@ -69,7 +69,7 @@ def frame_size(data: bytes, place: int) -> int:
 
 async def watch(host: str, port: int, game: str, count: int) -> None:
     loop = asyncio.get_running_loop()
-    upgrade = request(f"/games/{game}/play", "x", "").replace(b"Authorization: Bearer \r\n", b"")
+    upgrade = request(f"/v1/games/{game}/play", "x", "").replace(b"Authorization: Bearer \r\n", b"")
     for start in range(0, count, AT_ONCE):
         opened = [loop.create_future() for _ in range(min(AT_ONCE, count - start))]
         for each in opened:

@@ -31,7 +31,7 @@ def read_view(http: httpx.Client, game: str, authorization: str) -> list[dict[st
     more = True
     while more:
         headers, params = {"Authorization": authorization}, {"after": len(entries)}
-        page = ask(lambda p=params, h=headers: http.get(f"/games/{game}/view", params=p, headers=h)).json()  # type: ignore[misc]
+        page = ask(lambda p=params, h=headers: http.get(f"/v1/games/{game}/view", params=p, headers=h)).json()  # type: ignore[misc]
         entries += page["entries"]
         more = page["more"]
     return entries

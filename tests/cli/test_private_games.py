@@ -10,7 +10,7 @@ import pytest
 from schemas.tokens import Invitation, TokenKeys
 from services.bootstrap.embedded import run_embedded_server
 from tests.cli.command_line import read_json, run_in_process
-from tests.gateway.clients import CreatedGame
+from tests.gateway.clients import CreatedGame, listed_games
 from tests.many_clients import settings_for_many_clients
 
 
@@ -24,7 +24,7 @@ def test_the_operator_lists_replays_audits_and_forks_a_game_for_its_players_alon
         created.join("Ada")
         created.join("Bo")
         created.start()
-        assert http.get("/games").json()["games"] == []
+        assert listed_games(http) == []
     # when
     [listed] = read_json("games", data=tmp_path)["games"]
     replayed = read_json("replay", created.game, data=tmp_path)

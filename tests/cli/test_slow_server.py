@@ -50,7 +50,7 @@ def gateway(
 
 
 def create(http: httpx.Client, failure_reason: Callable[[], str] = lambda: "") -> httpx.Response:
-    return post_until_answered(http, "/games", {"ruleset": "usa"}, {}, StallWatch(failure_reason))
+    return post_until_answered(http, "/v1/games", {"ruleset": "usa"}, {}, StallWatch(failure_reason))
 
 
 def test_P2_a_request_without_a_verdict_is_sent_again_under_its_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,21 +175,21 @@ class Stage:
     def new_game(self, policies: Sequence[str]) -> str:
         """A short game of bots, created and started over HTTP."""
         seats = [{"kind": "bot", "policy": policy} for policy in policies]
-        created = self.http.post("/games", json={"ruleset": "usa", "seats": seats, "options": SHORT})
+        created = self.http.post("/v1/games", json={"ruleset": "usa", "seats": seats, "options": SHORT})
         assert created.status_code == 201, created.text
         game: str = created.json()["game"]
         bearer = {"Authorization": f"Bearer {created.json()['token']}"}
-        started = self.http.post(f"/games/{game}/start", headers=bearer)
+        started = self.http.post(f"/v1/games/{game}/start", headers=bearer)
         assert started.status_code == 200, started.text
         return game
 
     def sit_down(self) -> tuple[str, dict[str, str]]:
         """A game with a person in it, started, and the person's token as a header."""
         seats = [{"kind": "human"}, {"kind": "bot", "policy": "random"}]
-        game = self.http.post("/games", json={"ruleset": "usa", "seats": seats}).json()["game"]
-        token = self.http.post(f"/games/{game}/join", json={"name": "Ada"}).json()["token"]
+        game = self.http.post("/v1/games", json={"ruleset": "usa", "seats": seats}).json()["game"]
+        token = self.http.post(f"/v1/games/{game}/join", json={"name": "Ada"}).json()["token"]
         bearer = {"Authorization": f"Bearer {token}"}
-        assert self.http.post(f"/games/{game}/start", headers=bearer).status_code == 200
+        assert self.http.post(f"/v1/games/{game}/start", headers=bearer).status_code == 200
         return game, bearer
 
     def view(self, game: str, bearer: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
@@ -197,7 +197,7 @@ class Stage:
         entries: list[dict[str, Any]] = []
         more = True
         while more:
-            reply = self.http.get(f"/games/{game}/view", params={"after": len(entries)}, headers=bearer)
+            reply = self.http.get(f"/v1/games/{game}/view", params={"after": len(entries)}, headers=bearer)
             page = reply.json()
             entries += page["entries"]
             more = page["more"]

@@ -99,7 +99,7 @@ def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(
         referees = services[1], leaving
         for referee in referees:  # so that what comes now has no verdict yet
             referee.process.send_signal(signal.SIGSTOP)
-        sent = servers.http.post(f"/games/{joined}/commands", json=KEEP, headers={**bearer, **ID})
+        sent = servers.http.post(f"/v1/games/{joined}/commands", json=KEEP, headers={**bearer, **ID})
         assert (sent.status_code, sent.json()["verdict"]) == (202, "unknown")
         views = {game: servers.view(game) for game in games}
         logs = {game: read_log(servers, game) for game in games}

@@ -36,7 +36,7 @@ def ask_in_vain(servers: Stage) -> Callable[[], bool]:
     headers = {**bearer, "Idempotency-Key": "asked-in-vain"}
 
     def send() -> httpx.Response:
-        return servers.http.post(f"/games/{game}/commands", json=KEEP, headers=headers)
+        return servers.http.post(f"/v1/games/{game}/commands", json=KEEP, headers=headers)
 
     return lambda: send().json().get("verdict") == "accepted"
 

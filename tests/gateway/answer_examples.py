@@ -57,7 +57,7 @@ def record(http: httpx.Client) -> Json:
     recorder = Recorder(http)
     record_game(recorder)
     record_disputed_game(recorder, http)
-    for path in ("/games", "/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/health", "/health/live",
+    for path in ("/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/health", "/health/live",
                  "/health/ready", "/rules", "/rules/{rule}"):  # fmt: skip
         recorder.note("GET", path, board="usa", rule="TURN-1")
     return recorder.found
@@ -67,20 +67,19 @@ def record_game(recorder: Recorder) -> None:
     """A game that is created, joined, started, looked at and left; and what can't be had at once: an end by the host, a
     play-off."""
     people = [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}]
-    created = recorder.note("POST", "/games", body={"seats": people, "visibility": "public"})
+    created = recorder.note("POST", "/v1/games", body={"seats": people, "visibility": "public"})
     game = created["game"]
-    joined = recorder.note("POST", "/games/{game}/join", body={"name": "Ada"}, game=game)
-    started = recorder.note("POST", "/games/{game}/start", created["token"], game=game)
-    recorder.note("POST", "/games/{game}/withdraw-token", created["token"], game=game)
+    joined = recorder.note("POST", "/v1/games/{game}/join", body={"name": "Ada"}, game=game)
+    started = recorder.note("POST", "/v1/games/{game}/start", created["token"], game=game)
+    recorder.note("POST", "/v1/games/{game}/withdraw-token", created["token"], game=game)
     for path in ("view", "state", "legal", "board", "replays", "replays/{number}", "suggestions"):
-        prefix = "" if path == "view" else "/v1"
-        recorder.note("GET", prefix + "/games/{game}/" + path, joined["token"], game=game, number="4")
+        recorder.note("GET", "/v1/games/{game}/" + path, joined["token"], game=game, number="4")
     record_webhook(recorder, game, joined["token"])
-    recorder.note("POST", "/games/{game}/leave", joined["token"], game=game)
+    recorder.note("POST", "/v1/games/{game}/leave", joined["token"], game=game)
     record_seats(recorder)
-    recorder.found[example_name("post", "/games/{game}/end")] = {**started, "number": 120}
+    recorder.found[example_name("post", "/v1/games/{game}/end")] = {**started, "number": 120}
     seat = {"game": "9d0e4b1f77c2", "seat": 0, "token": joined["token"]}
-    recorder.found[example_name("post", "/games/{game}/play-off")] = seat
+    recorder.found[example_name("post", "/v1/games/{game}/play-off")] = seat
 
 
 def record_webhook(recorder: Recorder, game: str, token: str) -> None:
@@ -94,24 +93,26 @@ def record_webhook(recorder: Recorder, game: str, token: str) -> None:
 
 def record_seats(recorder: Recorder) -> None:
     """A game whose host frees a seat, and lets a bot take another."""
-    created = recorder.http.post("/games", json={"seats": [{"kind": "human"}] * 3}).json()
+    created = recorder.http.post("/v1/games", json={"seats": [{"kind": "human"}] * 3}).json()
     game, host = created["game"], created["token"]
-    recorder.http.post(f"/games/{game}/join", json={"name": "Ada", "seat": 1}).raise_for_status()
-    recorder.note("POST", "/games/{game}/seats/{seat}/free", host, game=game, seat="1")
-    recorder.note("POST", "/games/{game}/seats/{seat}/bot", host, {"policy": "greedy"}, game=game, seat="2")
+    recorder.http.post(f"/v1/games/{game}/join", json={"name": "Ada", "seat": 1}).raise_for_status()
+    recorder.note("POST", "/v1/games/{game}/seats/{seat}/free", host, game=game, seat="1")
+    recorder.note(
+        "POST", "/v1/games/{game}/seats/{seat}/bot", host, {"policy": "greedy"}, game=game, seat="2"
+    )
 
 
 def record_disputed_game(recorder: Recorder, http: httpx.Client) -> None:
     """A game with a dispute, which is forked, left and audited."""
     ada, bo = in_turn(http)
-    recorder.note("POST", "/games/{game}/commands", ada.token, {"type": "draw_blind"}, game=ada.game)
+    recorder.note("POST", "/v1/games/{game}/commands", ada.token, {"type": "draw_blind"}, game=ada.game)
     dispute = {"number": 7, "reason": "The card that I drew isn't in my hand."}
-    raised = recorder.note("POST", "/games/{game}/disputes", ada.token, dispute, game=ada.game)
-    recorder.note("GET", "/games/{game}/disputes", ada.token, game=ada.game)
+    raised = recorder.note("POST", "/v1/games/{game}/disputes", ada.token, dispute, game=ada.game)
+    recorder.note("GET", "/v1/games/{game}/disputes", ada.token, game=ada.game)
     await_answer(http, raised["address"], ada.token)
-    path = "/games/{game}/disputes/{dispute}"
+    path = "/v1/games/{game}/disputes/{dispute}"
     recorder.note("GET", path, ada.token, game=ada.game, dispute=raised["dispute"])
-    recorder.note("POST", "/games/{game}/forks", ada.token, {"at": 6}, game=ada.game)
+    recorder.note("POST", "/v1/games/{game}/forks", ada.token, {"at": 6}, game=ada.game)
     for player in (ada, bo):
         player.send(LEAVE)
     while http.get(f"/v1/games/{ada.game}/audit").status_code == 503:

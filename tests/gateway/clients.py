@@ -34,6 +34,11 @@ def new_id() -> str:
     return secrets.token_hex(12)
 
 
+def listed_games(http: httpx.Client, **query: int) -> list[str]:
+    """The ids of the games that the server lists."""
+    return [each["game"] for each in http.get("/v1/games", params=query).json()["games"]]
+
+
 def bearer(token: str | None) -> dict[str, str]:
     return {} if token is None else {"Authorization": f"Bearer {token}"}
 
@@ -55,19 +60,19 @@ class CreatedGame:
     """A game that was created: its id and its host's token."""
 
     def __init__(self, http: httpx.Client, *seats: str, **more: Any) -> None:
-        reply = http.post("/games", json={"seats": [plan(player) for player in seats], **more})
+        reply = http.post("/v1/games", json={"seats": [plan(player) for player in seats], **more})
         assert reply.status_code == 201, reply.text
         self.http, self.reply = http, reply.json()
         self.game, self.host = self.reply["game"], self.reply["token"]
 
     def join(self, name: str, seat: int | None = None, **more: object) -> Player:
         body = {"name": name, **more} if seat is None else {"name": name, "seat": seat, **more}
-        reply = self.http.post(f"/games/{self.game}/join", json=body)
+        reply = self.http.post(f"/v1/games/{self.game}/join", json=body)
         assert reply.status_code == 200, reply.text
         return Player(self.http, self.game, reply.json()["seat"], reply.json()["token"])
 
     def start(self) -> None:
-        reply = self.http.post(f"/games/{self.game}/start", headers=bearer(self.host))
+        reply = self.http.post(f"/v1/games/{self.game}/start", headers=bearer(self.host))
         assert reply.status_code == 200, reply.text
 
 
@@ -80,11 +85,11 @@ class Player:
 
     def send(self, command: Any, id_: str | None = None, **more: Any) -> httpx.Response:
         headers = bearer(self.token) | ({} if id_ is None else {"Idempotency-Key": id_})
-        return self.http.post(f"/games/{self.game}/commands", json=command, headers=headers | more)
+        return self.http.post(f"/v1/games/{self.game}/commands", json=command, headers=headers | more)
 
     def ask(self, command: Any, id_: str, level: str, wait_ms: int = 60_000) -> httpx.Response:
         """Send a command, and ask for a level of acknowledgement."""
-        path, params = f"/games/{self.game}/commands", {"level": level, "wait_ms": str(wait_ms)}
+        path, params = f"/v1/games/{self.game}/commands", {"level": level, "wait_ms": str(wait_ms)}
         headers = bearer(self.token) | {"Idempotency-Key": id_}
         return self.http.post(path, json=command, params=params, headers=headers)
 
@@ -117,7 +122,7 @@ def seated(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
 def begun(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
     """The players of a game that has started: all of them choose their tickets now."""
     players = seated(http, people, **more)
-    reply = http.post(f"/games/{players[0].game}/start", headers=bearer(players[0].token))
+    reply = http.post(f"/v1/games/{players[0].game}/start", headers=bearer(players[0].token))
     assert reply.status_code == 200, reply.text
     return players
 
@@ -131,7 +136,7 @@ def in_turn(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
 
 
 def entries(http: httpx.Client, game: str, token: str | None, after: int = 0) -> list[Json]:
-    reply = http.get(f"/games/{game}/view", params={"after": after}, headers=bearer(token))
+    reply = http.get(f"/v1/games/{game}/view", params={"after": after}, headers=bearer(token))
     assert reply.status_code == 200, reply.text
     assert not reply.json()["more"]
     found: list[Json] = reply.json()["entries"]
@@ -207,7 +212,6 @@ class Socket:
         token: str | None = None,
         after: int | str = 0,
         head: str = "",
-        version: str = "",
         legal: bool = False,
         token_in_message: str | None = None,
         **more: Any,
@@ -217,7 +221,7 @@ class Socket:
         known = f"after={after}" + (f"&head={head}" if head else "") + "&legal=true" * legal
         self._first = token_in_message
         known += "&authenticate=true" * (token_in_message is not None)
-        self._opening = connect(f"{url}{version}/games/{game}/play?{known}", proxy=None, **more)
+        self._opening = connect(f"{url}/v1/games/{game}/play?{known}", proxy=None, **more)
 
     def __enter__(self) -> Socket:
         self.wire: ClientConnection = self._opening.__enter__()

@@ -53,9 +53,9 @@ def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize("level", ["decided", "durable"])
 def test_P1_every_answer_names_the_level_that_it_has(http: httpx.Client, level: str) -> None:
     sure = httpx.QueryParams(level=level, wait_ms=60_000)
-    created = http.post("/games", json=PAIR, params=sure)
+    created = http.post("/v1/games", json=PAIR, params=sure)
     assert (created.status_code, created.json()["level"], created.json()["number"]) == (201, level, 1)
-    path, host = f"/games/{created.json()['game']}", created.json()["token"]
+    path, host = f"/v1/games/{created.json()['game']}", created.json()["token"]
     joins = [http.post(f"{path}/join", json={"name": name}, params=sure).json() for name in ("Ada", "Bo")]
     assert [(join["level"], join["number"]) for join in joins] == [(level, 2), (level, 3)]
     start = http.post(f"{path}/start", headers=bearer(host), params=sure).json()
@@ -91,7 +91,7 @@ def test_P1_accepted_waits_for_nothing_and_a_system_command_needs_its_verdict(ht
     ada, _ = in_turn(http)
     unknown(ada.ask(DRAW, "c1", "accepted"), "accepted")
     assert ada.send(DRAW, "c1").json()["number"] == 7
-    problem(http.post("/games", json=PAIR, params={"level": "accepted"}), 422, "SHAPE-1", "level")
+    problem(http.post("/v1/games", json=PAIR, params={"level": "accepted"}), 422, "SHAPE-1", "level")
 
 
 @pytest.mark.parametrize("level", ["", "Durable", "fsynced", "replicated:0", "replicated:10", "durable:1"])
@@ -160,8 +160,8 @@ def test_LEVEL_1_a_level_that_the_engine_cannot_give_is_refused_before_anything_
         body = problem(ada.ask(DRAW, "c1", "replicated:2"), 501, "LEVEL-1")
         assert body["asked"] == "replicated:2"
         assert body["detail"] == "replicas that follow the engine: 0, and replicated:2 needs 2"
-        problem(http.post("/games", json=PAIR, params={"level": "replicated"}), 501, "LEVEL-1")
-        path = f"/games/{waiting.game}/start"
+        problem(http.post("/v1/games", json=PAIR, params={"level": "replicated"}), 501, "LEVEL-1")
+        path = f"/v1/games/{waiting.game}/start"
         start = http.post(path, params={"level": "replicated"}, headers=bearer(waiting.token))
         problem(start, 501, "LEVEL-1")
         socket.send("c1", DRAW, level="replicated:1")

@@ -128,7 +128,7 @@ def test_P3_a_client_that_reads_from_the_entry_before_its_last_sees_whether_it_w
     http: httpx.Client, cut: Cut, ada: Player
 ) -> None:
     """What a client that was disconnected may do over HTTP: docs/acknowledgements.md."""
-    view = f"/games/{ada.game}/view"
+    view = f"/v1/games/{ada.game}/view"
     known = entries(http, ada.game, None)
     assert entries(http, ada.game, None, 4)[0] == known[4], "as long as nothing was lost"
     cut(ada.game, 2, ANOTHER)

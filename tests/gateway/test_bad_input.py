@@ -61,7 +61,7 @@ def test_SHAPE_1_a_body_that_is_no_JSON_object(
 ) -> None:
     games = ledger.games()
     with unchanged(ada.game):
-        url = "/games" + path.format(game=ada.game)
+        url = "/v1/games" + path.format(game=ada.game)
         reply = http.post(url, content=BODIES[what], headers=bearer(ada.token))
         body = problem(reply, 422, "SHAPE-1", "body")
         assert len(body["detail"]) < 300
@@ -163,7 +163,7 @@ CREATIONS: list[tuple[Json, str, str | None, str]] = [
 def test_GAME_6_a_game_that_cannot_be_created(
     http: httpx.Client, body: Json, rule: str, field: str | None, words: str
 ) -> None:
-    answer = problem(http.post("/games", content=json.dumps(body)), 422, rule, field)
+    answer = problem(http.post("/v1/games", content=json.dumps(body)), 422, rule, field)
     assert words in answer["detail"]
 
 
@@ -192,7 +192,7 @@ def test_SHAPE_1_a_join_that_is_not_of_its_form(
 ) -> None:
     game = CreatedGame(http, "human", "human").game
     with unchanged(game):
-        problem(http.post(f"/games/{game}/join", content=json.dumps(body)), 422, "SHAPE-1", field)
+        problem(http.post(f"/v1/games/{game}/join", content=json.dumps(body)), 422, "SHAPE-1", field)
 
 
 def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchanged: Unchanged) -> None:
@@ -202,19 +202,19 @@ def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchan
         yield from (large[i : i + 1_000] for i in range(0, len(large), 1_000))
 
     with unchanged(ada.game):
-        for path in (f"/games/{ada.game}/commands", f"/games/{ada.game}/join"):
+        for path in (f"/v1/games/{ada.game}/commands", f"/v1/games/{ada.game}/join"):
             for content in (large, large * 100, chunks()):
                 problem(http.post(path, content=content, headers=bearer(ada.token)), 413, "SIZE-1", "body")
-        problem(http.post("/games", content=b" " * (MAX_CREATION_BYTES + 1)), 413, "SIZE-1", "body")
+        problem(http.post("/v1/games", content=b" " * (MAX_CREATION_BYTES + 1)), 413, "SIZE-1", "body")
         board = {
             "seats": HUMANS,
             "board": {"pad": "x" * MAX_ENVELOPE_BYTES},
         }  # fits a body, but no command envelope
-        problem(http.post("/games", json=board), 413, "SIZE-1", "letter")
+        problem(http.post("/v1/games", json=board), 413, "SIZE-1", "letter")
         just = json.dumps({**DRAW, "pad": ""}).encode()
         just = just.replace(b'""', b'"' + b"x" * (MAX_BODY_BYTES - len(just)) + b'"')
         assert len(just) == MAX_BODY_BYTES
-        reply = http.post(f"/games/{ada.game}/commands", content=just, headers=bearer(ada.token))
+        reply = http.post(f"/v1/games/{ada.game}/commands", content=just, headers=bearer(ada.token))
         problem(reply, 422, "SHAPE-1", "pad")
 
 
@@ -226,15 +226,17 @@ def test_SHAPE_1_a_commands_id_that_is_not_of_its_form(
     token = {b"Authorization": f"Bearer {ada.token}".encode()}
     with unchanged(ada.game):
         for path, body in (("commands", DRAW), ("join", {"name": "Cy"}), ("start", {})):
-            reply = http.post(f"/games/{ada.game}/{path}", json=body, headers=token | key)
+            reply = http.post(f"/v1/games/{ada.game}/{path}", json=body, headers=token | key)
             problem(reply, 422, "SHAPE-1", "Idempotency-Key")
-        problem(http.post("/games", json={"seats": HUMANS}, headers=key), 422, "SHAPE-1", "Idempotency-Key")
+        problem(
+            http.post("/v1/games", json={"seats": HUMANS}, headers=key), 422, "SHAPE-1", "Idempotency-Key"
+        )
 
 
 def test_SHAPE_1_an_id_that_a_token_depends_on_is_long(http: httpx.Client) -> None:
     short, game = {"Idempotency-Key": "x" * 15}, CreatedGame(http, "human", "human").game
-    problem(http.post("/games", json={"seats": HUMANS}, headers=short), 422, "SHAPE-1", "Idempotency-Key")
-    reply = http.post(f"/games/{game}/join", json={"name": "Ada"}, headers=short)
+    problem(http.post("/v1/games", json={"seats": HUMANS}, headers=short), 422, "SHAPE-1", "Idempotency-Key")
+    reply = http.post(f"/v1/games/{game}/join", json={"name": "Ada"}, headers=short)
     problem(reply, 422, "SHAPE-1", "Idempotency-Key")
 
 
@@ -245,7 +247,7 @@ def test_SHAPE_1_a_client_never_uses_an_id_that_the_clock_will_need(
     game = seated(http)[0]
     clock = {**bearer(game.token), "Idempotency-Key": "clock:5:0"}
     with unchanged(game.game):
-        problem(http.post(f"/games/{game.game}/start", headers=clock), 422, "SHAPE-1", "Idempotency-Key")
+        problem(http.post(f"/v1/games/{game.game}/start", headers=clock), 422, "SHAPE-1", "Idempotency-Key")
 
 
 WEIRD = ["x", "ab", "UPPER", "-abc", "a_b", "a.b", "é" * 5, "\U0001f686" * 50, "a" * 41, "a" * 10_000, " abc", "abc\n",
@@ -254,7 +256,7 @@ WEIRD = ["x", "ab", "UPPER", "-abc", "a_b", "a.b", "é" * 5, "\U0001f686" * 50, 
 
 @pytest.mark.parametrize("game", ["000000000000", *WEIRD], ids=lambda game: repr(game)[:20])
 def test_GAME_1_an_unknown_game(http: httpx.Client, ada: Player, game: str) -> None:
-    path = f"/games/{quote(game, safe='')}"
+    path = f"/v1/games/{quote(game, safe='')}"
     body = problem(http.get(f"{path}/view"), 404, "GAME-1")
     assert len(body["detail"]) < 100
     problem(http.get(f"{path}/view", headers=bearer(ada.token)), 404, "GAME-1")
@@ -264,7 +266,8 @@ def test_GAME_1_an_unknown_game(http: httpx.Client, ada: Player, game: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/games/a%2Fb/view", "/games/%2e%2e/%2e%2e/view", "/games//view", "/games/abc"]
+    "path",
+    ["/nothing", "/v1/games/a%2Fb/view", "/v1/games/%2e%2e/%2e%2e/view", "/v1/games//view", "/v1/games/abc"],
 )
 def test_an_unknown_path(http: httpx.Client, path: str) -> None:
     plain_problem(http.get(path), 404)
@@ -272,9 +275,9 @@ def test_an_unknown_path(http: httpx.Client, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "path"),
-    [("DELETE", "/games"), ("PUT", "/games"), ("PATCH", "/games"), ("GET", "/games/abc/join"), ("GET", "/games/abc/commands"),
-     ("GET", "/games/abc/start"), ("POST", "/games/abc/view"), ("DELETE", "/games/abc/view"), ("POST", "/health"),
-     ("PROPFIND", "/games"), ("POST", "/rules/TURN-1"), ("TRACE", "/health")],
+    [("DELETE", "/v1/games"), ("PUT", "/v1/games"), ("PATCH", "/v1/games"), ("GET", "/v1/games/abc/join"), ("GET", "/v1/games/abc/commands"),
+     ("GET", "/v1/games/abc/start"), ("POST", "/v1/games/abc/view"), ("DELETE", "/v1/games/abc/view"), ("POST", "/health"),
+     ("PROPFIND", "/v1/games"), ("POST", "/rules/TURN-1"), ("TRACE", "/health")],
 )  # fmt: skip
 def test_a_method_that_the_path_does_not_allow(http: httpx.Client, verb: str, path: str) -> None:
     reply = http.request(verb, path)
@@ -290,9 +293,9 @@ def test_a_method_that_the_path_does_not_allow(http: httpx.Client, verb: str, pa
 def test_SHAPE_1_query_parameters_out_of_range(
     http: httpx.Client, ada: Player, path: str, field: str
 ) -> None:
-    problem(http.get(f"/games/{ada.game}/{path}"), 422, "SHAPE-1", field)
+    problem(http.get(f"/v1/games/{ada.game}/{path}"), 422, "SHAPE-1", field)
 
 
 @pytest.mark.parametrize("query", ["most=0", "most=1001", "most=x", "most=-5"])
 def test_SHAPE_1_the_list_of_games_has_its_range(http: httpx.Client, query: str) -> None:
-    problem(http.get(f"/games?{query}"), 422, "SHAPE-1", "most")
+    problem(http.get(f"/v1/games?{query}"), 422, "SHAPE-1", "most")

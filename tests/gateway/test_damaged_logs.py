@@ -124,7 +124,7 @@ def test_P8_clients_learn_that_a_view_is_damaged(
         assert closed_why(socket) == (CloseCode.INTERNAL_ERROR, "this game's view is damaged")
     with Socket(http, ada.game, ada.token, 0) as socket:
         assert closed_why(socket) == (CloseCode.INTERNAL_ERROR, "this game's view is damaged")
-    reply = http.get(f"/games/{ada.game}/view", headers=bearer(ada.token))
+    reply = http.get(f"/v1/games/{ada.game}/view", headers=bearer(ada.token))
     assert plain_problem(reply, 500)["detail"] == "an entry can't be read"
     assert "secret" not in reply.text
     assert http.get("/health").json() == {"status": "ok"}

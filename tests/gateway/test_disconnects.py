@@ -29,7 +29,7 @@ def test_a_client_that_disconnects_while_it_sends_breaks_nothing(received: bytes
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
         app = create_app(ledger, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0))
-        scope = {"type": "http", "method": "POST", "path": "/games", "query_string": b"", "headers": []}
+        scope = {"type": "http", "method": "POST", "path": "/v1/games", "query_string": b"", "headers": []}
         await app(scope, receive, send)
         await ledger.close()
 

@@ -31,7 +31,7 @@ def ask_for(
     http: httpx.Client, game: str, body: Json, token: str | None = None, id_: str | None = None
 ) -> httpx.Response:
     headers = bearer(token) | {"Idempotency-Key": id_ or new_id()}
-    return http.post(f"/games/{game}/forks", json=body, headers=headers)
+    return http.post(f"/v1/games/{game}/forks", json=body, headers=headers)
 
 
 def forked(http: httpx.Client, game: str, at: int, token: str | None = None, id_: str | None = None) -> Json:
@@ -42,13 +42,13 @@ def forked(http: httpx.Client, game: str, at: int, token: str | None = None, id_
 
 
 def joined(http: httpx.Client, fork: Json, name: str) -> Player:
-    reply = http.post(f"/games/{fork['game']}/join", json={"name": name})
+    reply = http.post(f"/v1/games/{fork['game']}/join", json={"name": name})
     assert reply.status_code == 200, reply.text
     return Player(http, fork["game"], reply.json()["seat"], reply.json()["token"])
 
 
 def start(http: httpx.Client, fork: Json) -> None:
-    reply = http.post(f"/games/{fork['game']}/start", headers=bearer(fork["token"]))
+    reply = http.post(f"/v1/games/{fork['game']}/start", headers=bearer(fork["token"]))
     assert reply.status_code == 200, reply.text
 
 
@@ -143,7 +143,7 @@ def test_the_id_of_a_creation_is_refused_for_a_fork(http: httpx.Client) -> None:
     ada.look()
     id_ = new_id()
     seats = [{"kind": "human"}, {"kind": "human"}]
-    assert http.post("/games", json={"seats": seats}, headers={"Idempotency-Key": id_}).status_code == 201
+    assert http.post("/v1/games", json={"seats": seats}, headers={"Idempotency-Key": id_}).status_code == 201
     problem(ask_for(http, ada.game, {"at": ada.number}, None, id_), 409, "ID-1")
 
 
@@ -191,5 +191,5 @@ def test_an_unknown_game_has_no_fork(http: httpx.Client) -> None:
 
 def test_only_a_referee_sets_the_events_of_a_fork(http: httpx.Client) -> None:
     fork = {"of": "abc", "at": 1, "asker": None, "afresh": False, "rules": 2, "facts": []}
-    reply = http.post("/games", json={"seats": [{"kind": "human"}] * 2, "fork": fork})
+    reply = http.post("/v1/games", json={"seats": [{"kind": "human"}] * 2, "fork": fork})
     problem(reply, 422, "SHAPE-1", "fork")

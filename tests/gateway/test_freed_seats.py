@@ -31,11 +31,11 @@ def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def free(created: CreatedGame, seat: int, id_: str | None = None) -> httpx.Response:
     headers = bearer(created.host) | {"Idempotency-Key": id_ or new_id()}
-    return created.http.post(f"/games/{created.game}/seats/{seat}/free", headers=headers)
+    return created.http.post(f"/v1/games/{created.game}/seats/{seat}/free", headers=headers)
 
 
 def seat_bot(created: CreatedGame, seat: int, **body: object) -> httpx.Response:
-    path = f"/games/{created.game}/seats/{seat}/bot"
+    path = f"/v1/games/{created.game}/seats/{seat}/bot"
     return created.http.post(path, json=body, headers=bearer(created.host))
 
 
@@ -47,7 +47,7 @@ class Invited:
         self.headers = {"Idempotency-Key": new_id()}
 
     def join(self) -> httpx.Response:
-        path = f"/games/{self.created.game}/join"
+        path = f"/v1/games/{self.created.game}/join"
         return self.created.http.post(path, json=self.body, headers=self.headers)
 
 
@@ -76,8 +76,8 @@ def test_GAME_9_who_sat_there_has_nothing_of_the_seat_any_more(http: httpx.Clien
         assert closed_why(socket)[1].endswith("this token was withdrawn")
     assert free(created, 1, freed_id).json() == freed
     for refused in (
-        http.get(f"/games/{created.game}/view", headers=bearer(former.token)),
-        http.post(f"/games/{created.game}/withdraw-token", headers=bearer(former.token)),
+        http.get(f"/v1/games/{created.game}/view", headers=bearer(former.token)),
+        http.post(f"/v1/games/{created.game}/withdraw-token", headers=bearer(former.token)),
         former.send(DRAW),
         Invited(created, "Bo", invitations[1]).join(),
         bo.join(),
@@ -89,7 +89,7 @@ def test_GAME_9_who_sat_there_has_nothing_of_the_seat_any_more(http: httpx.Clien
     # then
     assert cy.join().json()["token"] == token != former.token
     problem(bo.join(), 401, "TOKEN-1")
-    problem(http.get(f"/games/{created.game}/view", headers=bearer(former.token)), 401, "TOKEN-1")
+    problem(http.get(f"/v1/games/{created.game}/view", headers=bearer(former.token)), 401, "TOKEN-1")
     assert http.get(webhook, headers=bearer(token)).json()["url"] is None
     before, after = luck_shown_to(Player(http, created.game, 1, token))
     assert before != after
@@ -101,7 +101,7 @@ def test_GAME_9_a_bot_takes_a_seat_and_a_client_checks_the_view_of_a_seat_that_w
 ) -> None:
     # given
     created = CreatedGame(http, "human", "human", "human")
-    path, headers = f"/games/{created.game}/join", {"Idempotency-Key": new_id()}
+    path, headers = f"/v1/games/{created.game}/join", {"Idempotency-Key": new_id()}
     body = {"name": "Ada", "contribution": "ad" * 32}
     http.post(path, json=body, headers=headers).raise_for_status()
     freed = free(created, 0).json()
@@ -126,7 +126,7 @@ def test_GAME_9_the_host_alone_changes_seats_and_is_told_why_it_may_not(http: ht
     ada = created.join("Ada")
     bodies: dict[str, Any] = {"free": None, "bot": {"policy": "greedy"}}
     for path, body in bodies.items():
-        address = f"/games/{created.game}/seats/0/{path}"
+        address = f"/v1/games/{created.game}/seats/0/{path}"
         problem(http.post(address, json=body, headers=bearer(ada.token)), 403, "TOKEN-1")
         problem(http.post(address, json=body), 401, "TOKEN-1")
     assert "nobody sits at seat 1" in problem(free(created, 1), 409, "GAME-9")["detail"]

@@ -84,27 +84,27 @@ def written(body: object) -> bytes:
 @FEW
 @given(body=ANY_BODY | LIKE_CREATIONS)
 def test_any_creation_is_answered(http: httpx.Client, body: Json) -> None:
-    require_answered(http.post("/games", content=written(body)))
+    require_answered(http.post("/v1/games", content=written(body)))
 
 
 @FEW
 @given(body=ANY_BODY | LIKE_COMMANDS)
 def test_any_command_is_answered(ada: Player, body: Json) -> None:
     require_answered(
-        ada.http.post(f"/games/{ada.game}/commands", content=written(body), headers=bearer(ada.token))
+        ada.http.post(f"/v1/games/{ada.game}/commands", content=written(body), headers=bearer(ada.token))
     )
 
 
 @FEW
 @given(body=st.fixed_dictionaries({}, optional={"name": VALUES, "seat": VALUES, "x": VALUES}))
 def test_any_join_is_answered(ada: Player, body: Json) -> None:
-    require_answered(ada.http.post(f"/games/{ada.game}/join", content=written(body)))
+    require_answered(ada.http.post(f"/v1/games/{ada.game}/join", content=written(body)))
 
 
 @FEW
 @given(raw=st.binary(max_size=200) | VALUES.map(written))
 def test_any_bytes_are_answered(ada: Player, raw: bytes) -> None:
-    for path in ("/games", f"/games/{ada.game}/commands"):
+    for path in ("/v1/games", f"/v1/games/{ada.game}/commands"):
         require_answered(ada.http.post(path, content=raw, headers=bearer(ada.token)))
 
 
@@ -116,7 +116,7 @@ def test_any_bytes_are_answered(ada: Player, raw: bytes) -> None:
 )
 def test_any_address_and_header_is_answered(http: httpx.Client, game: str, key: str, token: str) -> None:
     url = http.base_url.copy_with(
-        path="/games/" + "".join(f"%{byte:02x}" for byte in game.encode("utf-8", "replace"))
+        path="/v1/games/" + "".join(f"%{byte:02x}" for byte in game.encode("utf-8", "replace"))
     )
     headers = {
         b"Idempotency-Key": key.strip().encode("latin-1"),

@@ -25,6 +25,7 @@ from tests.gateway.clients import (
     bearer,
     entries,
     in_turn,
+    listed_games,
     new_id,
     numbers,
     problem,
@@ -67,7 +68,7 @@ def test_a_bot_plays_when_it_is_its_turn(http: httpx.Client) -> None:
 
 def test_any_seat_may_start_the_game(http: httpx.Client) -> None:
     players = seated(http)
-    reply = http.post(f"/games/{players[1].game}/start", headers=bearer(players[1].token))
+    reply = http.post(f"/v1/games/{players[1].game}/start", headers=bearer(players[1].token))
     assert reply.status_code == 200
     head = entries(http, players[1].game, None)[-1]["head"]
     assert reply.json() == {"game": players[1].game, "number": 4, "level": "decided", "head": head}
@@ -99,12 +100,12 @@ def test_a_view_is_read_in_pages(http: httpx.Client) -> None:
     whole = entries(http, ada.game, ada.token)
     assert numbers(whole) == list(range(1, 7))
     page = http.get(
-        f"/games/{ada.game}/view", params={"after": 1, "most": 2}, headers=bearer(ada.token)
+        f"/v1/games/{ada.game}/view", params={"after": 1, "most": 2}, headers=bearer(ada.token)
     ).json()
     assert page == {"game": ada.game, "viewer": 0, "entries": whole[1:3], "next": 3, "more": True}
-    last = http.get(f"/games/{ada.game}/view", params={"after": 3, "most": 3}).json()
+    last = http.get(f"/v1/games/{ada.game}/view", params={"after": 3, "most": 3}).json()
     assert (last["viewer"], last["next"], last["more"]) == ("public", 6, False)
-    beyond = http.get(f"/games/{ada.game}/view", params={"after": 10**30}).json()
+    beyond = http.get(f"/v1/games/{ada.game}/view", params={"after": 10**30}).json()
     assert (beyond["entries"], beyond["next"], beyond["more"]) == ([], 6, False)
 
 
@@ -120,10 +121,10 @@ def test_the_latest_games_come_first(http: httpx.Client) -> None:
     games = [CreatedGame(http, "human", "human", visibility="public").game for _ in range(3)]
     time.sleep(0.002)  # games of one millisecond have no order
     latest = CreatedGame(http, "human", "human", visibility="public").game
-    found = http.get("/games").json()["games"]
+    found = listed_games(http)
     assert found[0] == latest
     assert set(games) <= set(found)
-    assert http.get("/games", params={"most": 1}).json() == {"games": [latest]}
+    assert listed_games(http, most=1) == [latest]
 
 
 def test_P8_a_list_says_which_games_it_lacks(http: httpx.Client, store: Any, ledger: RedisLedger) -> None:
@@ -134,15 +135,12 @@ def test_P8_a_list_says_which_games_it_lacks(http: httpx.Client, store: Any, led
     store.rename(name, "kept")
     store.set(name, "what?")
     try:
-        by_id, in_detail = (http.get(path).json() for path in ("/games", "/v1/games"))
+        found = http.get("/v1/games").json()
     finally:
         store.rename("kept", name)
-    for found in (by_id, in_detail):
-        listed = [each if isinstance(each, str) else each["game"] for each in found["games"]]
-        assert there in listed and lost not in listed
-        assert (
-            found["missing"] == f"the games of 1 of {ledger.partitions} partitions, which can't be read now"
-        )
+    listed = [each["game"] for each in found["games"]]
+    assert there in listed and lost not in listed
+    assert found["missing"] == f"the games of 1 of {ledger.partitions} partitions, which can't be read now"
     assert "missing" not in http.get("/v1/games").json()
 
 
@@ -221,23 +219,23 @@ def test_a_named_seed_is_not_the_only_randomness_where_people_sit_and_the_public
 def test_the_page_shows_every_request(http: httpx.Client) -> None:
     page = http.get("/openapi.json").json()
     assert {(path, verb) for path, verbs in page["paths"].items() for verb in verbs} >= {
-        ("/games", "post"), ("/games", "get"), ("/games/{game}/join", "post"), ("/games/{game}/start", "post"),
-        ("/games/{game}/commands", "post"), ("/games/{game}/view", "get"), ("/health", "get"),
+        ("/v1/games", "post"), ("/v1/games", "get"), ("/v1/games/{game}/join", "post"), ("/v1/games/{game}/start", "post"),
+        ("/v1/games/{game}/commands", "post"), ("/v1/games/{game}/view", "get"), ("/health", "get"),
         ("/rules/{rule}", "get"),
     }  # fmt: skip
     for path in ("/docs", "/redoc"):
         assert "openapi.json" in http.get(path).text
 
 
-@pytest.mark.parametrize("path", ["/games", "/games/{game}/join", "/games/{game}/commands"])
+@pytest.mark.parametrize("path", ["/v1/games", "/v1/games/{game}/join", "/v1/games/{game}/commands"])
 def test_the_pages_examples_are_accepted_by_the_contracts(http: httpx.Client, path: str) -> None:
     content = http.get("/openapi.json").json()["paths"][path]["post"]["requestBody"]["content"]
     examples = [example["value"] for example in content["application/json"]["examples"].values()]
     assert examples
     for value in examples:
-        if path == "/games":
+        if path == "/v1/games":
             read_command({**value, "type": "create_game"})
-            reply = http.post("/games", json=value)
+            reply = http.post("/v1/games", json=value)
             assert reply.status_code == 201, reply.text
         elif path.endswith("join"):
             invited = value.pop(FIELD, None) is not None
@@ -245,13 +243,13 @@ def test_the_pages_examples_are_accepted_by_the_contracts(http: httpx.Client, pa
             created = CreatedGame(http, "human", "human", by_invitation=invited)
             if invited:
                 value[FIELD] = created.reply["invitations"][0]["invitation"]
-            assert http.post(f"/games/{created.game}/join", json=value).status_code == 200
+            assert http.post(f"/v1/games/{created.game}/join", json=value).status_code == 200
         else:
             read_command(value, players_only=True)
 
 
 def test_the_pages_example_of_a_route_is_on_the_board(http: httpx.Client) -> None:
-    content = http.get("/openapi.json").json()["paths"]["/games/{game}/commands"]["post"]["requestBody"][
+    content = http.get("/openapi.json").json()["paths"]["/v1/games/{game}/commands"]["post"]["requestBody"][
         "content"
     ]
     example = content["application/json"]["examples"]["claim_route"]["value"]
@@ -261,7 +259,7 @@ def test_the_pages_example_of_a_route_is_on_the_board(http: httpx.Client) -> Non
 
 def test_the_pages_problems_are_what_the_gateway_answers(http: httpx.Client) -> None:
     page = http.get("/openapi.json").json()
-    responses = page["paths"]["/games/{game}/commands"]["post"]["responses"]
+    responses = page["paths"]["/v1/games/{game}/commands"]["post"]["responses"]
     for status in ("401", "404", "409", "422", "429"):
         example = responses[status]["content"]["application/problem+json"]["example"]
         assert example["status"] == int(status)
@@ -273,5 +271,5 @@ def test_every_policy_and_ruleset_that_is_offered_can_be_created(http: httpx.Cli
     for ruleset, rules in RULESETS.items():
         for policy in POLICIES:
             body = {"ruleset": ruleset, "seats": [{"kind": "bot", "policy": policy}, {"kind": "human"}]}
-            reply = http.post("/games", json=body, headers={"Idempotency-Key": new_id()})
+            reply = http.post("/v1/games", json=body, headers={"Idempotency-Key": new_id()})
             assert reply.status_code == (201 if policy in rules.bot_policies else 422), reply.text

@@ -180,11 +180,11 @@ def test_P2_a_creation_or_a_join_under_an_id_of_another_is_answered_so_and_opens
     http: httpx.Client, unchanged: Unchanged
 ) -> None:
     key = {"Idempotency-Key": new_id()}
-    created = http.post("/games", json=HUMANS, headers=key).json()
-    join = f"/games/{created['game']}/join"
+    created = http.post("/v1/games", json=HUMANS, headers=key).json()
+    join = f"/v1/games/{created['game']}/join"
     http.post(join, json={"name": "Ada"}, headers=key)
     with unchanged(created["game"]):
-        for path, body in (("/games", {**HUMANS, "options": {"cars": 9}}), (join, {"name": "Eve"})):
+        for path, body in (("/v1/games", {**HUMANS, "options": {"cars": 9}}), (join, {"name": "Eve"})):
             again = problem(http.post(path, json=body, headers=key), 409, "ID-1")
             assert again["id"] == key["Idempotency-Key"]
             assert "token" not in str(again)
@@ -204,7 +204,7 @@ def test_P2_the_same_id_creates_one_game(server: EmbeddedServer, unchanged: Unch
 
     def create() -> Json:
         with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as http:
-            reply = http.post("/games", json=HUMANS, headers=key)
+            reply = http.post("/v1/games", json=HUMANS, headers=key)
             assert reply.status_code == 201, reply.text
             body: Json = reply.json()
             return body
@@ -224,13 +224,14 @@ def test_P2_the_same_join_gives_the_same_seat_and_token(http: httpx.Client, unch
     key = {"Idempotency-Key": new_id()}
     with unchanged(created.game, 1):
         joins = [
-            http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=key) for _ in range(3)
+            http.post(f"/v1/games/{created.game}/join", json={"name": "Ada"}, headers=key) for _ in range(3)
         ]
     assert joins[0].status_code == 200
     assert all(join.json() == joins[0].json() for join in joins)
     assert created.join("Bo").seat == 1
     assert (
-        http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=key).json() == joins[0].json()
+        http.post(f"/v1/games/{created.game}/join", json={"name": "Ada"}, headers=key).json()
+        == joins[0].json()
     )
 
 
@@ -241,7 +242,7 @@ def test_P2_a_start_that_is_sent_again_starts_once(
     ada = seated(http)[0]
     key = {**bearer(ada.token), "Idempotency-Key": "start-it"}
     with unchanged(ada.game, 1):
-        starts = [http.post(f"/games/{ada.game}/start", headers=key) for _ in range(times)]
+        starts = [http.post(f"/v1/games/{ada.game}/start", headers=key) for _ in range(times)]
     head = entries(http, ada.game, None)[-1]["head"]
     expected = {"game": ada.game, "number": 4, "level": "decided", "head": head}
     assert [start.json() for start in starts] == [expected] * times
@@ -253,10 +254,10 @@ def test_P2_an_id_of_a_system_command_is_good_for_one_type_of_command(
     """Otherwise a start under a join's id would be acknowledged, though the game didn't start."""
     created = CreatedGame(http, "human", "human")
     key = {"Idempotency-Key": new_id()}
-    assert http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=key).status_code == 200
+    assert http.post(f"/v1/games/{created.game}/join", json={"name": "Ada"}, headers=key).status_code == 200
     created.join("Bo")
     with unchanged(created.game):
-        reply = http.post(f"/games/{created.game}/start", headers=bearer(created.host) | key)
+        reply = http.post(f"/v1/games/{created.game}/start", headers=bearer(created.host) | key)
         problem(reply, 409, "ID-1")
     created.start()
 
@@ -268,7 +269,7 @@ def test_P2_a_join_sent_again_under_another_name_is_told_so_until_the_name_is_er
 
     def join(name: str) -> httpx.Response:
         headers = {"Idempotency-Key": id_}
-        return http.post(f"/games/{created.game}/join", json={"name": name}, headers=headers)
+        return http.post(f"/v1/games/{created.game}/join", json={"name": name}, headers=headers)
 
     first = join("Ada")
     assert first.status_code == 200

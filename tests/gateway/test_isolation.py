@@ -20,6 +20,7 @@ from services.ledger.engine import keys
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.notifications.entry_notifications import parse_notification
 from services.runtime.rate_limit import RateLimiter
+from services.tables.built_in_catalog import BuiltInCatalog
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import UNLIMITED, soon
@@ -160,13 +161,14 @@ def test_RATE_1_the_list_of_games_has_a_rate_limit() -> None:
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, TokenKeys(b"key"), RateLimiter(1, 3 * LIST_COST, lambda: 0.0))
+        limiter = RateLimiter(1, 3 * LIST_COST, lambda: 0.0)
+        app = create_app(ledger, TokenKeys(b"key"), limiter, catalog=BuiltInCatalog())
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
-            replies = [await http.get("/games") for _ in range(4)]
+            replies = [await http.get("/v1/games") for _ in range(4)]
             assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
             problem(replies[3], 429, "RATE-1")
             assert replies[3].headers["Retry-After"] == str(LIST_COST)
-            assert (await http.get("/games", params={"most": 1001})).status_code == 422
+            assert (await http.get("/v1/games", params={"most": 1001})).status_code == 422
         await ledger.close()
 
     asyncio.run(scenario())

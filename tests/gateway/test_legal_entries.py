@@ -33,7 +33,7 @@ def offered(player: Player) -> list[Json]:
 
 def page(player: Player, after: int = 0, **more: object) -> Json:
     params = {"after": str(after), "legal": "true", **{name: str(value) for name, value in more.items()}}
-    reply = player.http.get(f"/games/{player.game}/view", params=params, headers=bearer(player.token))
+    reply = player.http.get(f"/v1/games/{player.game}/view", params=params, headers=bearer(player.token))
     assert reply.status_code == 200, reply.text
     found: Json = reply.json()
     return found
@@ -93,7 +93,7 @@ def test_only_the_latest_entry_has_them(http: httpx.Client) -> None:
 def test_P5_the_public_and_the_host_are_refused(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     for token, status in ((None, 401), ("no token", 401)):
-        path = f"/games/{ada.game}/view?legal=true"
+        path = f"/v1/games/{ada.game}/view?legal=true"
         assert http.get(path, headers=bearer(token)).status_code == status
         with Socket(http, ada.game, token, legal=True) as socket:
             socket.problem(None, status, "TOKEN-1")

@@ -64,14 +64,14 @@ def test_P1_a_lost_reply_is_unknown_and_names_the_id_that_the_server_chose(url: 
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             token = {"Authorization": f"Bearer {TOKEN}"}
             for level in ("accepted", "decided"):
-                path = f"/games/{GAME}/commands?level={level}"
+                path = f"/v1/games/{GAME}/commands?level={level}"
                 reply = await http.post(path, json=DRAW, headers=token)
                 body = reply.json()
                 (*_, (_, fields)) = await harness.store.xrange(keys.commands(PARTITION))
                 assert body["id"].encode() in fields[b"c"]
                 assert (reply.status_code, body.pop("id") != "") == (202, True)
                 assert body == {"verdict": "unknown", "level": None, "detail": RETRY_HINT}
-            created = await http.post("/games", json=PAIR)
+            created = await http.post("/v1/games", json=PAIR)
             problem(created, 503, "WAIT-1")
             assert (created.json()["verdict"], created.json()["level"]) == ("unknown", None)
             assert created.json()["id"] in created.json()["detail"]

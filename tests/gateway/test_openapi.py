@@ -25,23 +25,20 @@ from services.gateway.models.request_models import (
 from tests.gateway.clients import DRAW, CreatedGame, bearer, in_turn, new_id
 
 OPERATION_IDS = {
-    "create_games_post", "games_games_get", "join_games__game__join_post", "start_games__game__start_post",
-    "fork_games__game__forks_post", "play_off_games__game__play_off_post", "command_games__game__commands_post",
-    "view_games__game__view_get", "dispute_games__game__disputes_post", "disputes_games__game__disputes_get",
-    "one_games__game__disputes__dispute__get", "health_health_get", "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
-    "withdraw_token_games__game__withdraw_token_post", "stream_games__game__stream_get",
-    "leave_games__game__leave_post", "end_games__game__end_post", "free_games__game__seats__seat__free_post",
-    "seat_bot_games__game__seats__seat__bot_post",
-}  # fmt: skip
-VERSION_1_IDS = {
-    "set_webhook_v1_games__game__webhook_put", "webhook_v1_games__game__webhook_get", "remove_webhook_v1_games__game__webhook_delete",
-    "list_games_v1_games_get", "state_v1_games__game__state_get", "legal_v1_games__game__legal_get",
-    "game_board_v1_games__game__board_get", "boards_v1_boards_get", "board_v1_boards__board__get",
-    "replay_v1_games__game__replays_get", "replayed_table_v1_games__game__replays__number__get",
-    "suggestions_v1_games__game__suggestions_get", "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get", "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
-} | {
-    re.sub(r"^([a-z_]*?)_(games|health|rules)_", r"\1_v1_\2_", id_, count=1)
-    for id_ in OPERATION_IDS - {"games_games_get"}
+    "create_v1_games_post", "join_v1_games__game__join_post", "start_v1_games__game__start_post",
+    "fork_v1_games__game__forks_post", "play_off_v1_games__game__play_off_post",
+    "command_v1_games__game__commands_post", "view_v1_games__game__view_get", "dispute_v1_games__game__disputes_post",
+    "disputes_v1_games__game__disputes_get", "one_v1_games__game__disputes__dispute__get", "health_health_get",
+    "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
+    "withdraw_token_v1_games__game__withdraw_token_post", "stream_v1_games__game__stream_get",
+    "leave_v1_games__game__leave_post", "end_v1_games__game__end_post", "free_v1_games__game__seats__seat__free_post",
+    "seat_bot_v1_games__game__seats__seat__bot_post", "set_webhook_v1_games__game__webhook_put",
+    "webhook_v1_games__game__webhook_get", "remove_webhook_v1_games__game__webhook_delete", "list_games_v1_games_get",
+    "state_v1_games__game__state_get", "legal_v1_games__game__legal_get", "game_board_v1_games__game__board_get",
+    "boards_v1_boards_get", "board_v1_boards__board__get", "replay_v1_games__game__replays_get",
+    "replayed_table_v1_games__game__replays__number__get", "suggestions_v1_games__game__suggestions_get",
+    "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get",
+    "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
 }  # fmt: skip
 
 
@@ -59,8 +56,8 @@ def require_declared(document: Any, method: str, path: str, reply: httpx.Respons
 
 def test_operation_ids_stay(document: Any) -> None:
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
-    assert {operation["operationId"] for operation in operations} == OPERATION_IDS | VERSION_1_IDS
-    assert len(operations) == len(OPERATION_IDS | VERSION_1_IDS)
+    assert {operation["operationId"] for operation in operations} == OPERATION_IDS
+    assert len(operations) == len(OPERATION_IDS)
 
 
 def test_every_success_names_a_schema_and_every_reference_leads_to_one(document: Any) -> None:
@@ -120,33 +117,32 @@ def test_answers_about_tables_are_of_their_schemas(http: httpx.Client, document:
 
 def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
     created = CreatedGame(http, "human", "greedy")
-    path, id_ = f"/games/{created.game}", {"Idempotency-Key": new_id()}
+    path, id_ = f"/v1/games/{created.game}", {"Idempotency-Key": new_id()}
     body = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "random"}]}
-    require_declared(document, "post", "/games", http.post("/games", json=body, headers=id_))
-    require_declared(document, "get", "/games", http.get("/games"))
+    require_declared(document, "post", "/v1/games", http.post("/v1/games", json=body, headers=id_))
     reply = http.post(f"{path}/join", json={"name": "Ada"})
-    require_declared(document, "post", "/games/{game}/join", reply)
+    require_declared(document, "post", "/v1/games/{game}/join", reply)
     withdrawn = http.post(f"{path}/withdraw-token", headers=bearer(created.host))
-    require_declared(document, "post", "/games/{game}/withdraw-token", withdrawn)
+    require_declared(document, "post", "/v1/games/{game}/withdraw-token", withdrawn)
     created.host = withdrawn.json()["token"]
     start = http.post(f"{path}/start", headers=bearer(created.host))
-    require_declared(document, "post", "/games/{game}/start", start)
+    require_declared(document, "post", "/v1/games/{game}/start", start)
     ada, bo = in_turn(http)
     for reply in (ada.send(DRAW), ada.send(DRAW, Prefer="respond-async"), bo.send({"type": "fly"})):
-        require_declared(document, "post", "/games/{game}/commands", reply)
+        require_declared(document, "post", "/v1/games/{game}/commands", reply)
     dispute = {"number": 5, "reason": "It looks wrong."}
-    raised = http.post(f"/games/{ada.game}/disputes", json=dispute, headers=bearer(ada.token))
-    require_declared(document, "post", "/games/{game}/disputes", raised)
+    raised = http.post(f"/v1/games/{ada.game}/disputes", json=dispute, headers=bearer(ada.token))
+    require_declared(document, "post", "/v1/games/{game}/disputes", raised)
     answer = http.get(raised.headers["location"], headers=bearer(ada.token))
-    require_declared(document, "get", "/games/{game}/disputes/{dispute}", answer)
-    listed = http.get(f"/games/{ada.game}/disputes", headers=bearer(ada.token))
-    require_declared(document, "get", "/games/{game}/disputes", listed)
+    require_declared(document, "get", "/v1/games/{game}/disputes/{dispute}", answer)
+    listed = http.get(f"/v1/games/{ada.game}/disputes", headers=bearer(ada.token))
+    require_declared(document, "get", "/v1/games/{game}/disputes", listed)
     for token in (None, ada.token):
-        forked = http.post(f"/games/{ada.game}/forks", json={"at": 6}, headers=bearer(token))
-        require_declared(document, "post", "/games/{game}/forks", forked)
+        forked = http.post(f"/v1/games/{ada.game}/forks", json={"at": 6}, headers=bearer(token))
+        require_declared(document, "post", "/v1/games/{game}/forks", forked)
         for query in ("", "?proofs=true", "?most=0"):
-            page = http.get(f"/games/{ada.game}/view{query}", headers=bearer(token))
-            require_declared(document, "get", "/games/{game}/view", page)
+            page = http.get(f"/v1/games/{ada.game}/view{query}", headers=bearer(token))
+            require_declared(document, "get", "/v1/games/{game}/view", page)
     for rule in ("TURN-1", "usa", "NONE-1"):
         require_declared(document, "get", "/rules/{rule}", http.get(f"/rules/{rule}"))
     require_declared(document, "get", "/rules", http.get("/rules"))

@@ -54,7 +54,7 @@ def test_BUSY_1_a_full_partition_slows_senders_and_drops_nothing(url: str) -> No
         await harness.decide("c0", 1)
         app = create_app(harness.ledger, TokenKeys(b"key"), UNLIMITED, 5)
         token = {"Authorization": f"Bearer {minted(b'key', GAME, 0)}"}
-        path = f"http://gateway/games/{GAME}/commands"
+        path = f"http://gateway/v1/games/{GAME}/commands"
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
 
             async def sent(id_: str) -> httpx.Response:

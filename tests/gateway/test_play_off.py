@@ -32,6 +32,7 @@ from tests.gateway.clients import (
     begun,
     entries,
     in_turn,
+    listed_games,
     minted,
     new_id,
     plan,
@@ -55,7 +56,7 @@ def ended(http: httpx.Client, people: int = 2, last: int | None = None) -> list[
 
 
 def play_off(player: Player) -> httpx.Response:
-    return player.http.post(f"/games/{player.game}/play-off", headers=bearer(player.token))
+    return player.http.post(f"/v1/games/{player.game}/play-off", headers=bearer(player.token))
 
 
 def seated_again(player: Player) -> Player:
@@ -95,10 +96,10 @@ def test_TIE_1_the_token_is_for_that_seat_of_that_game_alone(http: httpx.Client)
     ada, _ = ended(http)
     again = seated_again(ada)
     until_started([again])
-    own = http.get(f"/games/{again.game}/view", headers=bearer(again.token)).json()
+    own = http.get(f"/v1/games/{again.game}/view", headers=bearer(again.token)).json()
     assert own["viewer"] == 0
-    problem(http.get(f"/games/{ada.game}/view", headers=bearer(again.token)), 403, "TOKEN-1")
-    problem(http.get(f"/games/{again.game}/view", headers=bearer(ada.token)), 403, "TOKEN-1")
+    problem(http.get(f"/v1/games/{ada.game}/view", headers=bearer(again.token)), 403, "TOKEN-1")
+    problem(http.get(f"/v1/games/{again.game}/view", headers=bearer(ada.token)), 403, "TOKEN-1")
 
 
 def test_TIE_1_it_goes_on_from_game_to_game(http: httpx.Client) -> None:
@@ -137,7 +138,7 @@ def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, server: Emb
     ada, _ = ended(http)
     other, _ = in_turn(http, **QUICK)
     key = server.settings.token_key.get_secret_value().encode()
-    url = f"/games/{ada.game}/play-off"
+    url = f"/v1/games/{ada.game}/play-off"
     problem(http.post(url), 401, "TOKEN-1")
     problem(http.post(url, headers=bearer("nonsense")), 401, "TOKEN-1")
     problem(http.post(url, headers=bearer(other.token)), 403, "TOKEN-1")
@@ -170,14 +171,14 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
 
 
 def test_SHAPE_1_a_client_cannot_declare_its_game_a_play_off(http: httpx.Client) -> None:
-    before = http.get("/games").json()["games"]
+    before = listed_games(http)
     for series in (SERIES, None, {}):
         body = {"seats": [plan("human")] * 2, "visibility": "public", **QUICK, "play_off": series}
-        problem(http.post("/games", json=body), 422, "SHAPE-1", "play_off")
-    assert http.get("/games").json()["games"] == before
+        problem(http.post("/v1/games", json=body), 422, "SHAPE-1", "play_off")
+    assert listed_games(http) == before
     created = CreatedGame(http, "human", "human")
     body = {"name": "Ada", "play_off": SERIES}
-    problem(http.post(f"/games/{created.game}/join", json=body), 422, "SHAPE-1", "play_off")
+    problem(http.post(f"/v1/games/{created.game}/join", json=body), 422, "SHAPE-1", "play_off")
 
 
 @pytest.mark.parametrize("id_", ["play-off:start", "play-off:create", "play-off:something-long-enough"])
@@ -185,14 +186,14 @@ def test_SHAPE_1_reserved_ids_are_not_for_clients(http: httpx.Client, id_: str) 
     created = CreatedGame(http, "human", "human")
     own = {"Idempotency-Key": id_}
     body = {"seats": [plan("human"), plan("human")]}
-    problem(http.post("/games", json=body, headers=own), 422, "SHAPE-1", "Idempotency-Key")
+    problem(http.post("/v1/games", json=body, headers=own), 422, "SHAPE-1", "Idempotency-Key")
     problem(
-        http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=own),
+        http.post(f"/v1/games/{created.game}/join", json={"name": "Ada"}, headers=own),
         422,
         "SHAPE-1",
         "Idempotency-Key",
     )
-    start = http.post(f"/games/{created.game}/start", headers=bearer(created.host) | own)
+    start = http.post(f"/v1/games/{created.game}/start", headers=bearer(created.host) | own)
     problem(start, 422, "SHAPE-1", "Idempotency-Key")
 
 
@@ -201,12 +202,12 @@ def test_a_client_may_give_the_position_that_its_game_starts_from(
 ) -> None:
     position = {"turn": 1, "hands": [{"red": 3}, {"locomotive": 2}], "routes": {"cadiz-lisboa-a": 0}}
     body = {"seats": [plan("human"), plan("human")], "ruleset": "europe", "position": position}
-    reply = http.post("/games", json=body, headers={"Idempotency-Key": new_id()})
+    reply = http.post("/v1/games", json=body, headers={"Idempotency-Key": new_id()})
     assert reply.status_code == 201, reply.text
     game = reply.json()["game"]
     for name in ("Ada", "Bo"):
-        assert http.post(f"/games/{game}/join", json={"name": name}).status_code == 200
-    http.post(f"/games/{game}/start", headers=bearer(reply.json()["token"])).raise_for_status()
+        assert http.post(f"/v1/games/{game}/join", json={"name": name}).status_code == 200
+    http.post(f"/v1/games/{game}/start", headers=bearer(reply.json()["token"])).raise_for_status()
     state = fold(ledger.read_entries(game))
     assert (state.turn, state.route_owners) == (1, {"cadiz-lisboa-a": 0})
     assert state.seats[1].hand["locomotive"] == 2

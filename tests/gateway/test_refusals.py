@@ -71,8 +71,8 @@ def test_GAME_3_a_finished_game_takes_nothing_more(http: httpx.Client, unchanged
             body = problem(player.send(DRAW, "too-late"), 409, "GAME-3")
             assert body["id"] == "too-late"
             problem(player.send(LEAVE), 409, "GAME-3")
-        problem(http.post(f"/games/{ada.game}/join", json={"name": "Cy"}), 409, "GAME-3")
-        problem(http.post(f"/games/{ada.game}/start", headers=bearer(ada.token)), 409, "GAME-3")
+        problem(http.post(f"/v1/games/{ada.game}/join", json={"name": "Cy"}), 409, "GAME-3")
+        problem(http.post(f"/v1/games/{ada.game}/start", headers=bearer(ada.token)), 409, "GAME-3")
     assert entries(http, ada.game, None)[-1]["events"][-1]["type"] == "game_ended"
 
 
@@ -81,11 +81,11 @@ def test_GAME_4_a_taken_seat_is_not_free(http: httpx.Client, unchanged: Unchange
     created.join("Ada", 0)
     with unchanged(created.game, 4):
         for seat in (0, 1, 5):
-            reply = http.post(f"/games/{created.game}/join", json={"name": "Bo", "seat": seat})
+            reply = http.post(f"/v1/games/{created.game}/join", json={"name": "Bo", "seat": seat})
             problem(reply, 409, "GAME-4")
-        problem(http.post(f"/games/{created.game}/join", json={"name": "Ada"}), 409, "GAME-4")
+        problem(http.post(f"/v1/games/{created.game}/join", json={"name": "Ada"}), 409, "GAME-4")
     created.join("Bo")
-    problem(http.post(f"/games/{created.game}/join", json={"name": "Cy"}), 409, "GAME-4")
+    problem(http.post(f"/v1/games/{created.game}/join", json={"name": "Cy"}), 409, "GAME-4")
 
 
 def test_GAME_5_a_game_starts_once_and_when_all_seats_are_taken(
@@ -93,7 +93,7 @@ def test_GAME_5_a_game_starts_once_and_when_all_seats_are_taken(
 ) -> None:
     created = CreatedGame(http, "human", "human")
     created.join("Ada")
-    start = f"/games/{created.game}/start"
+    start = f"/v1/games/{created.game}/start"
     with unchanged(created.game, 1):
         problem(http.post(start, headers=bearer(created.host)), 409, "GAME-5")
     created.join("Bo")
@@ -132,7 +132,7 @@ def test_GAME_4_refused_joins_do_not_block_others(http: httpx.Client) -> None:
     created = CreatedGame(http, "human", "human", options={"refusals_kept": 2})
     created.join("Ada")
     for _ in range(4):
-        assert http.post(f"/games/{created.game}/join", json={"name": "Ada"}).is_error
+        assert http.post(f"/v1/games/{created.game}/join", json={"name": "Ada"}).is_error
     created.join("Bo")
     created.start()
 
@@ -177,11 +177,11 @@ def test_RATE_1_a_flood_of_system_commands_is_slowed_too(
     slow: httpx.Client, slow_game: tuple[CreatedGame, list[Player]]
 ) -> None:
     created, _ = slow_game
-    creations = [slow.post("/games", json={"seats": [{}, {}]}) for _ in range(8)]
+    creations = [slow.post("/v1/games", json={"seats": [{}, {}]}) for _ in range(8)]
     assert creations[-1].status_code == 429
-    problem(slow.post("/games", json={"seats": [{}, {}]}), 429, "RATE-1")
-    problem(slow.post(f"/games/{created.game}/join", json={"name": "Cy"}), 429, "RATE-1")
-    starts = [slow.post(f"/games/{created.game}/start", headers=bearer(created.host)) for _ in range(8)]
+    problem(slow.post("/v1/games", json={"seats": [{}, {}]}), 429, "RATE-1")
+    problem(slow.post(f"/v1/games/{created.game}/join", json={"name": "Cy"}), 429, "RATE-1")
+    starts = [slow.post(f"/v1/games/{created.game}/start", headers=bearer(created.host)) for _ in range(8)]
     assert [reply.status_code for reply in starts[:2]] == [200, 409]
     problem(starts[-1], 429, "RATE-1")
 
@@ -190,14 +190,14 @@ def test_RATE_1_reading_is_not_slowed(
     slow: httpx.Client, slow_game: tuple[CreatedGame, list[Player]]
 ) -> None:
     game = slow_game[0].game
-    assert {slow.get(f"/games/{game}/view").status_code for _ in range(30)} == {200}
+    assert {slow.get(f"/v1/games/{game}/view").status_code for _ in range(30)} == {200}
 
 
 def test_RATE_1_reading_games_that_the_engine_no_longer_has_is_limited(slow: httpx.Client) -> None:
     """Each request may read a file of the archive, over HTTP and WebSocket."""
     replies = []
     for _ in range(4):
-        replies += [slow.get("/games/gone/view"), slow.post("/games/gone/commands", json=DRAW)]
+        replies += [slow.get("/v1/games/gone/view"), slow.post("/v1/games/gone/commands", json=DRAW)]
     assert [reply.status_code for reply in replies] == [404] * 6 + [429] * 2
     problem(replies[-1], 429, "RATE-1")
     with Socket(slow, "gone") as socket:

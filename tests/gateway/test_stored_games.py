@@ -11,7 +11,18 @@ import pytest
 from services.ledger import RedisLedger
 from services.referee.stream_removal import remove_streams
 from tests.deploy.compose import wait_until
-from tests.gateway.clients import DRAW, LEAVE, CreatedGame, Json, Player, Socket, bearer, new_id, problem
+from tests.gateway.clients import (
+    DRAW,
+    LEAVE,
+    CreatedGame,
+    Json,
+    Player,
+    Socket,
+    bearer,
+    listed_games,
+    new_id,
+    problem,
+)
 
 PATHS = ("view?proofs=true", "state", "replays", "replays/5", "audit?at=5", "board")
 
@@ -33,7 +44,7 @@ class Ended:
 
     def start(self, http: httpx.Client) -> httpx.Response:
         headers = bearer(self.host) | {"Idempotency-Key": self.start_id}
-        return http.post(f"/games/{self.game}/start", headers=headers)
+        return http.post(f"/v1/games/{self.game}/start", headers=headers)
 
     def end(self) -> None:
         assert self.bo.send(LEAVE).status_code == 200
@@ -81,7 +92,7 @@ def test_P9_a_game_that_is_one_value_is_shown_and_answered_as_before(
         become_one_value(ledger, ended.game)
         # then
         assert ended.shown() == before
-        assert ended.game in http.get("/games").json()["games"]
+        assert ended.game in listed_games(http)
         socket.send("late", DRAW)
         socket.problem("late", 409, "GAME-3")
         socket.send(ended.leave_id, LEAVE)
@@ -101,7 +112,7 @@ def test_P2_commands_are_answered_by_the_verdicts_of_a_game_that_is_one_value(
     assert other["number"] == ended.left["number"]
     problem(ended.ada.send(DRAW), 409, "GAME-3")
     assert ended.start(http).json() == ended.started
-    problem(http.post(f"/games/{ended.game}/join", json={"name": "Cy"}), 409, "GAME-3")
+    problem(http.post(f"/v1/games/{ended.game}/join", json={"name": "Cy"}), 409, "GAME-3")
     assert not ledger.read_entries(ended.game)
 
 
@@ -112,7 +123,7 @@ def test_a_late_dispute_of_a_game_that_is_one_value_is_answered(
         become_one_value(ledger, ended.game)
     headers = bearer(ended.ada.token)
     raised = http.post(
-        f"/games/{ended.game}/disputes", json={"number": 4, "reason": "Why?"}, headers=headers
+        f"/v1/games/{ended.game}/disputes", json={"number": 4, "reason": "Why?"}, headers=headers
     ).json()
 
     def answer() -> Any:
@@ -120,7 +131,7 @@ def test_a_late_dispute_of_a_game_that_is_one_value_is_answered(
 
     wait_until(lambda: answer() is not None)
     assert (answer()["scope"], answer()["ok"]) == ("whole", True)
-    forked = http.post(f"/games/{ended.game}/forks", json={"at": 5}, headers=headers)
+    forked = http.post(f"/v1/games/{ended.game}/forks", json={"at": 5}, headers=headers)
     assert forked.status_code == 201, forked.text
 
 
@@ -128,7 +139,7 @@ def test_P3_lines_that_end_with_the_game_are_whole_though_its_streams_go(
     http: httpx.Client, ledger: RedisLedger
 ) -> None:
     game = Ended(http)
-    with http.stream("GET", f"/games/{game.game}/stream", headers=bearer(game.ada.token)) as reply:
+    with http.stream("GET", f"/v1/games/{game.game}/stream", headers=bearer(game.ada.token)) as reply:
         lines = reply.iter_lines()
         next(lines)
         game.end()

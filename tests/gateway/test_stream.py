@@ -85,7 +85,7 @@ def test_TOKEN_1_a_stream_ends_when_its_token_is_withdrawn(http: httpx.Client) -
     ada, _ = in_turn(http)
     with followed(ada, ada.token, after=6) as lines:
         next(lines)
-        http.post(f"/games/{ada.game}/withdraw-token", headers=bearer(ada.token))
+        http.post(f"/v1/games/{ada.game}/withdraw-token", headers=bearer(ada.token))
         (last,) = lines
         assert (last["type"], last["code"], last["reason"]) == ("closed", 1008, "this token was withdrawn")
 

@@ -27,7 +27,7 @@ from tests.gateway.conftest import Unchanged
 
 
 def view(http: httpx.Client, game: str, authorization: str) -> httpx.Response:
-    return http.get(f"/games/{game}/view", headers={"Authorization": authorization})
+    return http.get(f"/v1/games/{game}/view", headers={"Authorization": authorization})
 
 
 def test_TOKEN_1_a_token_shows_its_seats_view_only(http: httpx.Client, ledger: RedisLedger) -> None:
@@ -68,10 +68,10 @@ def test_TOKEN_1_what_only_seat_0_knows_is_in_no_other_bytes(http: httpx.Client,
     assert ada.send(DRAW).status_code == 409
     hidden = secrets_of(ledger, ada.game, 0)
     assert len(hidden) >= 8  # three tickets, four commands, the seed
-    own = http.get(f"/games/{ada.game}/view", headers=bearer(ada.token)).text
+    own = http.get(f"/v1/games/{ada.game}/view", headers=bearer(ada.token)).text
     assert sum(text in own for text in hidden) == len(hidden) - 1, "all but the seed"
     for token in (None, bo.token):
-        shown = http.get(f"/games/{ada.game}/view", headers=bearer(token)).text
+        shown = http.get(f"/v1/games/{ada.game}/view", headers=bearer(token)).text
         assert [text for text in hidden if text in shown] == []
 
 
@@ -99,7 +99,7 @@ def test_TOKEN_1_a_bots_secret_and_tickets_are_shown_to_nobody(
     hidden = secrets_of(ledger, created.game, 1)
     assert hidden
     for token in (None, ada.token, created.host):
-        shown = http.get(f"/games/{created.game}/view", headers=bearer(token)).text
+        shown = http.get(f"/v1/games/{created.game}/view", headers=bearer(token)).text
         assert [text for text in hidden if text in shown] == []
 
 
@@ -110,14 +110,14 @@ def test_TOKEN_1_the_hosts_token_sees_what_everybody_sees_and_plays_no_seat(
     created.join("Ada")
     assert entries(http, created.game, created.host) == entries(http, created.game, None)
     with unchanged(created.game):
-        reply = http.post(f"/games/{created.game}/commands", json=DRAW, headers=bearer(created.host))
+        reply = http.post(f"/v1/games/{created.game}/commands", json=DRAW, headers=bearer(created.host))
         problem(reply, 403, "TOKEN-1")
 
 
 def test_TOKEN_1_another_games_token_is_refused(http: httpx.Client, unchanged: Unchanged) -> None:
     ada, other = in_turn(http)[0], in_turn(http)[0]
     with unchanged(ada.game), unchanged(other.game):
-        path = f"/games/{ada.game}"
+        path = f"/v1/games/{ada.game}"
         problem(http.post(f"{path}/commands", json=DRAW, headers=bearer(other.token)), 403, "TOKEN-1")
         problem(http.get(f"{path}/view", headers=bearer(other.token)), 403, "TOKEN-1")
         problem(http.post(f"{path}/start", headers=bearer(other.token)), 403, "TOKEN-1")
@@ -127,7 +127,7 @@ def test_TOKEN_1_without_a_token_nobody_commands_or_starts(http: httpx.Client, u
     game = seated(http)[0].game
     with unchanged(game):
         for path in ("commands", "start"):
-            reply = http.post(f"/games/{game}/{path}", json=DRAW)
+            reply = http.post(f"/v1/games/{game}/{path}", json=DRAW)
             problem(reply, 401, "TOKEN-1")
             assert reply.headers["www-authenticate"] == "Bearer"
 
@@ -165,8 +165,8 @@ def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
         for forged in forgeries(server, ada.token, ada.game):
             headers = {b"Authorization": f"Bearer {forged}".encode("latin-1")}
             for reply in (
-                http.get(f"/games/{ada.game}/view", headers=headers),
-                http.post(f"/games/{ada.game}/commands", json=DRAW, headers=headers),
+                http.get(f"/v1/games/{ada.game}/view", headers=headers),
+                http.post(f"/v1/games/{ada.game}/commands", json=DRAW, headers=headers),
             ):
                 problem(reply, 401, "TOKEN-1")
 
@@ -185,13 +185,13 @@ def test_TOKEN_1_a_token_for_a_seat_that_the_game_has_not_gets_no_entry(
     game = in_turn(http)[0].game
     stray = minted(server.settings.token_key.get_secret_value().encode(), game, 5)
     with unchanged(game):
-        problem(http.post(f"/games/{game}/commands", json=DRAW, headers=bearer(stray)), 403, "TOKEN-1")
+        problem(http.post(f"/v1/games/{game}/commands", json=DRAW, headers=bearer(stray)), 403, "TOKEN-1")
 
 
 def test_TOKEN_1_nobody_gets_a_bots_token_by_joining_under_the_creations_id(http: httpx.Client) -> None:
     """An id is answered with its first verdict; one that seated a bot must not seat a person."""
     id_ = {"Idempotency-Key": "creation-and-join-0001"}
     body = {"seats": [{"kind": "bot", "policy": "random"}, {"kind": "human"}]}
-    game = http.post("/games", json=body, headers=id_).json()["game"]
-    reply = http.post(f"/games/{game}/join", json={"name": "Ada"}, headers=id_)
+    game = http.post("/v1/games", json=body, headers=id_).json()["game"]
+    reply = http.post(f"/v1/games/{game}/join", json={"name": "Ada"}, headers=id_)
     problem(reply, 409, "ID-1")

@@ -251,4 +251,4 @@ def test_a_client_that_disconnects_disturbs_nobody(http: httpx.Client) -> None:
                 goes.send(new_id(), {"type": "pass"})
                 assert numbers(stays.read(1)) == [number]
                 goes.wire.socket.shutdown(SHUT_RDWR)
-    assert http.get(f"/games/{ada.game}/view", headers=bearer(ada.token)).json()["next"] == 11
+    assert http.get(f"/v1/games/{ada.game}/view", headers=bearer(ada.token)).json()["next"] == 11

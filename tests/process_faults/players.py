@@ -62,7 +62,7 @@ class HttpPlayer:
         """Whether nothing was lost meanwhile."""
         self.lost = self.losses()
         create, join, start = self.ids
-        created = self._post("/games", BODY, create)
+        created = self._post("/v1/games", BODY, create)
         self.game = created.json().get("game", "")
         joined = self._post(self._path("join"), {"name": "Ada"}, join)
         if joined.status_code == 409 and joined.json()["rule"] == "GAME-3":
@@ -116,7 +116,7 @@ class HttpPlayer:
         return Acknowledgement(self.game, self.seat, id_, level, fields.get("number") or 0)
 
     def _path(self, what: str) -> str:
-        return f"/games/{self.game}/{what}"
+        return f"/v1/games/{self.game}/{what}"
 
     @property
     def _headers(self) -> dict[str, str]:

@@ -39,7 +39,7 @@ class PlayedGame(NamedTuple):
 
 
 def join(http: httpx.Client, game: str, key: str, name: str = "Ada", **more: object) -> httpx.Response:
-    return http.post(f"/games/{game}/join", json={"name": name, **more}, headers={"Idempotency-Key": key})
+    return http.post(f"/v1/games/{game}/join", json={"name": name, **more}, headers={"Idempotency-Key": key})
 
 
 def play_to_the_end(whole: WholeServer) -> PlayedGame:
@@ -47,7 +47,7 @@ def play_to_the_end(whole: WholeServer) -> PlayedGame:
     keys = {name: new_id() for name in ("creation", "Ada's join", "start")}
     http = whole.http
     body = {"seats": [plan("human")] * 2, "by_invitation": True, **QUICK}
-    created = http.post("/games", json=body, headers={"Idempotency-Key": keys["creation"]}).json()
+    created = http.post("/v1/games", json=body, headers={"Idempotency-Key": keys["creation"]}).json()
     game = created["game"]
     keys["Ada's invitation"], to_bo = (each["invitation"] for each in created["invitations"])
     joined = join(http, game, keys["Ada's join"], invitation=keys["Ada's invitation"]).json()
@@ -55,7 +55,7 @@ def play_to_the_end(whole: WholeServer) -> PlayedGame:
     joined = join(http, game, new_id(), "Bo", invitation=to_bo).json()
     players.append(Player(http, game, joined["seat"], joined["token"]))
     start = bearer(created["token"]) | {"Idempotency-Key": keys["start"]}
-    assert http.post(f"/games/{game}/start", headers=start).status_code == 200
+    assert http.post(f"/v1/games/{game}/start", headers=start).status_code == 200
     while not players[0].look().result:
         for player in players:
             if choices := player.legal():
@@ -77,9 +77,9 @@ def disputed(bo: Player, *numbers: int) -> str:
     """The answers to Bo's disputes of these entries, final ones where the game is over."""
     for number in numbers:
         body = {"number": number, "reason": "Who is that?"}
-        raised = bo.http.post(f"/games/{bo.game}/disputes", json=body, headers=bearer(bo.token))
+        raised = bo.http.post(f"/v1/games/{bo.game}/disputes", json=body, headers=bearer(bo.token))
         assert raised.status_code == 202, raised.text
-    listed = bo.http.get(f"/games/{bo.game}/disputes", headers=bearer(bo.token)).json()["disputes"]
+    listed = bo.http.get(f"/v1/games/{bo.game}/disputes", headers=bearer(bo.token)).json()["disputes"]
 
     def answers() -> list[Any]:
         return [bo.http.get(each["address"], headers=bearer(bo.token)) for each in listed]
@@ -92,7 +92,7 @@ def disputed(bo: Player, *numbers: int) -> str:
 def views(bo: Player) -> Iterator[str]:
     """Bo's view and the public one, with the bytes of their proofs."""
     for token in (None, bo.token):
-        reply = bo.http.get(f"/games/{bo.game}/view", params={"proofs": "true"}, headers=bearer(token))
+        reply = bo.http.get(f"/v1/games/{bo.game}/view", params={"proofs": "true"}, headers=bearer(token))
         yield reply.text
         for entry in reply.json()["entries"]:
             for data in filter(None, entry["proof"].values()):
@@ -124,13 +124,13 @@ def shown_texts(whole: WholeServer, played: PlayedGame, folder: Path) -> str:
     texts = [disputed(played.play_off, 1), *views(played.play_off)]
     texts += [disputed(bo, 1, ADA_JOINED), *views(bo)]
     texts += printed(whole, bo.game, folder)
-    texts += [join(whole.http, bo.game, new_id(), "Eve").text, whole.http.get("/games").text]
+    texts += [join(whole.http, bo.game, new_id(), "Eve").text, whole.http.get("/v1/games").text]
     return "\n".join([*texts, played.log_lines])
 
 
 def assert_opens_nothing(http: httpx.Client, candidate: str, games: tuple[str, ...]) -> None:
     for game in games:
-        reply = http.get(f"/games/{game}/view", headers=bearer(candidate))
+        reply = http.get(f"/v1/games/{game}/view", headers=bearer(candidate))
         assert reply.status_code == 401, f"{candidate} is read as a token: {reply.text[:200]}"
         for more in ({}, {"invitation": candidate}):
             reply = join(http, game, candidate, "Eve", **more)

@@ -36,7 +36,7 @@ def test_a_game_whose_decision_never_ends_holds_no_other_game_and_no_lease(serve
         members = ledger.membership().heartbeat("probe", None, 0).members
         with pytest.raises(httpx.ReadTimeout):
             http.post(
-                f"/games/{attackers[1].game}/commands",
+                f"/v1/games/{attackers[1].game}/commands",
                 json=LEAVE,
                 headers={"Authorization": f"Bearer {attackers[1].token}"},
                 timeout=0.2,

@@ -42,7 +42,7 @@ def tied_game(http: httpx.Client) -> tuple[Player, Player]:
     created = CreatedGame(http, "human", "human", visibility="public", **QUICK)
     player = created.join(NAME)
     again = http.post(
-        f"/games/{created.game}/join", json={"name": NAME}, headers={"Idempotency-Key": new_id()}
+        f"/v1/games/{created.game}/join", json={"name": NAME}, headers={"Idempotency-Key": new_id()}
     )
     problem(again, 409, "GAME-4")
     other = created.join(OTHER)
@@ -59,7 +59,9 @@ def named(whole: WholeServer) -> Iterator[NamedGame]:
     lines = StringIO()
     with logging_to(lines, "json", "debug"):
         player, other = tied_game(whole.http)
-        forked = whole.http.post(f"/games/{player.game}/forks", json={"at": 6}, headers=bearer(player.token))
+        forked = whole.http.post(
+            f"/v1/games/{player.game}/forks", json={"at": 6}, headers=bearer(player.token)
+        )
         assert forked.status_code == 201, forked.text
         yield NamedGame(whole, player, other, seated_again(player), forked.json()["game"], lines)
 
@@ -88,11 +90,11 @@ def answers(named: NamedGame) -> Iterator[tuple[str, str]]:
     """What shows the name to whom it may concern, while it is there."""
     http, player = named.whole.http, named.player
     for token, whose in ((None, "public"), (player.token, "own"), (named.other.token, "other's")):
-        yield f"{whose} view", http.get(f"/games/{player.game}/view", headers=bearer(token)).text
+        yield f"{whose} view", http.get(f"/v1/games/{player.game}/view", headers=bearer(token)).text
         table = http.get(f"/v1/games/{player.game}/state", headers=bearer(token))
         assert table.status_code == 200, table.text
         yield f"{whose} table", table.text
-    yield "play-off", http.get(f"/games/{named.play_off.game}/view").text
+    yield "play-off", http.get(f"/v1/games/{named.play_off.game}/view").text
     yield "list of tables", http.get("/v1/games").text
     with Socket(http, player.game, player.token) as socket:
         yield "socket", json.dumps(socket.read(4))
@@ -181,7 +183,7 @@ def test_P6_every_proof_is_whole_without_it(erased: NamedGame, tmp_path: Path) -
 def test_the_answer_to_a_dispute_says_seats_and_no_names(erased: NamedGame) -> None:
     http, player = erased.whole.http, erased.other
     body = {"number": 2, "reason": "Who is that?"}
-    raised = http.post(f"/games/{player.game}/disputes", json=body, headers=bearer(player.token))
+    raised = http.post(f"/v1/games/{player.game}/disputes", json=body, headers=bearer(player.token))
     assert raised.status_code == 202, raised.text
     address = raised.json()["address"]
     wait_until(lambda: http.get(address, headers=bearer(player.token)).json()["final"])
@@ -191,7 +193,7 @@ def test_the_answer_to_a_dispute_says_seats_and_no_names(erased: NamedGame) -> N
 
 
 def test_bytes_of_proofs_never_held_it(named: NamedGame) -> None:
-    reply = named.whole.http.get(f"/games/{named.player.game}/view", params={"proofs": "true"})
+    reply = named.whole.http.get(f"/v1/games/{named.player.game}/view", params={"proofs": "true"})
     proofs = [b64decode(entry["proof"]["public"]) for entry in reply.json()["entries"]]
     assert [data for data in proofs if OTHER.encode() in data or NAME.encode() in data] == []
 

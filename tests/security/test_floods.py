@@ -26,8 +26,8 @@ from tests.security.unread import HIGH_WATER_BYTES, open_unread, ping
 BURST, READ_BURST, PER_ADDRESS, CONNECTIONS = 20, 10, 6, 12
 SLOW_S = 20_000  # until a limit has refilled
 FRAME = encode_text_frame(b"x" * 1_000)
-HALF_A_HEADER = b"GET /games HTTP/1.1\r\nHost: x\r\nX-Endless: "
-HALF_A_BODY = b"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{"
+HALF_A_HEADER = b"GET /v1/games HTTP/1.1\r\nHost: x\r\nX-Endless: "
+HALF_A_BODY = b"POST /v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{"
 UNLIMITED = ConnectionLimits(frames_a_second=1e9, frames_at_once=1_000_000_000)
 
 
@@ -71,7 +71,7 @@ def read_to_end(wire: socket.socket) -> bytes:
 def test_connections_are_limited_per_address_and_in_total(server: EmbeddedServer) -> None:
     with client_from(server, "127.0.0.10") as http, ExitStack() as held:
         game = CreatedGame(http, "human", "human").game
-        url = f"{server.url.replace('http', 'ws', 1)}/games/{game}/play"
+        url = f"{server.url.replace('http', 'ws', 1)}/v1/games/{game}/play"
 
         def hold(address: str) -> None:
             held.enter_context(connect(url, proxy=None, sock=wire_from(server, address)))
@@ -87,7 +87,7 @@ def test_connections_are_limited_per_address_and_in_total(server: EmbeddedServer
         assert answer.startswith(b"HTTP/1.1 503 ") and b"retry-after" in answer
     with client_from(server, "127.0.0.11") as http:  # those that ended make room
         for _ in range(100):
-            if http.get("/games").status_code == 200:
+            if http.get("/v1/games").status_code == 200:
                 break
         else:
             pytest.fail("no connection is taken any more")
@@ -152,7 +152,7 @@ def test_a_header_has_a_size(server: EmbeddedServer) -> None:
 def test_a_large_body_is_no_large_header(server: EmbeddedServer) -> None:
     body = b'{"seats":"' + b"x" * (MAX_HEADER_BYTES + 1_000) + b'"}'
     with closing(wire_from(server, "127.0.0.25")) as wire:
-        wire.sendall(b"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        wire.sendall(b"POST /v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         assert wire.recv(65_536).startswith(b"HTTP/1.1 422 ")
 
 
@@ -218,11 +218,11 @@ def test_frames_that_no_session_sees_are_counted(server: EmbeddedServer) -> None
 def test_RATE_1_reads_and_opened_sockets_are_counted_by_address(server: EmbeddedServer) -> None:
     game = seat_from(server, "127.0.0.40")[0].game
     with client_from(server, "127.0.0.41") as http:
-        replies = [http.get(f"/games/{game}/view") for _ in range(READ_BURST + 1)]
+        replies = [http.get(f"/v1/games/{game}/view") for _ in range(READ_BURST + 1)]
         assert [reply.status_code for reply in replies] == [200] * READ_BURST + [429]
         assert int(problem(http.get("/rules"), 429, "RATE-1")["retry_after"]) >= 1
     with client_from(server, "127.0.0.42") as http:
-        assert http.get(f"/games/{game}/view").status_code == 200, "another address isn't slowed"
+        assert http.get(f"/v1/games/{game}/view").status_code == 200, "another address isn't slowed"
 
 
 # -- clients that never read -----------------------------------------------------------------

@@ -86,7 +86,7 @@ def play(*players: Player) -> None:
 
 def dispute(player: Player) -> Any:
     """The answer to a dispute of the first entry."""
-    url, headers = f"/games/{player.game}/disputes", bearer(player.token)
+    url, headers = f"/v1/games/{player.game}/disputes", bearer(player.token)
     raised = player.http.post(url, json={"number": 1, "reason": "Why?"}, headers=headers)
     assert raised.status_code == 202, raised.text
     wait_until(lambda: player.http.get(f"{url}/{raised.json()['dispute']}", headers=headers).json()["answer"])
@@ -117,9 +117,9 @@ def play_whole_games(http: httpx.Client, archive: Archive) -> str:
     with_bot.start()
     play(cy)
     dispute(next_ada)
-    forked = http.post(f"/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token))
+    forked = http.post(f"/v1/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token))
     assert forked.status_code == 201, forked.text
-    assert http.get("/games").json()["games"]
+    assert http.get("/v1/games").json()["games"]
     wait_until(lambda: archive.has(ada.game))
     return ada.game
 
@@ -135,7 +135,7 @@ def test_each_service_works_through_whole_games_as_its_own_user(engine: UsersEng
         game = play_whole_games(http, Archive(tmp_path.as_uri()))
         wait_until(lambda: not untyped.keys(f"*:{game}:log"))  # evicted
         # then
-        assert http.get(f"/games/{game}/view").json()["entries"]
+        assert http.get(f"/v1/games/{game}/view").json()["entries"]
     assert engine.refused() == []
 
 

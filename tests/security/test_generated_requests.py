@@ -61,7 +61,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
         ada = in_turn(http, options={"refusals_kept": 1_000})[0]
         host, own, other = (minted(KEY, ada.game, seat, NEVER_WITHDRAWN) for seat in (None, 0, 1))
         raised = http.post(
-            f"/games/{ada.game}/disputes", json={"number": 5, "reason": "?"}, headers=bearer(own)
+            f"/v1/games/{ada.game}/disputes", json={"number": 5, "reason": "?"}, headers=bearer(own)
         )
         late = in_turn(http, visibility="players", spectator_delay=3)[0]
         over = in_turn(http)

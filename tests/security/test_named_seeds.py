@@ -50,9 +50,9 @@ def test_P5_who_guesses_the_name_of_a_seed_knows_no_card_where_a_person_sits(who
 def test_P6_a_players_own_bytes_count_where_a_seed_was_named(whole: WholeServer) -> None:
     created, mine = CreatedGame(whole.http, "human", "human", seed=NAME), "5f" * 32
     body = {"name": "Ada", "contribution": mine}
-    taken = whole.http.post(f"/games/{created.game}/join", json=body)
+    taken = whole.http.post(f"/v1/games/{created.game}/join", json=body)
     assert taken.status_code == 200
-    view = whole.http.get(f"/games/{created.game}/view", headers=bearer(created.host)).json()
+    view = whole.http.get(f"/v1/games/{created.game}/view", headers=bearer(created.host)).json()
     [event] = view["entries"][-1]["events"]
     assert (event["contribution"], event["by"]) == (mine, "seat")
 

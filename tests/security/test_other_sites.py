@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import run_embedded_server
 from services.runtime.settings import read_settings
-from tests.gateway.clients import CreatedGame, Socket, problem
+from tests.gateway.clients import CreatedGame, Socket, listed_games, problem
 
 OWN, OTHER = "https://play.example.org", "https://evil.example.org"
 BODY = {"seats": [{"kind": "human"}, {"kind": "human"}], "visibility": "public"}
@@ -28,32 +28,27 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         yield client
 
 
-def games(http: httpx.Client) -> list[str]:
-    found: list[str] = http.get("/games").json()["games"]
-    return found
-
-
 @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "", None])
 def test_a_page_of_another_site_creates_nothing(http: httpx.Client, media_type: str | None) -> None:
-    before = games(http)
+    before = listed_games(http)
     headers = {"Origin": OTHER} | ({} if media_type is None else {"Content-Type": media_type})
-    problem(http.post("/games", content=json.dumps(BODY).encode(), headers=headers), 415, "SHAPE-1")
-    assert games(http) == before
+    problem(http.post("/v1/games", content=json.dumps(BODY).encode(), headers=headers), 415, "SHAPE-1")
+    assert listed_games(http) == before
 
 
 def test_a_program_may_leave_the_type_out_and_name_a_charset(http: httpx.Client) -> None:
     content = json.dumps(BODY).encode()
-    assert http.post("/games", content=content).status_code == 201
+    assert http.post("/v1/games", content=content).status_code == 201
     named = {
         "Content-Type": "Application/JSON; charset=utf-8",
         "Origin": OTHER,
     }  # after a preflight, as if allowed
-    assert http.post("/games", content=content, headers=named).status_code == 201
+    assert http.post("/v1/games", content=content, headers=named).status_code == 201
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
 def test_SHAPE_1_a_body_is_UTF_8(http: httpx.Client, encoding: str) -> None:
-    problem(http.post("/games", content=json.dumps(BODY).encode(encoding)), 422, "SHAPE-1", "body")
+    problem(http.post("/v1/games", content=json.dumps(BODY).encode(encoding)), 422, "SHAPE-1", "body")
 
 
 def test_SHAPE_1_no_key_stands_twice(http: httpx.Client) -> None:
@@ -64,7 +59,8 @@ def test_SHAPE_1_no_key_stands_twice(http: httpx.Client) -> None:
     ]
     for content in twice:
         assert (
-            "stands twice" in problem(http.post("/games", content=content), 422, "SHAPE-1", "body")["detail"]
+            "stands twice"
+            in problem(http.post("/v1/games", content=content), 422, "SHAPE-1", "body")["detail"]
         )
 
 
@@ -83,7 +79,7 @@ def test_only_pages_of_named_origins_read_answers(http: httpx.Client) -> None:
     allowed = http.get("/v1/boards", headers={"Origin": OWN})
     assert allowed.headers["access-control-allow-origin"] == OWN
     assert "access-control-allow-credentials" not in allowed.headers
-    refused = http.get("/games/none/view", headers={"Origin": OWN})
+    refused = http.get("/v1/games/none/view", headers={"Origin": OWN})
     assert refused.headers["access-control-allow-origin"] == OWN, "a page can read why"
     for origin in (OTHER, "null"):
         answer = http.get("/v1/boards", headers={"Origin": origin})

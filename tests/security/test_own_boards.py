@@ -19,7 +19,7 @@ from services.gateway.games.own_boards import OwnBoards, read_own_boards
 from services.referee.rules.board import load_board
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
-from tests.gateway.clients import bearer, plan
+from tests.gateway.clients import bearer, listed_games, plan
 
 KEY = "an operator's key for tests, 32 or more"
 OWN_BOARD = {**BOARD_SCHEMA.write(load_board("usa").form, exclude_defaults=True), "id": "own"}
@@ -56,28 +56,28 @@ def test_OPERATOR_1_only_the_operator_creates_and_forks_games_on_own_boards_wher
     tmp_path: Path,
 ) -> None:
     with gateway(tmp_path, own_boards="operator", operator_key=KEY) as http:
-        plain = http.post("/games", json=PLAIN, headers=bearer("anything"))
+        plain = http.post("/v1/games", json=PLAIN, headers=bearer("anything"))
         assert plain.status_code == 201
         for body in OWN_GAMES.values():
             for key in (None, KEY[:-1], KEY + "x", plain.json()["token"]):
-                assert refused(http.post("/games", json=body, headers=bearer(key)), "operator")
-            created = http.post("/games", json=body, headers=bearer(KEY))
+                assert refused(http.post("/v1/games", json=body, headers=bearer(key)), "operator")
+            created = http.post("/v1/games", json=body, headers=bearer(KEY))
             assert created.status_code == 201, created.text
             game, host = created.json()["game"], created.json()["token"]
-            assert http.post(f"/games/{game}/start", headers=bearer(host)).status_code == 200
+            assert http.post(f"/v1/games/{game}/start", headers=bearer(host)).status_code == 200
             for key in (None, host):
                 assert refused(
-                    http.post(f"/games/{game}/forks", json={"at": 2}, headers=bearer(key)), "operator"
+                    http.post(f"/v1/games/{game}/forks", json={"at": 2}, headers=bearer(key)), "operator"
                 )
-            forked = http.post(f"/games/{game}/forks", json={"at": 2}, headers=bearer(KEY))
+            forked = http.post(f"/v1/games/{game}/forks", json={"at": 2}, headers=bearer(KEY))
             assert forked.status_code == 201, forked.text
         game, host = plain.json()["game"], plain.json()["token"]
-        http.post(f"/games/{game}/start", headers=bearer(host))
-        forked = http.post(f"/games/{game}/forks", json={"at": 2})
+        http.post(f"/v1/games/{game}/start", headers=bearer(host))
+        forked = http.post(f"/v1/games/{game}/forks", json={"at": 2})
         assert forked.status_code == 201, forked.text
         game, host = forked.json()["game"], forked.json()["token"]
-        http.post(f"/games/{game}/start", headers=bearer(host))
-        again = http.post(f"/games/{game}/forks", json={"at": 2})
+        http.post(f"/v1/games/{game}/start", headers=bearer(host))
+        again = http.post(f"/v1/games/{game}/forks", json={"at": 2})
         assert again.status_code == 201, again.text  # a fork lays a position, but one that was played
 
 
@@ -97,11 +97,11 @@ def test_OPERATOR_1_play_goes_by_the_setting_too(tmp_path: Path) -> None:
 
 def test_nobody_creates_games_on_own_boards_where_nobody_may_not_even_the_operator(tmp_path: Path) -> None:
     with gateway(tmp_path, own_boards="nobody", operator_key=KEY) as http:
-        assert http.post("/games", json=PLAIN).status_code == 201
+        assert http.post("/v1/games", json=PLAIN).status_code == 201
         for body in OWN_GAMES.values():
             for key in (None, KEY):
-                assert refused(http.post("/games", json=body, headers=bearer(key)), "nobody")
-        assert len(http.get("/games").json()["games"]) == 1
+                assert refused(http.post("/v1/games", json=body, headers=bearer(key)), "nobody")
+        assert len(listed_games(http)) == 1
 
 
 def test_everyone_may_unless_it_is_set() -> None:

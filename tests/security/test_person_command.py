@@ -72,16 +72,16 @@ def test_nothing_is_erased_unasked(whole: WholeServer) -> None:
 def test_a_seats_name_is_erased_there_and_in_forks_and_in_no_other_game(whole: WholeServer) -> None:
     ada, _ = in_turn(whole.http)
     elsewhere = named(whole, "Ada", "Bo")
-    forked = whole.http.post(f"/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token)).json()
+    forked = whole.http.post(f"/v1/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token)).json()
     webhook, headers = f"/v1/games/{ada.game}/webhook", bearer(ada.token)
     whole.http.put(webhook, json={"url": "https://ada.example.org/"}, headers=headers)
     assert person(whole, "erase", f"{ada.game}:0", "--yes").returncode == 0
     assert whole.http.get(webhook, headers=headers).json()["url"] is None
     for game in (ada.game, forked["game"]):
-        assert "Ada" not in whole.http.get(f"/games/{game}/view").text
-        assert "a player" in whole.http.get(f"/games/{game}/view").text
-    assert "Bo" in whole.http.get(f"/games/{ada.game}/view").text
-    assert "Ada" in whole.http.get(f"/games/{elsewhere}/view").text
+        assert "Ada" not in whole.http.get(f"/v1/games/{game}/view").text
+        assert "a player" in whole.http.get(f"/v1/games/{game}/view").text
+    assert "Bo" in whole.http.get(f"/v1/games/{ada.game}/view").text
+    assert "Ada" in whole.http.get(f"/v1/games/{elsewhere}/view").text
 
 
 def test_a_word_that_looks_like_a_seat_can_be_a_name(whole: WholeServer) -> None:

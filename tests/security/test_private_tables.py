@@ -22,6 +22,7 @@ from tests.gateway.clients import (
     closed,
     entries,
     in_turn,
+    listed_games,
     minted,
     new_id,
     numbers,
@@ -46,15 +47,15 @@ def invitations(created: Json) -> dict[int, str]:
 
 
 def join(http: httpx.Client, game: str, **body: object) -> httpx.Response:
-    return http.post(f"/games/{game}/join", json={"name": "Ada", **body})
+    return http.post(f"/v1/games/{game}/join", json={"name": "Ada", **body})
 
 
 def view(http: httpx.Client, game: str, token: str | None = None, after: int = 0) -> httpx.Response:
-    return http.get(f"/games/{game}/view", params={"after": after}, headers=bearer(token))
+    return http.get(f"/v1/games/{game}/view", params={"after": after}, headers=bearer(token))
 
 
 def fork(http: httpx.Client, game: str, at: int, token: str | None = None) -> httpx.Response:
-    return http.post(f"/games/{game}/forks", json={"at": at}, headers=bearer(token))
+    return http.post(f"/v1/games/{game}/forks", json={"at": at}, headers=bearer(token))
 
 
 def play_out(*players: Player) -> None:
@@ -73,7 +74,7 @@ def test_a_game_is_unlisted_unless_its_creator_says_otherwise(http: httpx.Client
         visibility: CreatedGame(http, "human", "human", visibility=visibility).game
         for visibility in ("public", "unlisted", "players", None)
     }
-    listed = http.get("/games").json()["games"]
+    listed = listed_games(http)
     assert {visibility for visibility, game in games.items() if game in listed} == {"public"}
     assert [entry["number"] for entry in entries(http, games[None], None)] == [1]  # to who knows its id
 
@@ -148,7 +149,7 @@ def test_TOKEN_1_a_seat_is_taken_only_with_its_invitation(whole: WholeServer) ->
 
 def test_TOKEN_1_an_invitation_opens_nothing_but_its_seat(http: httpx.Client) -> None:
     created = CreatedGame(http, "human", "human", **INVITED, **PLAYERS_ONLY)
-    invitation, path = invitations(created.reply)[0], f"/games/{created.game}"
+    invitation, path = invitations(created.reply)[0], f"/v1/games/{created.game}"
     join(http, created.game, invitation=invitation)
     assert view(http, created.game, invitation).status_code == 401
     for call in ("start", "withdraw-token", "play-off", "forks", "commands", "disputes"):
@@ -159,7 +160,7 @@ def test_TOKEN_1_an_invitation_opens_nothing_but_its_seat(http: httpx.Client) ->
 def test_TOKEN_1_the_same_join_gives_the_same_seat_again(http: httpx.Client) -> None:
     created = CreatedGame(http, "human", "human", **INVITED)
     body, key = {"name": "Ada", "invitation": invitations(created.reply)[1]}, {"Idempotency-Key": new_id()}
-    first, again = (http.post(f"/games/{created.game}/join", json=body, headers=key) for _ in range(2))
+    first, again = (http.post(f"/v1/games/{created.game}/join", json=body, headers=key) for _ in range(2))
     assert first.json() == again.json()
     assert first.json()["seat"] == 1
 
@@ -241,7 +242,7 @@ def test_TOKEN_1_a_fork_of_a_players_game_is_for_its_players(http: httpx.Client)
     forked = reply["game"]
     assert list(invitations(reply)) == [bo.seat]
     problem(view(http, forked), 401, "TOKEN-1")
-    assert forked not in http.get("/games").json()["games"]
+    assert forked not in listed_games(http)
     problem(join(http, forked), 401, "TOKEN-1")
     other = in_turn(http)[1]
     problem(join(http, forked, invitation=other.token), 403, "TOKEN-1")
@@ -254,7 +255,7 @@ def test_TOKEN_1_a_fork_of_a_players_game_is_for_its_players(http: httpx.Client)
 def test_TOKEN_1_a_withdrawn_token_of_the_first_game_invites_nobody(http: httpx.Client) -> None:
     ada, bo = in_turn(http, **PLAYERS_ONLY)
     forked = fork(http, ada.game, 4, ada.token).json()["game"]
-    http.post(f"/games/{bo.game}/withdraw-token", headers=bearer(bo.token))
+    http.post(f"/v1/games/{bo.game}/withdraw-token", headers=bearer(bo.token))
     problem(join(http, forked, invitation=bo.token), 401, "TOKEN-1")
 
 

@@ -29,16 +29,20 @@ def client_from(server: EmbeddedServer, address: str) -> httpx.Client:
 
 def create(http: httpx.Client, key: str | None = None, **more: object) -> httpx.Response:
     headers = {} if key is None else {"Idempotency-Key": key}
-    return http.post("/games", json={**BODY, **more}, headers=headers)
+    return http.post("/v1/games", json={**BODY, **more}, headers=headers)
 
 
 def play_out(http: httpx.Client, game: str, host: str) -> None:
     """Seat two people, start, and let both leave."""
-    tokens = [http.post(f"/games/{game}/join", json={"name": name}).json()["token"] for name in ("Ada", "Bo")]
-    assert http.post(f"/games/{game}/start", headers={"Authorization": f"Bearer {host}"}).status_code == 200
+    tokens = [
+        http.post(f"/v1/games/{game}/join", json={"name": name}).json()["token"] for name in ("Ada", "Bo")
+    ]
+    assert (
+        http.post(f"/v1/games/{game}/start", headers={"Authorization": f"Bearer {host}"}).status_code == 200
+    )
     for token in tokens:
         headers = {"Authorization": f"Bearer {token}"}
-        assert http.post(f"/games/{game}/commands", json=LEAVE, headers=headers).status_code == 200
+        assert http.post(f"/v1/games/{game}/commands", json=LEAVE, headers=headers).status_code == 200
 
 
 def test_RATE_1_an_address_has_a_quota_of_open_games(server: EmbeddedServer) -> None:
@@ -62,24 +66,24 @@ def test_RATE_1_forks_count_as_games(server: EmbeddedServer) -> None:
     with client_from(server, "127.0.0.72") as http:
         created = create(http).json()
         for name in ("Ada", "Bo"):
-            assert http.post(f"/games/{created['game']}/join", json={"name": name}).status_code == 200
+            assert http.post(f"/v1/games/{created['game']}/join", json={"name": name}).status_code == 200
         host = {"Authorization": f"Bearer {created['token']}"}
-        started = http.post(f"/games/{created['game']}/start", headers=host).json()["number"]
-        path = f"/games/{created['game']}/forks"
+        started = http.post(f"/v1/games/{created['game']}/start", headers=host).json()["number"]
+        path = f"/v1/games/{created['game']}/forks"
         forks = [http.post(path, json={"at": started}).status_code for _ in range(MOST)]
     assert forks == [201] * (MOST - 1) + [429]
 
 
 def fork(http: httpx.Client, game: str, at: int, token: str) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"}
-    return http.post(f"/games/{game}/forks", json={"at": at}, headers=headers)
+    return http.post(f"/v1/games/{game}/forks", json={"at": at}, headers=headers)
 
 
 def test_RATE_1_a_creator_has_a_quota_wherever_it_asks_from(server: EmbeddedServer) -> None:
     # given a game of two people
     with client_from(server, "127.0.0.73") as http:
         created = create(http).json()
-        path = f"/games/{created['game']}"
+        path = f"/v1/games/{created['game']}"
         ada, bo = (http.post(f"{path}/join", json={"name": name}).json()["token"] for name in ("Ada", "Bo"))
         host = {"Authorization": f"Bearer {created['token']}"}
         started = http.post(f"{path}/start", headers=host).json()["number"]
@@ -90,9 +94,9 @@ def test_RATE_1_a_creator_has_a_quota_wherever_it_asks_from(server: EmbeddedServ
             game, at, token = created["game"], started, ada
             if forked:
                 game, token = forked[-1]["game"], forked[-1]["seat_token" if number % 2 else "token"]
-                http.post(f"/games/{game}/join", json={"name": "Bo"})
+                http.post(f"/v1/games/{game}/join", json={"name": "Bo"})
                 headers = {"Authorization": f"Bearer {forked[-1]['token']}"}
-                at = http.post(f"/games/{game}/start", headers=headers).json()["number"]
+                at = http.post(f"/v1/games/{game}/start", headers=headers).json()["number"]
             forked.append(fork(http, game, at, token).json())
     # then all of them count, and nobody else's do
     with client_from(server, "127.0.0.90") as http:

@@ -132,7 +132,7 @@ def test_TOKEN_1_who_holds_a_seat_withdraws_its_tokens_over_http(
 ) -> None:
     monkeypatch.setattr(authorization, "TOKEN_CHECK_S", 0.05)
     created, key = CreatedGame(whole.http, "human", "human"), new_id()
-    path = f"/games/{created.game}"
+    path = f"/v1/games/{created.game}"
     joined = whole.http.post(f"{path}/join", json={"name": "Ada"}, headers={"Idempotency-Key": key}).json()
     bo = created.join("Bo")
     with Socket(whole.http, created.game, joined["token"]) as socket:
@@ -161,7 +161,7 @@ def test_TOKEN_1_an_operator_withdraws_a_seats_tokens(
     monkeypatch.setattr(authorization, "GENERATIONS_KEPT_S", 0.0)
     created = CreatedGame(whole.http, "human", "random")
     ada = created.join("Ada")
-    view = f"/games/{created.game}/view"
+    view = f"/v1/games/{created.game}/view"
 
     result = run_in_process("withdraw-token", created.game, "0", "--issue", data=whole.data)
 
@@ -194,8 +194,8 @@ def test_P2_the_same_ids_are_answered_the_same_after_a_rotation_of_keys(whole: W
         {name: {"Idempotency-Key": new_id()} for name in ("creation", "join")},
     )
     body = {"seats": [{"kind": "human"}, {"kind": "human"}]}
-    game = whole.http.post("/games", json=body, headers=ids["creation"]).json()["game"]
-    path = f"/games/{game}/join"
+    game = whole.http.post("/v1/games", json=body, headers=ids["creation"]).json()["game"]
+    path = f"/v1/games/{game}/join"
     joined = whole.http.post(path, json={"name": "Ada"}, headers=ids["join"]).json()
 
     async def ask_a_gateway_with_a_new_key() -> tuple[Any, Any]:
@@ -207,7 +207,7 @@ def test_P2_the_same_ids_are_answered_the_same_after_a_rotation_of_keys(whole: W
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=transport, base_url="http://gateway") as http,
         ):
-            created = await http.post("/games", json=body, headers=ids["creation"])
+            created = await http.post("/v1/games", json=body, headers=ids["creation"])
             return created.json(), (await http.post(path, json={"name": "Ada"}, headers=ids["join"])).json()
 
     created_again, joined_again = asyncio.run(ask_a_gateway_with_a_new_key())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -46,32 +45,31 @@ GET    /health/live                        200    200  200 200   200      200   
 GET    /health/ready                       200    200  200 200   200      200       200   200   200      200     200    200
 GET    /rules                              200    200  200 200   200      200       200   200   200      200     200    200
 GET    /rules/{rule}                       200    200  200 200   200      200       200   200   200      200     200    200
-GET    /games                              200    200  200 200   200      200       200   200   200      200     200    200
-POST   /games                              201    201  201 201   201      201       201   201   201      201     201    201
-POST   /games?on=own-board                 403    403  403 403   403      403       403   403   201      403     403    403
-POST   /games/{game}/join                  409    409  409 409   409      409       409   409   409      401     401    401
-POST   /games/{game}/start                 401    401  409 409   409      403       401   401   401      401     401    409
-POST   /games/{game}/withdraw-token        401    401  200 200   200      403       401   401   401      401     401    200
-POST   /games/{game}/forks                 401    201  201 201   201      403       401   401   201      401     401    201
-POST   /games/{game}/play-off              401    401  403 404   404      403       401   401   401      401     401    404
-POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401      401     401    200
-POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401      401     401    200
-POST   /games/{game}/leave                 401    401  403 200   200      403       401   401   401      401     401    200
-POST   /games/{game}/end                   401    401  409 403   403      403       401   401   401      401     401    403
-POST   /games/{game}/seats/{seat}/free     401    401  409 403   403      403       401   401   401      401     401    403
-POST   /games/{game}/seats/{seat}/bot      401    401  409 403   403      403       401   401   401      401     401    403
-GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200      401     401    200
-GET    /games/{game}/view?legal=true       401    401  403 200   200      403       401   401   401      401     401    200
-GET    /games/{game}/stream                401    200  200 200   200      403       401   401   200      401     401    200
-GET    /games/{game}/stream?legal=true     401    401  403 200   200      403       401   401   401      401     401    200
-SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   101      401     401    101
-SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101      401     401    101
-SOCKET /games/{game}/play?as=message       401    101  101 101   101      403       401   401   101      401     401    101
-SOCKET /games/{game}/play?legal=true       401    401  403 101   101      403       401   401   401      401     401    101
-POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401      401     401    202
-GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401      401     401    200
-GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401      401     401    200
 GET    /v1/games                           200    200  200 200   200      200       200   200   200      200     200    200
+POST   /v1/games                           201    201  201 201   201      201       201   201   201      201     201    201
+POST   /v1/games?on=own-board              403    403  403 403   403      403       403   403   201      403     403    403
+POST   /v1/games/{game}/join               409    409  409 409   409      409       409   409   409      401     401    401
+POST   /v1/games/{game}/start              401    401  409 409   409      403       401   401   401      401     401    409
+POST   /v1/games/{game}/withdraw-token     401    401  200 200   200      403       401   401   401      401     401    200
+POST   /v1/games/{game}/forks              401    201  201 201   201      403       401   401   201      401     401    201
+POST   /v1/games/{game}/play-off           401    401  403 404   404      403       401   401   401      401     401    404
+POST   /v1/games/{game}/commands           401    401  403 200   200      403       401   401   401      401     401    200
+POST   /v1/games/{game}/commands?as=seat-0 401    401  403 200   403      403       401   401   401      401     401    200
+POST   /v1/games/{game}/leave              401    401  403 200   200      403       401   401   401      401     401    200
+POST   /v1/games/{game}/end                401    401  409 403   403      403       401   401   401      401     401    403
+POST   /v1/games/{game}/seats/{seat}/free  401    401  409 403   403      403       401   401   401      401     401    403
+POST   /v1/games/{game}/seats/{seat}/bot   401    401  409 403   403      403       401   401   401      401     401    403
+GET    /v1/games/{game}/view               401    200  200 200   200      403       401   401   200      401     401    200
+GET    /v1/games/{game}/view?legal=true    401    401  403 200   200      403       401   401   401      401     401    200
+GET    /v1/games/{game}/stream             401    200  200 200   200      403       401   401   200      401     401    200
+GET    /v1/games/{game}/stream?legal=true  401    401  403 200   200      403       401   401   401      401     401    200
+SOCKET /v1/games/{game}/play               401    101  101 101   101      403       401   401   101      401     401    101
+SOCKET /v1/games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101      401     401    101
+SOCKET /v1/games/{game}/play?as=message    401    101  101 101   101      403       401   401   101      401     401    101
+SOCKET /v1/games/{game}/play?legal=true    401    401  403 101   101      403       401   401   401      401     401    101
+POST   /v1/games/{game}/disputes           401    401  403 202   202      403       401   401   401      401     401    202
+GET    /v1/games/{game}/disputes           401    401  403 200   200      403       401   401   401      401     401    200
+GET    /v1/games/{game}/disputes/{dispute} 401    401  403 200   404      403       401   401   401      401     401    200
 GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401      401     401    200
@@ -89,19 +87,17 @@ GET    /v1/boards/{board}                  200    200  200 200   200      200   
 GET    /v1/boards/{board}/svg              200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/rulesets                        200    200  200 200   200      200       200   200   200      200     200    200
 """
-# Without a version too, and the same there; a list of games has details under /v1.
-VERSIONED: Final = re.compile(r"(?!GET /games$)\w+ /(games|health|rules)")
 KEEP: Final[Json] = {"type": "keep_tickets", "keep": [0, 1, 2]}
 BODIES: Final[dict[str, Json]] = {
-    "POST /games": {"seats": [{"kind": "human"}, {"kind": "human"}]},
-    "POST /games?on=own-board": {"seats": [{"kind": "human"}, {"kind": "human"}], "position": {}},
-    "POST /games/{game}/join": {"name": "Cy"},
-    "POST /games/{game}/seats/{seat}/bot": {"policy": "greedy"},
-    "POST /games/{game}/forks": {"at": 4},
-    "POST /games/{game}/commands": KEEP,
-    "POST /games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
-    "PUT /games/{game}/webhook": {"url": "https://bot.example.org/"},
-    "POST /games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
+    "POST /v1/games": {"seats": [{"kind": "human"}, {"kind": "human"}]},
+    "POST /v1/games?on=own-board": {"seats": [{"kind": "human"}, {"kind": "human"}], "position": {}},
+    "POST /v1/games/{game}/join": {"name": "Cy"},
+    "POST /v1/games/{game}/seats/{seat}/bot": {"policy": "greedy"},
+    "POST /v1/games/{game}/forks": {"at": 4},
+    "POST /v1/games/{game}/commands": KEEP,
+    "POST /v1/games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
+    "PUT /v1/games/{game}/webhook": {"url": "https://bot.example.org/"},
+    "POST /v1/games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
 }
 SENT: Final[dict[str, dict[str, str]]] = {
     "legal=true": {"legal": "true"},
@@ -111,9 +107,7 @@ SENT: Final[dict[str, dict[str, str]]] = {
 KEY: Final = "k" * 32
 OPERATOR_KEY: Final = "o" * 32
 CALLERS: Final = MATRIX.split("\n")[1].split()
-WRITTEN: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
-TWICE: Final = {row: row.replace(" /", " /v1/", 1) for row in WRITTEN if VERSIONED.match(row)}
-ROWS: Final = WRITTEN | {versioned: WRITTEN[row] for row, versioned in TWICE.items()}
+ROWS: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +137,7 @@ class Table:
         created = CreatedGame(http, "human", "human")
         self.game, ada, bo = created.game, created.join("Ada"), created.join("Bo")
         created.start()
-        path = f"/games/{self.game}/withdraw-token"
+        path = f"/v1/games/{self.game}/withdraw-token"
         self.tokens = {
             "forged": minted("f" * 32, self.game, 0),
             "public": None,
@@ -168,7 +162,7 @@ class Table:
 
     def raise_dispute(self, http: httpx.Client, caller: str) -> str:
         """A dispute of the seat that this caller holds."""
-        path, body = f"/games/{self.games[caller]}/disputes", BODIES["POST /games/{game}/disputes"]
+        path, body = f"/v1/games/{self.games[caller]}/disputes", BODIES["POST /v1/games/{game}/disputes"]
         dispute: str = http.post(path, json=body, headers=bearer(self.tokens[caller])).json()["dispute"]
         return dispute
 
@@ -184,17 +178,17 @@ def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
     method, path = row.split()
     legal = path.endswith("?legal=true")
     if method != "SOCKET":
-        body, params = BODIES.get(row.replace("/v1/", "/", 1)), SENT.get(path.partition("?")[2], {})
+        body, params = BODIES.get(row), SENT.get(path.partition("?")[2], {})
         with http.stream(method, url, json=body, params=params, headers=bearer(token)) as reply:
             return reply.status_code
     offered = [f"token.{token}"] if token and path.endswith("?as=subprotocol") else []
     shown: dict[str, Any] = (
         {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
     )
-    game, version = url.removesuffix("/play").rpartition("/")[2], url.partition("/games")[0]
+    game = url.removesuffix("/play").rpartition("/")[2]
     in_message = token is not None and path.endswith("?as=message")
     shown = {"token_in_message": token} if in_message else shown
-    with Socket(http, game, legal=legal, version=version, **shown) as socket:
+    with Socket(http, game, legal=legal, **shown) as socket:
         first = socket.next()
         if first["type"] == "entry":
             return 101
@@ -219,9 +213,7 @@ def test_every_endpoint_and_socket_has_a_row() -> None:
     assert {row.partition("?")[0] for row in ROWS} == gateway_endpoints()
 
 
-@pytest.mark.parametrize(
-    "row", [pytest.param(row, marks=pytest.mark.long if row in TWICE else ()) for row in ROWS]
-)
+@pytest.mark.parametrize("row", ROWS)
 def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     row: str, http: httpx.Client, stranger: Player, unchanged: Table
 ) -> None:
@@ -260,8 +252,8 @@ def test_TOKEN_1_a_view_and_a_new_token_are_of_the_holders_seat(http: httpx.Clie
     holders: dict[str, int | str] = {"public": "public", "host": "public", "own": 0, "other": 1}
     for caller, viewer in holders.items():
         headers = bearer(table.tokens[caller])
-        assert http.get(f"/games/{table.game}/view", headers=headers).json()["viewer"] == viewer
+        assert http.get(f"/v1/games/{table.game}/view", headers=headers).json()["viewer"] == viewer
         if caller != "public":
-            issued = http.post(f"/games/{table.game}/withdraw-token", headers=headers).json()
+            issued = http.post(f"/v1/games/{table.game}/withdraw-token", headers=headers).json()
             assert issued["seat"] == (None if caller == "host" else viewer)
             table.tokens[caller] = issued["token"]

@@ -75,7 +75,7 @@ class LoggedTable:
             "Authorization": f"Bearer {self._tokens[seat]}",
             "Idempotency-Key": f"trains-{secrets.token_hex(8)}",
         }
-        path = f"/games/{self.game}/commands"
+        path = f"/v1/games/{self.game}/commands"
         refusal: InvalidInputError | None = None
         try:
             post_until_answered(self._http, path, write_command(command), headers, self._stalls)
@@ -119,13 +119,13 @@ class LoggedTables:
 
         body = write_command(creation_command(form, len(names), self._cards))
         del body["type"]
-        created = post("/games", {**body, "visibility": "public"}, self._operator_key)
+        created = post("/v1/games", {**body, "visibility": "public"}, self._operator_key)
         game = created["game"]
         tokens = [
-            post(f"/games/{game}/join", {"name": seat_name(name, seat), "seat": seat}, "")["token"]
+            post(f"/v1/games/{game}/join", {"name": seat_name(name, seat), "seat": seat}, "")["token"]
             for seat, name in enumerate(names)
         ]
-        post(f"/games/{game}/start", None, created["token"])
+        post(f"/v1/games/{game}/start", None, created["token"])
         return LoggedTable(self._http, self._views, game, tokens, stalls)
 
 

@@ -25,34 +25,34 @@ DESCRIPTION: Final = """
 A game is one append-only log. You send **commands**; the referee answers each with one
 numbered **entry**, and you read the entries as your seat may see them: your **view**.
 
-1. `POST /games` creates a game and gives you the host's token. A server may leave boards of your own and
+1. `POST /v1/games` creates a game and gives you the host's token. A server may leave boards of your own and
    positions to its operator, whose key is then the Bearer token, or to nobody (403, OPERATOR-1).
    The game is unlisted unless you say `"visibility": "public"` (anybody finds it) or `"players"` (only who holds a token
    of it watches). `spectator_delay` shows the public view so many entries late. The answer has an invitation
    to each free seat; with `"by_invitation": true` a join must send one. docs/access.md explains.
-2. `POST /games/{game}/join` takes a seat and gives the seat's token. Keep it: it shows
+2. `POST /v1/games/{game}/join` takes a seat and gives the seat's token. Keep it: it shows
    this seat's view, and nothing else does. It ends after 30 days, unless the server is set otherwise; the same
-   join gives a new one. If somebody else may have it, `POST /games/{game}/withdraw-token` makes all
+   join gives a new one. If somebody else may have it, `POST /v1/games/{game}/withdraw-token` makes all
    tokens of your seat void and gives a new one.
-3. `POST /games/{game}/start` shuffles and deals, once every seat is taken. Before that the host frees the seat of who isn't
-   there (`POST /games/{game}/seats/{seat}/free`), and lets a bot take a free one (`.../bot`).
-4. `POST /games/{game}/commands` plays. A refused command answers 409 with the rule's id.
-5. `GET /games/{game}/view?after=N` reads on from entry N; without a token it is the
+3. `POST /v1/games/{game}/start` shuffles and deals, once every seat is taken. Before that the host frees the seat of who isn't
+   there (`POST /v1/games/{game}/seats/{seat}/free`), and lets a bot take a free one (`.../bot`).
+4. `POST /v1/games/{game}/commands` plays. A refused command answers 409 with the rule's id.
+5. `GET /v1/games/{game}/view?after=N` reads on from entry N; without a token it is the
    public view.
-6. `POST /games/{game}/play-off`, with your token of a game that ended in `play_off_called`,
+6. `POST /v1/games/{game}/play-off`, with your token of a game that ended in `play_off_called`,
    gives your seat and token in the game that follows. It starts by itself.
-7. `POST /games/{game}/forks` with `{"at": N}` creates a new game where this one stood after entry N.
+7. `POST /v1/games/{game}/forks` with `{"at": N}` creates a new game where this one stood after entry N.
    While this one goes on, what your token's seat (or without one, the public) couldn't see there is
    dealt again, and your seat in the new game is yours: `seat_token`.
 
-To follow a game without asking again, `GET /games/{game}/stream?after=N`: one JSON object a line (NDJSON), first
+To follow a game without asking again, `GET /v1/games/{game}/stream?after=N`: one JSON object a line (NDJSON), first
 `{"type": "attached", ..}`, then each entry as it happens, `{"type": "alive", "number": N, "head": ".."}` every 15 s while
 nothing does, and `{"type": "closed", "code": .., "reason": ".."}` at the end: `curl -N` shows it.
 
 Who doesn't want to follow has a web address notified: `PUT /v1/games/{game}/webhook` with `{"url": "https://.."}`. It is sent a signed
 POST when your seat is to act, or is to choose tickets, and when the game is over (docs/clients.md).
 
-Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: it sends entries as they
+Or do 4 and 5 on one **WebSocket**, `/v1/games/{game}/play?after=N`: it sends entries as they
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
 Authorization header, from a browser as the subprotocols `ledgerline, token.<token>`, or with `?authenticate=true` in your first
 message, `{"token": ".."}`, within 5 s; never in the address. /asyncapi.json describes the messages. The socket's first one,
@@ -61,15 +61,15 @@ message, `{"token": ".."}`, within 5 s; never in the address. /asyncapi.json des
 A client need not know the rules: with `?legal=true` and a seat's token, the view and the WebSocket add `legal` to the
 latest entry where it asks the seat to act: the commands to choose from. Send one of them back as it is.
 
-Under `/v1` is all of this, and the table as you see it: `GET /v1/games/{game}/state`, what your seat may do now with a
-sentence for each (`/legal`), what a bot would do in its place and why (`/suggestions`), games with details, boards and rulesets. The pages at `/` need nothing else.
+There is also the table as you see it (`GET /v1/games/{game}/state`), what your seat may do now with a sentence for each
+(`/legal`), what a bot would do in its place and why (`/suggestions`), boards and rulesets. The pages at `/` need nothing else.
 
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 executes it twice: you get the same verdict again. The id of a creation, a join or a fork is a secret like
 the token that it is answered with: choose it at random, and use it for nothing else. It is good for the
 token until the game is over.
 
-To reconnect with the entries up to number n, name the last one's head: `/games/{game}/play?after=n&head=..`. A socket
+To reconnect with the entries up to number n, name the last one's head: `/v1/games/{game}/play?after=n&head=..`. A socket
 that is closed with 4001 means: come back and go on. One with 4002 means: begin anew, from 0, because a
 fail-over lost entries that you have. Over HTTP, read from `after=n-1` and compare the first entry's `head` with
 your last; if it differs or is gone, read from 0.
@@ -251,9 +251,8 @@ def complete_document(document: Document) -> Document:
 
 
 def example_name(method: str, path: str) -> str:
-    """The name of the example of an endpoint's answer. A version in the path changes it only if the answers differ."""
-    versioned = path if path == "/v1/games" and method == "get" else path.removeprefix("/v1")
-    parts = [part.strip("{}").replace("-", "_") for part in versioned.split("/") if part]
+    """The name of the example of an endpoint's answer."""
+    parts = [part.strip("{}").replace("-", "_") for part in path.removeprefix("/v1").split("/") if part]
     return "_".join([method, *parts])
 
 

@@ -53,12 +53,6 @@ def missing_games(unread: int, partitions: int) -> MissingGames:
     return {"missing": f"the games of {unread} of {partitions} partitions, which can't be read now"}
 
 
-class GameList(PartialList):
-    """The ids of the latest games, the newest first."""
-
-    games: list[str]
-
-
 class Decision(ResponseModel):
     """The entry that a command made."""
 

@@ -144,4 +144,4 @@ async def read_dispute(service: GatewayService, game: str, id_: str, bearer: str
 
 
 def _dispute_path(name: DisputeId) -> str:
-    return f"/games/{name.game}/disputes/{name.id}"
+    return f"/v1/games/{name.game}/disputes/{name.id}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 
 from services.gateway.games.dependencies import (
     AckParam,
@@ -20,16 +18,13 @@ from services.gateway.games.own_boards import has_own_board
 from services.gateway.models import openapi
 from services.gateway.models.response_models import (
     GameCreated,
-    GameList,
     GameStarted,
     SeatJoined,
     TokenIssued,
-    missing_games,
 )
 from services.gateway.tables.clock_presets import with_clock
 
 router = APIRouter(tags=["games"])
-list_router = APIRouter(tags=["games"])  # under /v1 a list has details
 
 
 @router.post(
@@ -50,14 +45,6 @@ async def create(
     if has_own_board(body):
         service.own_boards.require_creator(operator_key)
     return await service.create(with_clock(body), idempotency_key, client, ack_request, operator_key)
-
-
-@list_router.get("/games", summary="The latest games", response_model_exclude_unset=True)
-async def games(
-    service: ServiceParam, client: ClientAddress, most: Annotated[int, Query(ge=1, le=1000)] = 100
-) -> GameList:
-    found = await service.list_games(most, client)
-    return GameList(games=found.games, **missing_games(len(found.unread), service.ledger.partitions))
 
 
 @router.post("/games/{game}/join", summary="Take a free seat", openapi_extra=openapi.JOIN_BODY)

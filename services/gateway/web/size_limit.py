@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from schemas.errors import InvalidInputError
 from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 
-MAX_BYTES_BY_PATH: Final = {"/games": MAX_CREATION_BYTES}
+MAX_BYTES_BY_PATH: Final = {"/v1/games": MAX_CREATION_BYTES}
 
 
 class SizeLimitMiddleware:

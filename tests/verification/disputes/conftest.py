@@ -45,7 +45,7 @@ class WebServer(NamedTuple):
     def dispute(
         self, seat: Seat | None, body: Any, key: str | None = None, game: str = GAME
     ) -> httpx.Response:
-        path = f"/games/{game}/disputes"
+        path = f"/v1/games/{game}/disputes"
         return self.loop.run(self.http.post(path, json=body, headers=self.headers(seat, game, key)))
 
     def raised(self, seat: Seat, number: int, key: str | None = None) -> str:
@@ -56,7 +56,7 @@ class WebServer(NamedTuple):
         return id_
 
     def get(self, seat: Seat | None, path: str, game: str = GAME) -> httpx.Response:
-        path = f"/games/{game}/disputes{path}"
+        path = f"/v1/games/{game}/disputes{path}"
         return self.loop.run(self.http.get(path, headers=self.headers(seat, game, None)))
 
     def read_dispute(self, id_: str, seat: Seat = 0) -> Any:

@@ -28,7 +28,9 @@ def test_a_dispute_is_answered_and_gets_the_whole_audit_when_the_game_is_over(we
     reply = web.dispute(0, {"number": 7, "reason": "That was mine to decide."})
     dispute = reply.json()
     assert reply.status_code == 202
-    assert reply.headers["Location"] == dispute["address"] == f"/games/{GAME}/disputes/{dispute['dispute']}"
+    assert (
+        reply.headers["Location"] == dispute["address"] == f"/v1/games/{GAME}/disputes/{dispute['dispute']}"
+    )
 
     before = web.read_dispute(dispute["dispute"])
     assert (before["state"], before["final"], before["answer"]) == ("waiting", False, None)

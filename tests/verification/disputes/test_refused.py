@@ -109,7 +109,7 @@ def test_an_invalid_id_is_refused(web: WebServer, subtests: pytest.Subtests) -> 
         with subtests.test(key=key):
             headers: Any = web.headers(0, GAME, None) | {"Idempotency-Key": key.encode()}
             body = {"number": 1, "reason": "Why?"}
-            reply = web.loop.run(web.http.post(f"/games/{GAME}/disputes", json=body, headers=headers))
+            reply = web.loop.run(web.http.post(f"/v1/games/{GAME}/disputes", json=body, headers=headers))
             problem(reply, 422, "SHAPE-1", "Idempotency-Key")
             assert keys_left(web) == []
 
@@ -125,14 +125,14 @@ def test_DISPUTE_1_a_seat_sees_only_its_own_disputes(web: WebServer) -> None:
         problem(web.get(0, f"/{other}"), 404, "DISPUTE-1")
     for path in ("", f"/{id_}"):
         problem(web.get(None, path), 403, "TOKEN-1")
-        reply = web.loop.run(web.http.get(f"/games/{GAME}/disputes{path}"))
+        reply = web.loop.run(web.http.get(f"/v1/games/{GAME}/disputes{path}"))
         problem(reply, 401, "TOKEN-1")
     body = {"number": 1, "reason": "Why?"}
     problem(web.dispute(None, body), 403, "TOKEN-1")
     problem(web.dispute(0, body, game="no-such-game"), 404, "GAME-1")
     wrong = web.headers(0, "no-such-game", None)
-    problem(web.loop.run(web.http.get(f"/games/{GAME}/disputes", headers=wrong)), 403, "TOKEN-1")
-    reply = web.loop.run(web.http.delete(f"/games/{GAME}/disputes/{id_}"))
+    problem(web.loop.run(web.http.get(f"/v1/games/{GAME}/disputes", headers=wrong)), 403, "TOKEN-1")
+    reply = web.loop.run(web.http.delete(f"/v1/games/{GAME}/disputes/{id_}"))
     plain_problem(reply, 405)
 
 

@@ -24,7 +24,7 @@ def test_the_server_answers_while_the_game_runs_and_again_when_it_is_over(tmp_pa
         ada, bo = begun(http)
         number = ada.do(ada.legal()[0])["number"]
         body = {"number": number, "reason": "I meant the others."}
-        raised = http.post(f"/games/{ada.game}/disputes", json=body, headers=bearer(ada.token))
+        raised = http.post(f"/v1/games/{ada.game}/disputes", json=body, headers=bearer(ada.token))
         assert raised.status_code == 202
 
         def current() -> Any:
