@@ -41,7 +41,6 @@ from services.gateway.routes import (
     withdrawals,
 )
 from services.gateway.routes.read_limit import ReadLimitMiddleware
-from services.gateway.tables.legal_folds import LegalFolds
 from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
@@ -100,7 +99,7 @@ def create_app(
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
-    _add_tables(app, service, ledger, catalog)
+    _add_tables(app, service, catalog)
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)
@@ -119,12 +118,9 @@ def create_app(
     return app
 
 
-def _add_tables(
-    app: FastAPI, service: GatewayService, ledger: AsyncLedger, catalog: TableCatalog | None
-) -> None:
+def _add_tables(app: FastAPI, service: GatewayService, catalog: TableCatalog | None) -> None:
     folds = TableFolds(service, catalog) if catalog else None
     app.state.table_folds, app.state.suggestions = folds, SuggestionQueue(service, folds) if folds else None
-    app.state.legal_folds = LegalFolds(ledger, catalog) if catalog else None
 
 
 @asynccontextmanager

@@ -25,6 +25,7 @@ from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription, ViewDamagedError
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import CloseCode
+from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.acknowledgements.ack_levels import DECIDED
@@ -143,7 +144,7 @@ def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_go_on() -> N
     async def scenario() -> None:
         scope = {"type": "websocket", "headers": [], "subprotocols": [], "query_string": b""}
         service = service_on(Gone(fakeredis.FakeAsyncRedis(), PARTITIONS))
-        await WebSocketSession(service, WebSocket(scope, receive, send), "game", 0).run()
+        await WebSocketSession(service, WebSocket(scope, receive, send), FollowRequest("game", 0)).run()
 
     asyncio.run(scenario())
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]

@@ -19,6 +19,7 @@ from schemas.errors import InvalidInputError
 from services.fast_path import engine_connection
 from services.fast_path.socket_connection import DIRECT_EXTENSION
 from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS
+from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.ledger import CommandResult
 from services.ledger.async_ledger import AsyncLedger
@@ -205,7 +206,7 @@ async def client_of(harness: EngineHarness) -> AsyncIterator[Client]:
     client.received.put_nowait({"type": "websocket.connect"})
     async with running_service(harness) as service:
         websocket = WebSocket(scope, client.received.get, client.send)
-        serving = asyncio.create_task(WebSocketSession(service, websocket, GAME, 1).run())
+        serving = asyncio.create_task(WebSocketSession(service, websocket, FollowRequest(GAME, 1)).run())
         await soon(lambda: _is(client.direct.take_text is not None and len(client.sent) == 1))
         yield client
         client.received.put_nowait({"type": "websocket.disconnect"})

@@ -16,6 +16,7 @@ from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.command_tracking import RETRY_HINT
+from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
 from services.ledger.acknowledgements.ack_levels import DURABLE
@@ -132,7 +133,7 @@ def test_P1_a_socket_reports_a_lost_reply_and_stays_open(url: str) -> None:
             received.put_nowait({"type": "websocket.connect"})
             received.put_nowait({"type": "websocket.receive", "text": '{"command": {"type": "draw_blind"}}'})
             serving = asyncio.create_task(
-                WebSocketSession(service, WebSocket(scope, received.get, send), GAME, 1).run()
+                WebSocketSession(service, WebSocket(scope, received.get, send), FollowRequest(GAME, 1)).run()
             )
             await soon(lambda: _holds(len(sent) == 3))  # accept, attached, and this
             assert '"type":"unknown"' in sent[2]["text"]

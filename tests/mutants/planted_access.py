@@ -96,12 +96,12 @@ ACCESS_MUTANTS: Final = (
         "        if not access.spectator_delay:\n", "        if True:\n", PRIVATE,
     ),
     Mutant(
-        "spectators' sockets aren't late", "P5", "services/gateway/sockets/websocket_session.py",
+        "spectators' sockets aren't late", "P5", "services/gateway/sockets/followed_view.py",
         "delay_entries(followed, delay) if delay else followed", "followed", PRIVATE,
     ),
     Mutant(
-        "a spectator is sent new entries directly", "P5", "services/gateway/sockets/websocket_session.py",
-        "self.direct and not delay and", "self.direct and", PRIVATE,
+        "a spectator is sent new entries directly", "P5", "services/gateway/sockets/followed_view.py",
+        "        if delay or folds:", "        if folds:", PRIVATE,
     ),
     Mutant(
         "a spectator's socket says where the log really is", "P5", "services/gateway/games/game_views.py",
@@ -112,7 +112,7 @@ ACCESS_MUTANTS: Final = (
         "        return length if is_over else max(", "        return max(", (*PRIVATE, *ACCESS),
     ),
     Mutant(
-        "spectators' sockets never send the end", "security", "services/gateway/following/spectator_delay.py",
+        "spectators' sockets never send the end", "security", "services/gateway/sockets/followed_view.py",
         "        kept = 0 if entry.ends_game else delay\n", "        kept = delay\n", PRIVATE,
     ),
     Mutant(

@@ -59,8 +59,8 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_fail_over.py", *SIMULATOR),
     ),
     Mutant(
-        "an entry has what is legal after another one", "P7", "services/gateway/tables/legal_folds.py",
-        "return seat_fold.commands if seat_fold.is_at(number, head) else []", "return seat_fold.commands",
+        "an entry has what is legal after another one", "P7", "services/gateway/tables/table_folds.py",
+        "            if not fold.is_at(number, head):\n                return []\n", "",
         ("tests/gateway/test_legal_entries.py",),
     ),
     Mutant(
@@ -143,7 +143,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a slow table holds the event loop", "P8", "services/gateway/tables/table_folds.py",
-        "return await asyncio.to_thread(answer, fold)", "return answer(fold)", ("tests/gateway/test_table_threads.py",),
+        "return await asyncio.to_thread(answer, fold.table)", "return answer(fold.table)", ("tests/gateway/test_table_threads.py",),
     ),
     Mutant(
         "a plain command overtakes the message before it", "P2", "services/gateway/sockets/websocket_commands.py",

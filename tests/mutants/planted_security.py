@@ -74,7 +74,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a socket stays open after its token was withdrawn", "security", "services/gateway/sockets/websocket_session.py",
-        "                self.service.authorization.watch(self.game, opening.bearer),\n", "", TOKEN_KEYS,
+        "                self.service.authorization.watch(self.request.game, opening.bearer),\n", "", TOKEN_KEYS,
     ),
     Mutant(
         "a join is forgotten when keys rotate", "security", "services/gateway/games/command_ids.py",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final, cast
 
-from fastapi import APIRouter, Header, Query, Request, Response, WebSocket
+from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSocket
+from fastapi.requests import HTTPConnection
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from schemas.entries import ViewEntry, write_proof, write_view_entry
@@ -23,9 +24,9 @@ from services.gateway.models import openapi
 from services.gateway.models.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.sockets.entry_lines import MEDIA_TYPE, EntryLines
 from services.gateway.sockets.follow_endings import CloseCode
-from services.gateway.sockets.websocket_opening import KnownEntry, read_opening
+from services.gateway.sockets.websocket_opening import FollowRequest, read_opening
 from services.gateway.sockets.websocket_session import WebSocketSession
-from services.gateway.tables.legal_folds import LegalParam
+from services.gateway.tables.table_folds import TableFolds
 from services.gateway.web.request_parsing import JsonBody
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 
@@ -34,6 +35,19 @@ MAX_PAGE_SIZE: Final = 1_000
 Prefer = Annotated[
     str | None, Header(description="respond-async: don't wait for the verdict; the same as level=accepted")
 ]
+
+
+async def _folds_of_legal(
+    connection: HTTPConnection,
+    legal: Annotated[
+        bool, Query(description="your seat's legal commands on the latest entry, where it asks you to act")
+    ] = False,
+) -> TableFolds | None:
+    folds: TableFolds | None = connection.app.state.table_folds
+    return folds if legal else None
+
+
+LegalParam = Annotated[TableFolds | None, Depends(_folds_of_legal)]  # None where nobody asks for them
 
 router = APIRouter(tags=["play"])
 
@@ -104,7 +118,7 @@ async def view(
     game: GameIdParam,
     bearer: BearerToken,
     client: ClientAddress,
-    legal_folds: LegalParam,
+    folds: LegalParam,
     after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
     most: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
     proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
@@ -112,11 +126,11 @@ async def view(
     viewer, entries, length = await service.read_page(game, bearer, after, most, client)
     last_sequence = entries[-1].number if entries else min(after, length)
     bodies = [_entry_body(entry, proofs) for entry in entries]
-    if legal_folds is not None:
+    if folds is not None:
         seat = await service.authorization.require_seat(game, bearer)
         if entries and last_sequence == length:
             last = entries[-1]
-            if commands := await legal_folds.after(game, seat, last.number, last.shown.head):
+            if commands := await folds.legal_after(game, seat, last.number, last.shown.head):
                 bodies[-1]["legal"] = commands
     return ViewPage(
         game=game,
@@ -139,18 +153,16 @@ async def stream(
     game: GameIdParam,
     bearer: BearerToken,
     client: ClientAddress,
-    legal_folds: LegalParam,
+    folds: LegalParam,
     after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
     head: Annotated[
         str, Query(pattern="^([0-9a-fA-F]{64})?$", description="after that entry, to notice a lost one")
     ] = "",
     proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
 ) -> StreamingResponse:
-    opening = await read_opening(service, game, bearer, client)
-    if legal_folds is not None:
-        await service.authorization.require_seat(game, bearer)
-    known = KnownEntry.read(after, head)
-    lines = EntryLines(service, game, opening, known, proofs, legal_folds).lines()
+    follow_request = FollowRequest(game, after, head, proofs, folds)
+    opening = await read_opening(service, follow_request, bearer, client)
+    lines = EntryLines(service, follow_request, opening).lines()
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # no proxy keeps lines back
     return StreamingResponse(lines, headers=headers, media_type=MEDIA_TYPE)
 
@@ -160,7 +172,7 @@ async def play(
     service: ServiceParam,
     websocket: WebSocket,
     game: str,
-    legal_folds: LegalParam,
+    folds: LegalParam,
     after: int = 0,
     head: str = "",
     proofs: bool = False,
@@ -171,7 +183,8 @@ async def play(
     if service.origins is not None and origin is not None and origin not in service.origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
-    await WebSocketSession(service, websocket, game, after, head, proofs, legal_folds, authenticate).run()
+    follow_request = FollowRequest(game, after, head, proofs, folds)
+    await WebSocketSession(service, websocket, follow_request, token_follows=authenticate).run()
 
 
 def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:

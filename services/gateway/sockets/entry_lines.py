@@ -8,39 +8,29 @@ WebSocket's closing has them: after 4001 come back and go on, after 4002 begin a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from typing import Final
 
 from pydantic_core import to_json
 
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
-from services.gateway.following.spectator_delay import delay_entries
-from services.gateway.following.subscriptions import Subscription
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import ENDING_ERRORS, OVER, describe_ending
-from services.gateway.sockets.websocket_opening import KnownEntry, Opening, require_known_entry
-from services.gateway.tables.legal_folds import LegalFolds, add_legal
+from services.gateway.sockets.followed_view import follow_view
+from services.gateway.sockets.websocket_opening import FollowRequest, Opening, require_known_entry
 
 MEDIA_TYPE: Final = "application/x-ndjson"
 KEEP_ALIVE_S: Final = 15.0
+Followed = tuple[EncodedEntry, str]  # and its text
 
 
 class EntryLines:
-    """The lines of one follower, who has the entries up to `known`."""
+    """The lines of one follower, and the last entry that it was sent."""
 
-    def __init__(
-        self,
-        service: GatewayService,
-        game: str,
-        opening: Opening,
-        known: KnownEntry,
-        proofs: bool,
-        legal_folds: LegalFolds | None,
-    ) -> None:
-        self.service, self.game, self.opening, self.known = service, game, opening, known
-        self.proofs, self.legal_folds = proofs, legal_folds
-        self.number, self.head = known
+    def __init__(self, service: GatewayService, request: FollowRequest, opening: Opening) -> None:
+        self.service, self.request, self.opening = service, request, opening
+        self.game, (self.number, self.head) = request.game, request.known_entry()
 
     async def lines(self) -> AsyncIterator[bytes]:
         """All lines, until the game is over or something ends them."""
@@ -55,33 +45,30 @@ class EntryLines:
         yield _line("closed", code=int(ending.code), reason=ending.reason)
 
     async def _entries(self) -> AsyncIterator[bytes]:
-        await require_known_entry(self.service, self.game, self.opening, self.known)
+        await require_known_entry(self.service, self.request, self.opening)
         if self.opening.archived_view is not None:
-            for archived in self.opening.archived_view[self.known.sequence :]:
-                yield encode_entry(archived, self.proofs).text.encode() + b"\n"
+            for archived in self.opening.archived_view[self.request.after :]:
+                yield encode_entry(archived, self.request.proofs).text.encode() + b"\n"
             return
-        if (
-            self.known.sequence == self.opening.log_head.sequence
-            and await self.service.finished_games.is_over(self.game)
+        if self.request.after == self.opening.log_head.sequence and await self.service.finished_games.is_over(
+            self.game
         ):
             return
-        hub, viewer = self.service.hub, self.opening.viewer
-        subscription = hub.subscribe(self.game, viewer, self.known.sequence, self.proofs)
-        try:
-            delay = await self.service.views.spectator_delay(self.game, viewer)
-            followed = hub.follow(self.game, subscription, self.known.sequence, head=self.known.head)
-            async for entry in self._watched(delay_entries(followed, delay) if delay else followed):
-                if entry is None:
+        async with (
+            aclosing(follow_view(self.service, self.request, self.opening)) as followed,
+            aclosing(self._watched(followed)) as watched,
+        ):
+            async for found in watched:
+                if found is None:
                     yield _line("alive", number=self.number, head=self.head.hex() or None)
                     continue
+                entry, text = found
                 self.number, self.head = entry.number, entry.head
-                yield (await self._text(entry, subscription)).encode() + b"\n"
+                yield text.encode() + b"\n"
                 if entry.ends_game:
                     return
-        finally:
-            hub.unsubscribe(self.game, subscription)
 
-    async def _watched(self, entries: AsyncIterator[EncodedEntry]) -> AsyncIterator[EncodedEntry | None]:
+    async def _watched(self, entries: AsyncIterator[Followed]) -> AsyncGenerator[Followed | None, None]:
         """The entries, and None where none came for a while. Raises RequestError once the token is void."""
         token = asyncio.ensure_future(self.service.authorization.watch(self.game, self.opening.bearer))
         following = None
@@ -105,12 +92,6 @@ class EntryLines:
                     task.cancel()
                     with suppress(asyncio.CancelledError, Exception):
                         await task
-
-    async def _text(self, entry: EncodedEntry, subscription: Subscription) -> str:
-        is_latest = entry.number >= subscription.start and subscription.queue.empty()
-        if self.legal_folds is None or self.opening.viewer is None or not is_latest:
-            return entry.text
-        return await add_legal(self.legal_folds, self.game, self.opening.viewer, entry)
 
 
 def _line(type_: str, **fields: object) -> bytes:

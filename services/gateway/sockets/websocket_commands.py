@@ -40,6 +40,7 @@ from services.gateway.games.command_tracking import (
 from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import CloseCode
+from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
 from services.gateway.web.request_parsing import parse_message
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
@@ -72,14 +73,12 @@ class SocketCommands:
         self,
         service: GatewayService,
         websocket: WebSocket,
-        game: str,
+        request: FollowRequest,
         viewer: Seat | None,
-        last_sequence: int,
-        proofs: bool,
         tasks: asyncio.TaskGroup,
     ) -> None:
-        self.service, self.websocket, self.game, self.viewer = service, websocket, game, viewer
-        self.last_sequence, self.proofs, self.tasks = last_sequence, proofs, tasks
+        self.service, self.websocket, self.viewer, self.tasks = service, websocket, viewer, tasks
+        self.game, self.last_sequence, self.proofs = request.game, request.after, request.proofs
         self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self._connection = find_direct_connection(websocket.scope)

@@ -14,6 +14,7 @@ from schemas.field_types import Seat
 from services.gateway.errors import RefusedError, TokenError
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import BeyondEndError, CloseCode
+from services.gateway.tables.table_folds import TableFolds
 from services.gateway.web.request_parsing import parse_bearer_token, parse_message, parse_offered_token
 from services.ledger.log.view_queries import LogHead
 from services.ledger.scripts.view_merge import LogRewoundError
@@ -29,14 +30,24 @@ class KnownEntry(NamedTuple):
     sequence: int
     head: bytes
 
-    @staticmethod
-    def read(after: int, head: str) -> KnownEntry:
-        """Read it from the socket's address. Raises RefusedError."""
-        if after < 0:
-            raise RefusedError("SHAPE-1", f"after: {after} is below 0", field="after")
-        if head and not _HEAD.fullmatch(head):
+
+class FollowRequest(NamedTuple):
+    """A game that a client follows: from the entry that it has, under the head that it names (in hex, or ''), and in which
+    form. `legal_folds` are there where the latest entry is to have what the client's seat may do."""
+
+    game: str
+    after: int
+    head: str = ""
+    proofs: bool = False
+    legal_folds: TableFolds | None = None
+
+    def known_entry(self) -> KnownEntry:
+        """The entry that the client has. Raises RefusedError: it can't be one."""
+        if self.after < 0:
+            raise RefusedError("SHAPE-1", f"after: {self.after} is below 0", field="after")
+        if self.head and not _HEAD.fullmatch(self.head):
             raise RefusedError("SHAPE-1", "head: must be 64 hex digits", field="head")
-        return KnownEntry(after, bytes.fromhex(head) if after else b"")
+        return KnownEntry(self.after, bytes.fromhex(self.head) if self.after else b"")
 
 
 class Opening(NamedTuple):
@@ -48,12 +59,17 @@ class Opening(NamedTuple):
     archived_view: list[ViewEntry] | None  # of a game that has no streams in the engine any more
 
 
-async def read_opening(service: GatewayService, game: str, bearer: str | None, client: str) -> Opening:
-    """Check the token, and find the game.
+async def read_opening(
+    service: GatewayService, request: FollowRequest, bearer: str | None, client: str
+) -> Opening:
+    """Check the token, which is a seat's where legal commands are asked for, and find the game.
 
     Raises RequestError, CorruptDataError, or what the engine's client does."""
+    game = request.game
     archived = (await service.locate_game(game, client)).archived
     viewer = await service.authorization.resolve_viewer(game, bearer)
+    if request.legal_folds is not None:
+        await service.authorization.require_seat(game, bearer)
     log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)
     if log_head.sequence:
         return Opening(viewer, bearer, log_head, None)
@@ -87,17 +103,15 @@ async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:
     return message["token"]
 
 
-async def require_known_entry(
-    service: GatewayService, game: str, opening: Opening, known: KnownEntry
-) -> None:
+async def require_known_entry(service: GatewayService, request: FollowRequest, opening: Opening) -> None:
     """Raises BeyondEndError or LogRewoundError unless the log has the client's last entry, under the head that it
     names; or what reading it does."""
-    sequence, head = known
+    sequence, head = request.known_entry()
     if sequence > opening.log_head.sequence:
         raise BeyondEndError(sequence, opening.log_head.sequence)
     if not head:
         return
     if opening.archived_view is None:
-        await service.ledger.read_view(game, None, sequence, 1, head)
+        await service.ledger.read_view(request.game, None, sequence, 1, head)
     elif opening.archived_view[sequence - 1].shown.head not in (head, b""):
         raise LogRewoundError(f"entry {sequence} isn't the one that the client has")

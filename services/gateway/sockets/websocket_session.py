@@ -22,30 +22,28 @@ come back and go on. One with 4002 means: begin anew, from 0, because a fail-ove
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Final
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
 
 from schemas.errors import InvalidInputError
-from schemas.field_types import Seat
 from services.fast_path.socket_connection import find_direct_connection
 from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
-from services.gateway.following.spectator_delay import delay_entries
 from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import ENDING_ERRORS, OVER, describe_ending
+from services.gateway.sockets.followed_view import follow_view
 from services.gateway.sockets.websocket_commands import SocketCommands, send_problem
 from services.gateway.sockets.websocket_opening import (
-    KnownEntry,
+    FollowRequest,
     Opening,
     read_opening,
     read_token,
     require_known_entry,
 )
-from services.gateway.tables.legal_folds import LegalFolds, add_legal
 from services.gateway.web.problem_details import problem_of
 
 SUBPROTOCOL: Final = "ledgerline"
@@ -53,25 +51,19 @@ MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
 
 
 class WebSocketSession:
-    """One client's connection. The client has the entries up to `after`, and names the `head` of that one, in hex;
-    '' where it doesn't."""
+    """One client's connection. With `token_follows` its token is in the first message."""
 
     def __init__(
         self,
         service: GatewayService,
         websocket: WebSocket,
-        game: str,
-        after: int,
-        head: str = "",
-        proofs: bool = False,
-        legal_folds: LegalFolds | None = None,
+        request: FollowRequest,
+        *,
         token_follows: bool = False,
     ) -> None:
-        self.service, self.websocket, self.game = service, websocket, game
-        self.after, self.head, self.proofs, self.legal_folds = after, head, proofs, legal_folds
-        self.token_follows = token_follows  # in the first message
+        self.service, self.websocket, self.request = service, websocket, request
+        self.token_follows = token_follows
         self.commands: SocketCommands | None = None  # of a client that is attached
-        self.direct = find_direct_connection(websocket.scope)
 
     async def run(self) -> None:
         """Serve the client until either side ends it."""
@@ -85,80 +77,64 @@ class WebSocketSession:
             await self._close(*describe_ending(ended.exceptions[0], **self._log_fields()))
 
     async def _serve(self) -> None:
-        opening, known = await self._attach()
+        opening = await self._attach()
         if opening.archived_view is not None:
-            for entry in opening.archived_view[known.sequence :]:
-                await self.websocket.send_text(encode_entry(entry, self.proofs).text)
+            for entry in opening.archived_view[self.request.after :]:
+                await self.websocket.send_text(encode_entry(entry, self.request.proofs).text)
             await self._close(*OVER)
             return
         async with asyncio.TaskGroup() as tasks:
             self.commands = commands = SocketCommands(
-                self.service, self.websocket, self.game, opening.viewer, known.sequence, self.proofs, tasks
+                self.service, self.websocket, self.request, opening.viewer, tasks
             )
             for coroutine in (
-                self._send_entries(commands, known),
+                self._send_entries(commands, opening),
                 commands.receive(),
                 commands.watch_verdicts(),
-                self.service.authorization.watch(self.game, opening.bearer),
+                self.service.authorization.watch(self.request.game, opening.bearer),
             ):
                 tasks.create_task(coroutine)
 
-    async def _attach(self) -> tuple[Opening, KnownEntry]:
+    async def _attach(self) -> Opening:
         """Say where the log is, before anything else, and check that it has what the client has."""
         try:
-            known = KnownEntry.read(self.after, self.head)
+            self.request.known_entry()  # before anything is asked
             client = client_address(self.websocket)
             self.service.enforce_read_limit(client)
             bearer = await read_token(self.websocket, is_sent=self.token_follows)
-            opening = await read_opening(self.service, self.game, bearer, client)
-            if self.legal_folds is not None:
-                await self.service.authorization.require_seat(self.game, opening.bearer)
+            opening = await read_opening(self.service, self.request, bearer, client)
             sequence, head = opening.log_head
             body = {"type": "attached", "number": sequence, "head": head.hex() or None}
             await self.websocket.send_text(to_json(body).decode())
-            await require_known_entry(self.service, self.game, opening, known)
+            await require_known_entry(self.service, self.request, opening)
         except InvalidInputError as error:
             await send_problem(self.websocket, error, None)
             raise RefusedError(error.rule, problem_of(error).detail) from None
         except RequestError as error:
             await send_problem(self.websocket, error, None)
             raise
-        return opening, known
+        return opening
 
-    async def _send_entries(self, commands: SocketCommands, known: KnownEntry) -> None:
-        hub = self.service.hub
-        subscription = hub.subscribe(self.game, commands.viewer, known.sequence, self.proofs)
+    async def _send_entries(self, commands: SocketCommands, opening: Opening) -> None:
+        connection = find_direct_connection(self.websocket.scope)
 
         def send_directly(encoded: EncodedEntry) -> bool:
             """Send an entry at once. False where a slow client has too many unsent bytes already."""
-            assert self.direct is not None, "else this isn't passed to the hub"
+            assert connection is not None, "else this isn't passed to the hub"
             if encoded.number <= commands.last_sequence:
                 return True
-            if is_sent := self.direct.send_frame(encoded.frame):
+            if is_sent := connection.send_frame(encoded.frame):
                 commands.mark_answered(encoded.number, encoded.answers)
             return is_sent
 
-        try:
-            delay = await self.service.views.spectator_delay(self.game, commands.viewer)
-            is_direct = self.direct and not delay and self.legal_folds is None
-            direct_send = send_directly if is_direct else None
-            followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
-            async for entry in delay_entries(followed, delay) if delay else followed:
-                is_latest = entry.number >= subscription.start and subscription.queue.empty()
-                text = await self._text(entry, commands.viewer) if is_latest else entry.text
+        direct_send = send_directly if connection else None
+        async with aclosing(follow_view(self.service, self.request, opening, direct_send)) as followed:
+            async for entry, text in followed:
                 commands.mark_answered(entry.number, entry.answers)
                 await self.websocket.send_text(text)
-        finally:
-            hub.unsubscribe(self.game, subscription)
-
-    async def _text(self, entry: EncodedEntry, viewer: Seat | None) -> str:
-        """The latest entry as it is sent, with what the viewer may do after it, if that was asked for."""
-        if self.legal_folds is None or viewer is None:
-            return entry.text
-        return await add_legal(self.legal_folds, self.game, viewer, entry)
 
     def _log_fields(self) -> dict[str, object]:
-        fields: dict[str, object] = {"game": self.game}
+        fields: dict[str, object] = {"game": self.request.game}
         if self.commands is not None:
             fields |= {"seat": self.commands.viewer, "sequence": self.commands.last_sequence}
         return fields

@@ -2,33 +2,54 @@
 
 A viewer's entries are read as its view is read (`GameViews`), so nothing is shown here that the view
 doesn't show. A fold whose last entry is gone, or has another head, is begun anew: a fail-over lost the log's end.
+From the same folds comes what a seat may do after the latest entry, for clients that know no rules.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
+
+from pydantic_core import to_json
 
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.player_names import SaltedNames, names_in
 from services.gateway.errors import RequestError
+from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import ListedGame
 from services.gateway.tables.table_port import TableCatalog, TableFold
 
-MAX_FOLDS: Final = 256  # at the end of their views, of all games and viewers
+MAX_FOLDS: Final = 512  # at the end of their views, of all games and viewers, of 350 KB each
 MAX_REPLAYS: Final = 32  # whose folds on the way are kept
 CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a replay
 MAX_LISTED: Final = 4_096  # games whose row in a list is kept
 PAGE_SIZE: Final = 1_000
+MAX_COMMANDS: Final = 2_000  # that an entry lists: a stranger's board may offer 50,000, of 3 MB
 
 T = TypeVar("T")
 FoldKey = tuple[str, Seat | None]
+Commands = list[dict[str, object]]
+ReadAfter = Callable[[int], Awaitable[Sequence[ViewEntry]]]  # at most PAGE_SIZE entries after a number
 Shown: TypeAlias = Seat | Literal["public"] | None  # whose view a request asks for; None: its own
+
+
+class LatestFold:
+    """A fold of a whole view, and what its seat may do after the last entry, once that was asked."""
+
+    __slots__ = ("commands", "table")
+
+    def __init__(self, table: TableFold) -> None:
+        self.table = table
+        self.commands: Commands | None = None
+
+    def is_at(self, number: int, head: bytes) -> bool:
+        """Whether this entry is the last one that was applied, as far as its head is known."""
+        return self.table.number == number and (not head or self.table.head in (b"", head))
 
 
 class TableFolds:
@@ -36,7 +57,7 @@ class TableFolds:
 
     def __init__(self, service: GatewayService, catalog: TableCatalog) -> None:
         self.service, self.catalog, self._views = service, catalog, service.views
-        self._latest: OrderedDict[FoldKey, TableFold] = OrderedDict()
+        self._latest: OrderedDict[FoldKey, LatestFold] = OrderedDict()
         self._checkpoints: OrderedDict[FoldKey, dict[int, TableFold]] = OrderedDict()
         self._listed: OrderedDict[str, tuple[ListedGame, SaltedNames]] = OrderedDict()
         self._locks: dict[FoldKey, asyncio.Lock] = {}
@@ -49,15 +70,43 @@ class TableFolds:
         """An answer from the fold of the viewer's whole view. It is found on a thread: on a board of somebody's own
         it may take a quarter of a second, in which the event loop serves others. Raises RequestError."""
         key = game, viewer
+
+        async def read_after(number: int) -> Sequence[ViewEntry]:
+            return (await self._read(fold.table, number, PAGE_SIZE, client))[0]
+
         async with self._lock(key):
-            fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
-            if not await self._shows_names(fold, client):
-                fold = self.catalog.new_fold(game, viewer)
-            fold = await self._read_on(fold, client)
-            self._latest[key] = fold
-            while len(self._latest) > MAX_FOLDS:
-                self._latest.popitem(last=False)
-            return await asyncio.to_thread(answer, fold)
+            fold = self._take(key)
+            if not await self._shows_names(fold.table, client):
+                fold = LatestFold(self.catalog.new_fold(game, viewer))
+            await self._read_on(key, fold, read_after)
+            return await asyncio.to_thread(answer, fold.table)
+
+    async def legal_after(self, game: str, seat: Seat, number: int, head: bytes) -> Commands:
+        """The seat's legal commands after this entry; none where it isn't asked to act, or the game has gone on. They are
+        found once, however many clients of the seat ask.
+
+        Raises MissingEntryError, CorruptDataError, or what the engine's client does."""
+        key = game, seat
+
+        async def read_after(number: int) -> Sequence[ViewEntry]:
+            return await self.service.ledger.read_view(game, seat, number, PAGE_SIZE)
+
+        async with self._lock(key):
+            fold = self._take(key)
+            if fold.is_at(number, head):
+                self._latest[key] = fold
+            else:
+                await self._read_on(key, fold, read_after)
+            if not fold.is_at(number, head):
+                return []
+            if fold.commands is None:
+                fold.commands = await asyncio.to_thread(fold.table.legal_commands, MAX_COMMANDS)
+            return fold.commands
+
+    async def with_legal(self, game: str, seat: Seat, entry: EncodedEntry) -> str:
+        """The latest entry as it is sent to a seat, with what the seat may do after it. Raises as `legal_after`."""
+        commands = await self.legal_after(game, seat, entry.number, entry.head)
+        return f'{entry.text[:-1]},"legal":{to_json(commands).decode()}}}' if commands else entry.text
 
     async def at(
         self, game: str, viewer: Seat | None, client: str, number: int, field: str = "at"
@@ -118,21 +167,28 @@ class TableFolds:
         entries, _ = await self._read(fold, 0, fold.last_named, client)
         return names_in(entries) == fold.names
 
-    async def _read_on(self, fold: TableFold, client: str) -> TableFold:
-        """Apply what is new. Begins anew where the last entry isn't what was applied."""
-        while True:
-            after = max(0, fold.number - 1)
-            entries, length = await self._read(fold, after, PAGE_SIZE, client)
-            if fold.number:
-                if not entries or entries[0].shown.head != fold.head:
-                    fold = self.catalog.new_fold(fold.game, fold.viewer)
+    def _take(self, key: FoldKey) -> LatestFold:
+        """The fold of a whole view, which isn't kept until `_read_on` is done: what fails half-way is begun anew."""
+        return self._latest.pop(key, None) or LatestFold(self.catalog.new_fold(*key))
+
+    async def _read_on(self, key: FoldKey, fold: LatestFold, read_after: ReadAfter) -> None:
+        """Apply what is new, and keep the fold. Begins anew where the last entry isn't what was applied."""
+        is_whole = False
+        while not is_whole:
+            table = fold.table
+            entries = await read_after(max(0, table.number - 1))
+            is_whole = len(entries) < PAGE_SIZE
+            if table.number:
+                if not entries or entries[0].shown.head != table.head:
+                    fold.table, fold.commands, is_whole = self.catalog.new_fold(*key), None, False
                     continue
                 entries = entries[1:]
-            if not entries:
-                return fold
-            await asyncio.to_thread(fold.apply, entries)
-            if fold.number >= length:
-                return fold
+            if entries:
+                fold.commands = None
+                await asyncio.to_thread(table.apply, entries)
+        self._latest[key] = fold
+        while len(self._latest) > MAX_FOLDS:
+            self._latest.popitem(last=False)
 
     def _lock(self, key: FoldKey) -> asyncio.Lock:
         if len(self._locks) > 4 * MAX_FOLDS:

@@ -1,0 +1,51 @@
+"""The entries that one follower is sent, by a WebSocket or in lines: late for a spectator, and the latest with what the
+follower's seat may do, if it asked for that."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from services.gateway.following.entry_encoding import EncodedEntry
+from services.gateway.following.subscriptions import DirectSend
+from services.gateway.games.service import GatewayService
+from services.gateway.sockets.websocket_opening import FollowRequest, Opening
+
+
+async def follow_view(
+    service: GatewayService, request: FollowRequest, opening: Opening, direct_send: DirectSend | None = None
+) -> AsyncGenerator[tuple[EncodedEntry, str], None]:
+    """Each entry after the one that the follower has, and its text, endlessly. Entries that need no delay and no list go
+    to `direct_send` instead, once none waits.
+
+    Raises as `Hub.follow` and `TableFolds.legal_after`. Close it where it isn't read to its end."""
+    game, viewer, known, folds = request.game, opening.viewer, request.known_entry(), request.legal_folds
+    subscription = service.hub.subscribe(game, viewer, known.sequence, request.proofs)
+    try:
+        delay = await service.views.spectator_delay(game, viewer)
+        if delay or folds:
+            direct_send = None
+        followed = service.hub.follow(game, subscription, known.sequence, direct_send, known.head)
+        async for entry in delay_entries(followed, delay) if delay else followed:
+            text = entry.text
+            if (
+                folds
+                and viewer is not None
+                and entry.number >= subscription.start
+                and subscription.queue.empty()
+            ):
+                text = await folds.with_legal(game, viewer, entry)
+            yield entry, text
+    finally:
+        service.hub.unsubscribe(game, subscription)
+
+
+async def delay_entries(entries: AsyncIterator[EncodedEntry], delay: int) -> AsyncIterator[EncodedEntry]:
+    """The entries of a view, each when so many more have followed it (`Access.visible_length`), and all of them once the
+    game is over: a game's first one at once."""
+    held: deque[EncodedEntry] = deque()
+    async for entry in entries:
+        held.append(entry)
+        kept = 0 if entry.ends_game else delay
+        while len(held) > kept or (held and held[0].number == 1):
+            yield held.popleft()
