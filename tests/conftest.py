@@ -21,7 +21,7 @@ from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import cluster as cluster_client
 from services.ledger.engine.connection import CLUSTER_OPTIONS, connect, init_partition_count
-from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
+from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.known_to_redis_py import read_once
 from tests.left_processes import end_multiprocessing, left_processes, mark_children

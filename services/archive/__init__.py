@@ -1,5 +1,5 @@
 """Finished games outside of the engine. `game_file` is the format of one, `store` where the files
-are, `recovery` what can be read of a damaged one, `signing` the server's signature, `trusted_keys` whose is believed. No rules here."""
+are, `recovery` what can be read of a damaged one, `signing` the server's signature and whose is believed. No rules here."""
 
 from services.archive.game_file import (
     MAX_FILE_BYTES,
@@ -9,9 +9,8 @@ from services.archive.game_file import (
     decode_game_file,
     encode_game_file,
 )
-from services.archive.signing import Signer, is_signed
+from services.archive.signing import PUBLIC_KEY_HEX, Signer, TrustedKey, TrustedKeys, is_signed, trusted_keys
 from services.archive.store import Archive, ArchiveUnavailableError
-from services.archive.trusted_keys import PUBLIC_KEY_HEX, TrustedKey, TrustedKeys, trusted_keys
 
 __all__ = [
     "MAX_FILE_BYTES", "Archive", "ArchiveUnavailableError", "GameFile", "Signer", "GameFileError", "is_signed", "decode_game_file", "build_statement",

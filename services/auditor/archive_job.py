@@ -18,9 +18,8 @@ from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import GameEnded
 from schemas.player_names import SaltedNames, pack_names
 from services.archive import Archive, GameFileError, Signer, decode_game_file, encode_game_file
-from services.auditor.job_queue import Jobs
+from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type
-from services.auditor.recheck_throttle import RecheckThrottle
 from services.ledger import MissingEntryError, NameReader, StoredGame
 from services.ledger.log.archive_index import IdleGame
 from services.runtime.logging_setup import get_logger
@@ -66,9 +65,9 @@ def archive_game(context: JobContext, game: str) -> None:
 
 @job_type(GAMES_JOB_NAME, timeout_s=120)
 def archive_games(context: JobContext, *games: str) -> None:
-    """Do the same for several games, without those for which it is done. A game that can't be archived gets a job of its
-    own, which fails on it. So does each that is left where this job itself failed, for whatever reason, or its worker
-    ended: no game holds up the others twice."""
+    """Archive several games, but those that are archived. A game that can't be archived gets a job of its own, which
+    fails on it. So does each that is left where this job itself failed, or its worker ended: no game holds up the others
+    twice."""
     assert context.jobs is not None, "an auditor has them"
     for idle in context.ledger.archive_index().read_idle_games(games):
         if is_done(context, idle):
@@ -141,8 +140,8 @@ def archive_names(ledger: NameReader, archive: Archive, game: str) -> None:
 
 
 def _require_continuation(archived: bytes, entries: Sequence[bytes]) -> None:
-    """Raise Differs unless what the archive has is how this log begins: a log that lost its end, or that
-    of another game under the same id, must not take the place of what everybody saw."""
+    """Raises ArchiveConflictError unless the log begins with what the archive has: a log that lost its end, or that of
+    another game under the id, must not take the place of what everybody saw."""
     archived_entries = decode_game_file(archived).entries
     if archived_entries != list(entries[: len(archived_entries)]):
         raise ArchiveConflictError(
@@ -188,16 +187,14 @@ class FinishedGameScanner:
         return is_due
 
     def _is_over(self, game: str, length: int) -> bool:
-        """The end is among the last entries, unless a referee of long ago appended refusals after it."""
+        """Whether the log has the game's end: as a rule among its last entries."""
         try:
             ledger = self.context.ledger
             return _has_end(ledger.read_entries(game, max(0, length - LAST_ENTRIES))) or (
                 length > LAST_ENTRIES and _has_end(ledger.read_entries(game))
             )
-        except (MissingEntryError, CorruptDataError):
-            return True  # its job fails on the damage, and an operator sees it
-        except PROGRAMMING_ERRORS:
-            return True  # its job fails on the bug, with a traceback
+        except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS):
+            return True  # its job fails on the damage or the bug, and an operator sees it
 
 
 def is_done(context: JobContext, idle: IdleGame) -> bool:

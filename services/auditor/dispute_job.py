@@ -7,7 +7,8 @@ the game is over, every dispute in it is answered by the whole audit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from schemas.codec import unpack_entry
@@ -16,6 +17,7 @@ from schemas.disputes import DisputeId, DisputeState, pack_answer, parse_dispute
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError
+from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type
 from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.stores.dispute_queries import DisputeRecord
@@ -31,6 +33,7 @@ from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored
 log = get_logger("auditor")
 JOB_NAME: Final = "dispute"
 MAX_STORED_FINDINGS: Final = 20  # of one audit; `ledgerline audit` shows all
+RECHECK_INTERVAL_S: Final = 300.0  # between two jobs for one dispute, unless its game went on
 ENTRY_GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
 
 
@@ -70,8 +73,9 @@ def _answer(context: JobContext, record: DisputeRecord) -> bool:
 
 
 def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) -> bool:
-    """The same with the whole audit for an answer. Raises MissingEntryError where a seat's view is lost and
-    the game may run: then it isn't known what the seat may know."""
+    """Store the whole audit as the answer. Returns whether the game runs.
+
+    Raises MissingEntryError where a seat's view is lost and the game may run: nobody knows then what it may know."""
     name, disputes = record.name, context.ledger.disputes()
     evict_at_ms = context.wall_ms() + round(context.settings.retention_s * 1000)
     audited_game = audit_game(context, name.game)
@@ -200,3 +204,31 @@ def _summary(result: Audit) -> bytes:
         "findings": findings,
     }
     return pack_answer(payload)
+
+
+class DisputeScanner:
+    """Enqueues jobs for disputes that wait for an answer, or for the end of their game, and evicts old ones."""
+
+    def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
+        self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
+        self.disputes = context.ledger.disputes()
+
+    def enqueue_due(self) -> int:
+        """Enqueue jobs for some of them. Returns how many."""
+        self.disputes.evict(self.context.wall_ms())
+        due = [(id_, -1) for id_ in self.disputes.next_unanswered()]
+        due += [
+            (answered.id, answered.length)
+            for answered in self.disputes.next_provisional()
+            if answered.is_idle or not answered.length
+        ]
+        count = 0
+        for id_, length in due:
+            if (id_, length) in self.throttle:
+                continue
+            enqueued = self.jobs.enqueue(JOB_NAME, id_, id_)
+            if enqueued is None:
+                break  # the queue is full: the next scan goes on from here
+            count += enqueued
+            self.throttle.add(id_, length)
+        return count

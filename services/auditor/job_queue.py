@@ -1,26 +1,28 @@
-"""The queues of jobs, on RQ: enqueued, listed, retried and dropped. `jobs` has their types."""
+"""The queues of jobs, on RQ: enqueued, listed, retried and dropped. `jobs` has their types; scanners throttle here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
+from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from schemas.errors import InvalidInputError
 from services.auditor.jobs import JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobArgument
-from services.auditor.rq_job import RqJob
 from services.ledger.engine.connection import EngineClient
 
 PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
 MAX_WAITING_JOBS: Final = 1_000  # in a queue; a scanner asks again for what the queue doesn't take
 MAX_FAILED_JOBS: Final = 10_000  # of a queue; the latest are kept
+MAX_REMEMBERED: Final = 100_000
 FAILED_TTL_S: Final = 365 * 86_400  # how long a failed job is kept
 
 
@@ -44,6 +46,31 @@ class JobInfo(NamedTuple):
     why: str  # why the last of them failed; empty where none did
     since: datetime | None  # when it was enqueued
     again: datetime | None  # when it is tried next
+
+
+class LiveExecutions(ExecutionRegistry):
+    """The executions of a job whose records are still there.
+
+    RQ lets the record of an execution expire with the time of its job, and its id in the job's list of them a minute
+    later. In between, of a job whose worker was killed, RQ's own `Job.delete` raises ValueError ("Execution ... not
+    found"): a job that another worker did again would stay, and be done once more, and none could be dropped."""
+
+    def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
+        """The executions from place `start` to `end` of the list, without those whose records have expired."""
+        executions = []
+        for id_ in self.get_execution_ids(start, end):
+            with suppress(ValueError):  # its record has expired
+                executions.append(Execution.fetch(id_, self.job_id, self.connection))
+        return executions
+
+
+class RqJob(Job):
+    """A job as RQ stores it, which may be deleted while RQ still lists an execution that is gone."""
+
+    @property
+    def execution_registry(self) -> ExecutionRegistry:
+        """The executions that the job has now."""
+        return LiveExecutions(self.id, self.connection)
 
 
 class Jobs:
@@ -182,3 +209,23 @@ def _job_arguments(job: Job) -> tuple[str, list[JobArgument]]:
     except Exception:  # another version's: RQ decodes the arguments here, and may raise anything
         return job.description or "?", []
     return str(name), arguments
+
+
+class RecheckThrottle:
+    """Contains a name and its length for `interval_s` seconds after it was added: a scanner needn't check it again
+    before it changes. When it is full, all are forgotten, and checked once more than needed."""
+
+    def __init__(self, interval_s: float, clock: Callable[[], float]) -> None:
+        self.interval_s, self.clock = interval_s, clock
+        self._checked = dict[str, tuple[int, float]]()  # by name: its length, and when it expires, by `clock`
+
+    def __contains__(self, key: tuple[str, int]) -> bool:
+        name, length = key
+        checked_length, until = self._checked.get(name, (None, 0.0))
+        return checked_length == length and self.clock() < until
+
+    def add(self, name: str, length: int) -> None:
+        """Remember a name with its length for `interval_s` seconds from now."""
+        if len(self._checked) >= MAX_REMEMBERED:
+            self._checked.clear()
+        self._checked[name] = (length, self.clock() + self.interval_s)

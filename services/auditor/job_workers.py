@@ -21,9 +21,8 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
 from rq.worker_registration import clean_worker_registry
 
-from services.auditor.job_queue import MAX_FAILED_JOBS, failed_tries, record_failure
+from services.auditor.job_queue import MAX_FAILED_JOBS, RqJob, failed_tries, record_failure
 from services.auditor.jobs import CURRENT_CONTEXT, WEBHOOK_QUEUE_NAME, JobContext
-from services.auditor.rq_job import RqJob
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.runtime.executors import InlineExecutor
 from services.runtime.logging_setup import get_logger

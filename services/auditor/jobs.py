@@ -52,7 +52,7 @@ class JobEnqueuer(Protocol):
     """What a job may have done by others."""
 
     def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
-        """As of `job_queue.Jobs`."""
+        """Enqueue a job about a subject; see `job_queue.Jobs`."""
 
 
 class JobContext(NamedTuple):

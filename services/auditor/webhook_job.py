@@ -1,23 +1,42 @@
 """A seat's webhook is notified of what the seat is asked for, unless the seat knows by now.
 
 At least once: a worker that dies after it has sent sends again, under the same id. What is over (the seat has acted, or
-is asked for something newer) isn't sent any more.
+is asked for something newer) isn't sent any more. The scan looks at games that have webhooks, and at those only when they
+have a new entry: no other game, and no move, costs anything. What a seat is asked for is folded from the view that
+everybody may see, so what is sent follows from nothing that is hidden from anybody.
 """
 
 from __future__ import annotations
 
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
+from schemas.events import TurnStarted
 from schemas.field_types import Seat
-from schemas.webhooks import Notice, Webhook, sign
-from services.auditor.jobs import WEBHOOK_QUEUE_NAME, JobContext, job_type
-from services.auditor.seat_asks import SeatAsks
+from schemas.webhooks import Asked, Notice, Webhook, sign
+from services.archive import TrustedKeys
+from services.auditor.job_queue import Jobs, RecheckThrottle
+from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext, job_type
 from services.auditor.webhook_client import WebhookClient, WebhookFailedError
+from services.ledger import MissingEntryError
+from services.ledger.log.view_pages import ViewRequest
+from services.ledger.scripts.view_merge import LogRewoundError
+from services.referee.rules import GameState, fold_events
+from services.referee.rules.state import MIX, TICKETS
 from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
+from services.verification.game_repository import FinishedGameReader
 
 log = get_logger("auditor")
 JOB_NAME: Final = "webhook"
 GONE: Final = 410  # its owner wants no more of it
+RECHECK_INTERVAL_S: Final = 60.0  # of a game without a new entry: its jobs may be lost
+MAX_FOLDS: Final = 256  # games that are kept folded
+TICKET_CHOICES: Final = (MIX, TICKETS)
 
 
 @job_type(JOB_NAME, timeout_s=30, queue=WEBHOOK_QUEUE_NAME)
@@ -59,3 +78,110 @@ def _send(client: WebhookClient, webhook: Webhook, notice: Notice, context: JobC
     if not 200 <= status < 300 and status != GONE:
         raise WebhookFailedError(f"it answered {status}")
     return status
+
+
+class WebhookScanner:
+    """Goes round the games that have webhooks."""
+
+    def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
+        self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
+        self.store = context.ledger.webhooks()
+        self._folds: OrderedDict[str, SeatAsks] = OrderedDict()
+
+    def enqueue_due(self) -> int:
+        """Enqueue jobs for some of them. Returns how many."""
+        if self.context.webhooks is None:
+            return 0
+        count = 0
+        for game, length, set_at_ms in self.store.next_games():
+            looked_at = f"{game} {set_at_ms}", length
+            if looked_at in self.throttle:
+                continue
+            for notice in self._due(game):
+                enqueued = self.jobs.enqueue(JOB_NAME, notice.id, game, notice.seat, notice.number)
+                if enqueued is None:
+                    return count  # the queue is full: the next scan goes on from here
+                count += enqueued
+            self.throttle.add(*looked_at)
+        return count
+
+    def _due(self, game: str) -> Iterator[Notice]:
+        """What is to be sent about a game; nothing of one that is damaged."""
+        try:
+            asks = self._fold(game)
+            for seat in asks.seats:
+                notice = asks.notice(seat)
+                stored = self.store.find(game, seat) if notice else None
+                if notice and stored and stored.notified != notice.number:
+                    yield notice
+        except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS) as error:
+            log.error("webhooks of a damaged game aren't notified", game=game, error=str(error))
+
+    def _fold(self, game: str) -> SeatAsks:
+        asks = self._folds.pop(game, None) or SeatAsks(game)
+        try:
+            asks.read_on(self.context.ledger)
+        except LogRewoundError:  # a fail-over lost entries that were folded
+            asks = SeatAsks(game)
+            asks.read_on(self.context.ledger)
+        self._folds[game] = asks
+        while len(self._folds) > MAX_FOLDS:
+            self._folds.popitem(last=False)
+        return asks
+
+
+class SeatAsks:
+    """What the seats of a game are asked for, and since which entry: the public view, folded so far."""
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+        self.number, self.head = 0, b""
+        self._state = GameState()
+        self._since: dict[Seat, int] = {}  # by seat that is asked: the entry from which on
+        self._ended = 0  # the entry that ended the game
+
+    def read_on(self, ledger: AuditorLedger) -> None:
+        """Apply the entries that are new. Raises MissingEntryError, CorruptDataError, LogRewoundError or the engine's
+        error."""
+        while True:
+            head = self.head if self.number else None
+            [page] = ledger.read_views([ViewRequest(self.game, self.number, (None,), head)])
+            if isinstance(page, Exception):
+                raise page
+            entries = page.views[None] or ([] if self.number else _stored_view(ledger, self.game))
+            for entry in entries:
+                self._apply(entry)
+            if not page.views[None]:
+                return
+
+    def notice(self, seat: Seat) -> Notice | None:
+        """What this seat is asked for now; None for nothing. It is asked anew with each turn."""
+        if self._ended:
+            return Notice(self.game, seat, self._ended, "game_over")
+        choice = self._state.pending_choices.get(seat)
+        if choice is None:
+            return None
+        asked: Asked = "tickets_to_choose" if choice in TICKET_CHOICES else "your_turn"
+        return Notice(self.game, seat, self._since[seat], asked)
+
+    @property
+    def seats(self) -> range:
+        """The game's seats."""
+        return range(len(self._state.seats))
+
+    def _apply(self, entry: ViewEntry) -> None:
+        before = set(self._state.pending_choices)
+        fold_events(self._state, entry.at, entry.events)
+        self.number, self.head = entry.number, entry.shown.head
+        in_turn = {event.seat for event in entry.events if isinstance(event, TurnStarted)}
+        for seat in self._state.pending_choices:
+            if seat not in before or seat in in_turn:
+                self._since[seat] = entry.number
+        if self._state.result and not self._ended:
+            self._ended = entry.number
+
+
+def _stored_view(ledger: AuditorLedger, game: str) -> list[ViewEntry]:
+    """The public view of a game whose streams are gone; empty where the engine has no file of it."""
+    stored = ledger.read_stored_game(game)
+    return FinishedGameReader(None, TrustedKeys(())).read_view(game, None, stored) or []

@@ -7,11 +7,11 @@ from concurrent.futures import Executor
 from typing import Final, Protocol
 
 from services.auditor import archive_job, dispute_job, webhook_job
-from services.auditor.dispute_scanner import DisputeScanner
+from services.auditor.dispute_job import DisputeScanner
 from services.auditor.job_queue import Jobs
 from services.auditor.job_workers import JobWorkers
 from services.auditor.jobs import QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
-from services.auditor.webhook_scanner import WebhookScanner
+from services.auditor.webhook_job import WebhookScanner
 from services.ledger.engine.connection import EngineClient
 
 JOB_MODULES: Final = (archive_job, dispute_job, webhook_job)  # importing them registers their job types

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
-from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
+from services.archive.signing import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.webhook_client import WebhookClient
@@ -37,9 +37,9 @@ from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
+from services.runtime.interpreter_tuning import shorten_turns
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_token_keys
-from services.runtime.thread_turns import shorten_turns
 from services.runtime.worker_loop import Outage, PeriodicTask
 from services.verification.game_repository import FinishedGameReader, GameRepository
 

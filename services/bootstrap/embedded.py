@@ -35,9 +35,9 @@ from services.ledger.embedded.engine_folder import is_vacant
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
+from services.runtime.interpreter_tuning import shorten_turns
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings
-from services.runtime.thread_turns import shorten_turns
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 STARTUP_TIMEOUT_S: Final = 300.0  # of a gateway that still tries; a busy machine is slow

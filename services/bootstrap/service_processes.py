@@ -20,7 +20,7 @@ from threading import Event, Thread
 from typing import Final
 
 from services.runtime.executors import core_count
-from services.runtime.gc_tuning import tune_garbage_collector
+from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import get_logger, write_repeat_counts
 
 STOP_S: Final = 30.0  # a process that hasn't stopped by then is killed

@@ -20,7 +20,7 @@ from schemas.errors import InvalidInputError
 from services.cli import ask
 from services.cli.exit import exit_with_error
 from services.compiled_rules import rules_form
-from services.runtime.gc_tuning import YOUNG_GENERATION_THRESHOLD
+from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
 
 VERSION: Final = "0.1.0"  # that of pyproject.toml
 

@@ -14,7 +14,7 @@ from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA, DataOption, set_up_logging
-from services.runtime.gc_tuning import tune_garbage_collector
+from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.settings import read_settings
 
 app = typer.Typer()

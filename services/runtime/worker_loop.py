@@ -8,10 +8,9 @@ from threading import Event
 from typing import Final, NamedTuple
 
 import structlog
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError, ResponseError
 
 from services.runtime.logging_setup import get_logger
-from services.runtime.write_refusals import write_refusal
 
 PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is away
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
@@ -19,6 +18,9 @@ PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is awa
 CONNECTION_ERRORS: Final = (RedisError, OSError)  # raised while an engine doesn't answer
 ENGINE_COMMAND_ERROR: Final = ResponseError  # raised where an engine answers with an error
 RETRY_PAUSES_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
+# An answer that begins with one of these is a refusal to write; redis-py takes the word off where it has a class for it.
+REFUSAL_WORDS: Final = ("OOM", "MISCONF", "READONLY", "NOREPLICAS")
+WORD_BY_CLASS: Final = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}
 REFUSAL_QUIET_S: Final = 5.0  # longer than the longest pause, and than between two writes of a worker
 
 
@@ -105,3 +107,14 @@ def _run_task(index: int, task: PeriodicTask, failures: dict[int, Exception]) ->
         failures.pop(index, None)
     except CONNECTION_ERRORS as error:
         failures[index] = error
+
+
+def write_refusal(error: BaseException) -> str:
+    """The engine's answer that it refuses to write: somebody must make room. Empty for other errors."""
+    if not isinstance(error, ResponseError):
+        return ""
+    text = str(error)
+    for error_class, word in WORD_BY_CLASS.items():
+        if isinstance(error, error_class):
+            return f"{word} {text}"
+    return text if text.lstrip("-").partition(" ")[0] in REFUSAL_WORDS else ""

@@ -12,8 +12,8 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.player_names import SaltedName
 from services.archive import encode_game_file
-from services.auditor.recheck_throttle import RecheckThrottle
-from services.auditor.seat_asks import SeatAsks
+from services.auditor.job_queue import RecheckThrottle
+from services.auditor.webhook_job import SeatAsks
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.verification import finished_audits

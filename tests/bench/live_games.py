@@ -21,7 +21,7 @@ from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from services.referee.game_cache import GameCache
 from services.referee.worker import Referee
-from services.runtime.gc_tuning import tune_garbage_collector
+from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 from tests.bench.games import bots, script

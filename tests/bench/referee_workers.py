@@ -18,7 +18,7 @@ from services.ledger.engine.connection import connect, init_partition_count
 from services.ledger.engine.queries import Client, Reply
 from services.ledger.log import event_store
 from services.ledger.scripts.lua_scripts import APPEND_ENTRY, Script, ScriptCall, run_each
-from services.runtime.gc_tuning import tune_garbage_collector
+from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 

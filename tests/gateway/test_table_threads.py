@@ -8,7 +8,7 @@ import threading
 import httpx
 import pytest
 
-from services.runtime.thread_turns import TURN_S
+from services.runtime.interpreter_tuning import TURN_S
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import bearer, in_turn
 

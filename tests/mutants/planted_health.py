@@ -39,7 +39,7 @@ HEALTH_MUTANTS: Final = (
         "                await self.ledger.try_write(partitions[0])\n", "", HEALTH,
     ),
     Mutant(
-        "an engine that refuses writes counts as away", "P8", "services/runtime/write_refusals.py",
+        "an engine that refuses writes counts as away", "P8", "services/runtime/worker_loop.py",
         'return text if text.lstrip("-").partition(" ")[0] in REFUSAL_WORDS else ""', 'return ""', HEALTH,
     ),
     Mutant(
@@ -74,11 +74,11 @@ HEALTH_MUTANTS: Final = (
         "processors=[repeat_limit, *shared_processors", "processors=[*shared_processors", REPEATED,
     ),
     Mutant(
-        "repeated errors of all games count as one", "P9", "services/runtime/repeat_limit.py",
+        "repeated errors of all games count as one", "P9", "services/runtime/logging_setup.py",
         "(str(event_dict[name]) for name in SUBJECTS if name in event_dict)", "(name for name in SUBJECTS if name in event_dict)", REPEATED,
     ),
     Mutant(
-        "what wasn't logged is never counted", "P9", "services/runtime/repeat_limit.py",
+        "what wasn't logged is never counted", "P9", "services/runtime/logging_setup.py",
         '                seen.unlogged[subject if last_s is not None else "others"] += 1\n', "", REPEATED,
     ),
     *ENGINE_MUTANTS,

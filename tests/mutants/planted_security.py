@@ -229,7 +229,7 @@ SECURITY_MUTANTS: Final = (
         "            for finding in check_signature(file, self.trusted).findings:", "            for finding in ():", FOREIGN_SIGNATURES,
     ),
     Mutant(
-        "a key is believed for games of any time", "security", "services/archive/trusted_keys.py",
+        "a key is believed for games of any time", "security", "services/archive/signing.py",
         "            and (self.before_ms is None or created_ms < self.before_ms)", "", FOREIGN_SIGNATURES,
     ),
     Mutant(

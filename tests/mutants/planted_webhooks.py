@@ -46,7 +46,7 @@ WEBHOOK_MUTANTS: Final = (
         "WEBHOOK_WORKERS, webhook_executor)", "WEBHOOK_WORKERS)", NOTICES,
     ),
     Mutant(
-        "a webhook follows from what its seat alone sees", "P5", "services/auditor/seat_asks.py",
+        "a webhook follows from what its seat alone sees", "P5", "services/auditor/webhook_job.py",
         "ViewRequest(self.game, self.number, (None,), head)", "ViewRequest(self.game, self.number, (None, 0), head)",
         NOTICES,
     ),

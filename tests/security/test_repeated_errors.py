@@ -9,8 +9,7 @@ from typing import Any, Final
 import pytest
 import structlog
 
-from services.runtime.logging_setup import get_logger
-from services.runtime.repeat_limit import MAX_SUBJECTS, SUMMARY_S, RepeatLimit
+from services.runtime.logging_setup import MAX_SUBJECTS, SUMMARY_S, RepeatLimit, get_logger
 from tests.security.captured_logging import logging_to
 
 GAMES: Final = tuple(f"game-{number}" for number in range(6))

@@ -18,7 +18,7 @@ from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.keys import MEMBERSHIP_KEY
 from services.ledger.operations.backlog_queries import Backlog, BacklogOrError
 from services.runtime.logging_setup import get_logger
-from services.runtime.write_refusals import write_refusal
+from services.runtime.worker_loop import write_refusal
 
 log = get_logger("gateway")
 POLL_INTERVAL_S: Final = 2.0

@@ -29,7 +29,7 @@ from services.gateway.web.request_parsing import WrongMediaTypeError
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import EngineError
 from services.runtime.logging_setup import get_logger
-from services.runtime.write_refusals import write_refusal
+from services.runtime.worker_loop import write_refusal
 
 log = get_logger("gateway")
 STATUS_BY_ERROR: Final[Mapping[type[RequestError], int]] = {
