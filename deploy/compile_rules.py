@@ -51,7 +51,6 @@ BOUNDED: Final = (
     "search/longest_trail.py",
     "setup/create_game.py",
     "setup/deal.py",
-    "setup/laid_deal.py",
 )  # of these packages
 CONFIG: Final = """[mypy]
 follow_imports = silent

@@ -21,11 +21,10 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.entries import Entry, ShownBytes, ViewEntry
+from schemas.entries import ENTRY_HEADER, ENVELOPE_HEADER, Entry, ShownBytes, ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, RouteClaimed
-from schemas.field_types import CommandId
-from schemas.header_contracts import ENTRY_HEADER, ENVELOPE_HEADER
+from schemas.field_types import CommandId, Seat
 from schemas.rows import (
     Row,
     VisibilitySplit,
@@ -263,3 +262,15 @@ def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> list[Row
         for index, row in rows_by_index.items():
             rows[index] = row
     return [row for row in rows if row is not None]
+
+
+def join_entry(public: bytes, private_parts: Iterable[tuple[Seat, bytes]], secret: bytes) -> bytes:
+    """The bytes of a sealed log entry, of its public entry P(n), its private parts S(n, i) in the order in which they
+    were sealed, and what only the sender knows X(n) (docs/proof.md). Raises CorruptDataError."""
+    try:
+        entry_format, at, public_rows, *_ = unpack(public)
+        id_, seat, command, secret_rows = unpack(secret)
+        private_rows = {owner: rows for owner, part in private_parts if (rows := unpack(part)[3])}
+        return pack((entry_format, at, id_, seat, command, public_rows, private_rows, secret_rows))
+    except (LookupError, TypeError, ValueError) as error:
+        raise CorruptDataError(f"no log entry follows from {public[:60]!r}: {error}") from None

@@ -16,11 +16,11 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.board_choice import BoardChoice
 from schemas.contract import COMMAND_REGISTRY, CommandContract, Schema, command, contract, field_names
 from schemas.errors import InvalidInputError
 from schemas.field_types import (  # fmt: skip
     Age,
+    BoardChoice,
     Bool,
     Card,
     Cards,
@@ -36,8 +36,7 @@ from schemas.field_types import (  # fmt: skip
     Slug,
     Text,
 )
-from schemas.forks import Fork, SequenceNumber
-from schemas.positions import Position
+from schemas.positions import Fork, Position, SequenceNumber
 from schemas.registry import union_members
 
 Payment = Annotated[Cards, Field(min_length=1)]
@@ -203,7 +202,7 @@ class CallTime(CommandContract):
 @command(type="fork_game", code=17, sender="system")
 class ForkGame(CommandContract):
     """Start a new game from the state of another one after an entry. No log holds this: it is expanded
-    into a CreateGame with that state (see schemas/forks.py)."""
+    into a CreateGame with that state (see schemas/positions.py)."""
 
     of: GameId
     at: SequenceNumber

@@ -6,6 +6,10 @@ fields, who may send it or see it. `@contract` makes a class that only stands in
 A contract is a slotted dataclass. It is frozen for the type checker only: the guard that `frozen=True`
 adds costs 0.4 us an object, more than the rest of making it, and a fold makes one per event. Nothing
 checks a value where it is made; `Schema` checks it where it comes in from outside.
+
+Every event declares who may know what it holds, and its redactor follows from that. What is hidden is turned face down
+for everybody else: a row becomes a row of as many nulls, so that counts stay public and contents don't; anything else
+becomes null.
 """
 
 from __future__ import annotations
@@ -28,10 +32,55 @@ from typing import (
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from schemas.errors import InvalidInputError
-from schemas.plain_errors import plain_reason
+from schemas.errors import InvalidInputError, plain_reason
 from schemas.registry import Registry
-from schemas.visibility import Visibility, require_fields
+
+WHOLE_EVENT: Final = ("*",)  # others don't know that it happened, only that there is an entry
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Everybody may know all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """The seat that the field `owner` names knows all of it; from everybody else the fields `hides` are
+    hidden. Where the field `public_if_null` is null there is nothing to hide, and the event is public."""
+
+    owner: str
+    hides: tuple[str, ...]
+    public_if_null: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Nobody knows the fields `hides` before the game is over."""
+
+    hides: tuple[str, ...]
+
+
+PUBLIC: Final = Public()
+Visibility: TypeAlias = Public | Private | Secret
+
+
+def require_fields(visibility: Visibility, class_name: str, field_names: tuple[str, ...]) -> None:
+    """The visibility names fields of its event, and no others. Raises TypeError."""
+    named: set[str] = set()
+    match visibility:
+        case Private(owner, hides, public_if_null):
+            named = {owner, *hides, *(() if public_if_null is None else (public_if_null,))}
+        case Secret(hides):
+            named = set(hides)
+        case Public():
+            return
+        case _:
+            raise TypeError(f"{class_name} must declare who may see it: PUBLIC, Private or Secret")
+    if unknown := named - {*field_names, *WHOLE_EVENT}:
+        raise TypeError(f"the visibility of {class_name} names fields that it lacks: {sorted(unknown)}")
+    if not hides:
+        raise TypeError(f"the visibility of {class_name} hides nothing: that is PUBLIC")
+
 
 T = TypeVar("T")
 CommandT = TypeVar("CommandT", bound="CommandContract")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.commands import Command, write_command
-from schemas.contract import contract
+from schemas.contract import Schema, contract
 from schemas.events import CommandRefused, Event, write_event
-from schemas.field_types import CommandId, Milliseconds, Seat
+from schemas.field_types import CommandId, GameId, Milliseconds, Seat
 
 
 @contract()
@@ -82,3 +82,28 @@ def write_proof(shown: ShownBytes) -> dict[str, object]:
         "public": b64encode(shown.public).decode(),
         "part": b64encode(shown.private_part).decode() if shown.private_part else None,
     }
+
+
+# -- what stands beside the command ------------------------------------------------------------
+
+
+@contract()
+class EnvelopeHeader:
+    """Of an envelope: its id, and which seat of which game sent it."""
+
+    id: CommandId
+    game: GameId
+    seat: Seat | None
+
+
+@contract()
+class EntryHeader:
+    """Of a log entry: when it was decided, the command's id, and its sender."""
+
+    at: Milliseconds
+    id: CommandId
+    seat: Seat | None
+
+
+ENTRY_HEADER: Final[Schema[EntryHeader]] = Schema(EntryHeader, "entry")
+ENVELOPE_HEADER: Final[Schema[EnvelopeHeader]] = Schema(EnvelopeHeader, "letter")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, Strict
+from pydantic import AfterValidator, Field, Strict, WithJsonSchema
 
 MAX_SEATS: Final = 8
 
@@ -98,3 +99,20 @@ def _tuples_to_lists(value: object) -> object:
 
 
 JsonObject = Annotated[Mapping[str, Any], AfterValidator(require_json_object)]  # pydantic: any JSON value
+
+
+def _validate_board_choice(board: object) -> str | Mapping[str, object]:
+    if isinstance(board, dict):
+        return require_json_object(board)
+    if isinstance(board, str) and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
+        return board
+    raise ValueError("must be the name of a board, or a board")
+
+
+BoardChoice = Annotated[
+    Any,
+    AfterValidator(_validate_board_choice),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
+    ),
+]  # a board's name, or a board in place in the form of schemas/boards/form.py; pydantic checks no more

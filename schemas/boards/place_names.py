@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from schemas.boards.board_ids import MAX_TEXT_LENGTH, BoardIds
-from schemas.boards.ids import slug
+from schemas.boards.board_ids import MAX_TEXT_LENGTH, BoardIds, slug
 from schemas.errors import InvalidInputError
 
 ToId: TypeAlias = Callable[[object], object]  # a name to its id; anything else to itself

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard
 
-from schemas.boards.ids import make_unique
+from schemas.boards.board_ids import make_unique
 
 DEFAULT_SIDE: Final = 1000  # of a picture whose size isn't given
 _MAP_ONLY_KEYS: Final = {"width", "height", "lat", "lon", "x", "y", "terminals", "merchandise_verified"}

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from reprlib import repr as short_repr
 from typing import Final, NamedTuple
 
+from schemas.boards.board_ids import make_unique, slug
 from schemas.boards.form import BoardForm, read_board
-from schemas.boards.ids import make_unique, slug
 from schemas.errors import InvalidInputError
 
 COLORS: Final = ("red", "blue", "green", "white")

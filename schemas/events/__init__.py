@@ -1,6 +1,6 @@
 """Events, in the past tense: what happened can't be refused, changed or undone.
 
-Each declares who may know what it holds (schemas/visibility.py): a field may be private to a seat, or
+Each declares who may know what it holds (schemas/contract.py): a field may be private to a seat, or
 secret until the game is over. `redact_for` (services/referee/rules/views.py) hides it from all others.
 
 A new event is declared in one of the modules here and in the union `Event` below, with an applier

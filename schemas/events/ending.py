@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from schemas.commands import PlayOff
-from schemas.contract import EventContract, contract, event
+from schemas.contract import PUBLIC, WHOLE_EVENT, EventContract, Private, contract, event
 from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Text, TicketId  # fmt: skip
 from schemas.rule_options import ExitReason
-from schemas.visibility import PUBLIC, WHOLE_EVENT, Private
 
 EndReason = Literal["last turns", "all passed", "no change", "out of time", "all gone"]
 

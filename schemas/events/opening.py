@@ -10,7 +10,7 @@ from pydantic import Field
 from schemas.access import GameVisibility, SpectatorDelay
 from schemas.boards.form import BoardForm, TicketForm
 from schemas.commands import PlayOff, SeatPlan
-from schemas.contract import EventContract, event
+from schemas.contract import PUBLIC, EventContract, Private, Secret, event
 from schemas.field_types import (  # fmt: skip
     Age,
     Bool,
@@ -28,10 +28,8 @@ from schemas.field_types import (  # fmt: skip
     Slug,
     TicketRow,
 )
-from schemas.forks import SequenceNumber
-from schemas.positions import Points, StationGiven
+from schemas.positions import Points, SequenceNumber, StationGiven
 from schemas.rule_options import ExitReason, RuleOptions
-from schemas.visibility import PUBLIC, Private, Secret
 
 
 @event(type="game_created", code=1, visibility=PUBLIC)

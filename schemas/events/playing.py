@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.contract import EventContract, event
+from schemas.contract import PUBLIC, EventContract, Private, event
 from schemas.field_types import (  # fmt: skip
     Card,
     CardRow,
@@ -20,7 +20,6 @@ from schemas.field_types import (  # fmt: skip
     Slug,
     TicketRow,
 )
-from schemas.visibility import PUBLIC, Private
 
 
 @event(type="market_filled", code=7, visibility=PUBLIC)

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from schemas.boards.aimas import read_aimas_map
-from schemas.boards.aimas_tickets import with_listed_tickets
+from schemas.boards.aimas import read_aimas_map, with_listed_tickets
+from schemas.boards.board_ids import slug
 from schemas.boards.form import BoardForm, read_board
-from schemas.boards.ids import slug
 from schemas.boards.plain import is_plain_map, to_board_form
 from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError

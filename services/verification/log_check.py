@@ -17,8 +17,7 @@ from services.archive import (
     decode_game_file,
     is_signed,
 )
-from services.archive.game_file import FILE_MAGIC, MARK_BYTES
-from services.archive.recovery import recover_game_file
+from services.archive.game_file import FILE_MAGIC, MARK_BYTES, recover_game_file
 from services.verification.findings import Check, Finding
 from services.verification.replay import Pass, Replay
 from services.verification.reseal import ResealedEntry

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemas.codec import build_view_entry, unpack_entry
+from schemas.codec import build_view_entry, join_entry, unpack_entry
 from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
-from schemas.entry_join import join_entry
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from schemas.hash_chain import initial_head
 from services.referee.rules import RULESETS, GameState, decide_envelope, fold, fold_events, redact_for, score

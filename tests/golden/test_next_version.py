@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import EventContract, contract
+from schemas.contract import PUBLIC, EventContract, contract
 from schemas.contract_record import add_new, current_contracts, find_changes, read_record
 from schemas.events import BY_CODE, FIELDS, Passed
 from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion
 from schemas.field_types import Seat
-from schemas.visibility import PUBLIC
 from services.referee.rules import RULESETS, GameState, fold, score
 from services.referee.rules.evolve import APPLIERS
 from services.text.game_summary import game_summary_json

@@ -13,8 +13,7 @@ from schemas.positions import Position
 from schemas.refusals import CommandRefusedError
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope
 from services.referee.rules.board import board_names, load_board
-from services.referee.rules.search.journey_edges import JourneyEdge
-from services.referee.rules.search.passenger_journeys import best_journeys
+from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
 from services.referee.rules.setup.complexity_limits import require_within_limits
 from tests.rules.given import CREATED_AT_MS, SEED
 

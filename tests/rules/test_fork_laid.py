@@ -34,7 +34,7 @@ from schemas.events import (
     SeedSealed,
 )  # fmt: skip
 from schemas.field_types import Seat
-from schemas.forks import Fork
+from schemas.positions import Fork
 from schemas.refusals import CommandRefusedError
 from services.referee.rules import (
     GameState,

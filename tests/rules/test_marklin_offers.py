@@ -14,8 +14,7 @@ from schemas.field_types import PASSENGER, Seat
 from schemas.refusals import CommandRefusedError
 from services.referee.rules import GameState, decide, decide_and_apply, legal
 from services.referee.rules.moves.passengers import move_offers, reachable_ways
-from services.referee.rules.search.journey_edges import JourneyEdge
-from services.referee.rules.search.passenger_journeys import best_journeys
+from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
 from tests.rules.given import Scene, created, given
 
 NEAR_KOLN = (

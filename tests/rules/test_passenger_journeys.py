@@ -13,12 +13,12 @@ from hypothesis import strategies as some
 from services.referee.rules.board import load_board
 from services.referee.rules.moves.passengers import journeys_from, ways_by_route
 from services.referee.rules.search import passenger_journeys
-from services.referee.rules.search.journey_edges import JourneyEdge
 from services.referee.rules.search.passenger_journeys import (
     MAX_EXPANSIONS,
     MAX_WALKS,
     NARROW_BUDGET,
     Journey,
+    JourneyEdge,
     best_journeys,
 )
 

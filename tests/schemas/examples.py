@@ -83,8 +83,7 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )  # fmt: skip
-from schemas.forks import Fork
-from schemas.positions import Position, StationGiven, TicketGiven
+from schemas.positions import Fork, Position, StationGiven, TicketGiven
 from schemas.rule_options import RuleOptions
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.

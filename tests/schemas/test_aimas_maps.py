@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.boards.aimas import read_aimas_map
-from schemas.boards.aimas_tickets import with_listed_tickets
+from schemas.boards.aimas import read_aimas_map, with_listed_tickets
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.errors import InvalidInputError
 from services.referee.rules import UnloggedRejectionError

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.aimas import read_aimas_map
-from schemas.boards.aimas_tickets import with_listed_tickets
+from schemas.boards.aimas import read_aimas_map, with_listed_tickets
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import InvalidInputError
 from services.documents.board_files import read_board_file

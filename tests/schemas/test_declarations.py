@@ -9,11 +9,20 @@ import pytest
 
 from schemas import events
 from schemas.commands import COMMANDS, PLAYER_COMMANDS
-from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, CommandContract, EventContract, command, event
+from schemas.contract import (
+    COMMAND_REGISTRY,
+    EVENT_REGISTRY,
+    PUBLIC,
+    CommandContract,
+    EventContract,
+    Private,
+    Secret,
+    command,
+    event,
+)
 from schemas.events import EVENTS
 from schemas.field_types import CardRow, Seat
 from schemas.registry import HandlerTable, Registry, union_members
-from schemas.visibility import PUBLIC, Private, Secret
 from services.referee.rules.appliers import APPLIER_TABLE
 from services.referee.rules.decide import require_decided
 from services.referee.rules.views import PUBLIC_EVENTS, REDACTORS, owner_of, redact_for, split_by_visibility

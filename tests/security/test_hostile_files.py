@@ -16,8 +16,7 @@ from schemas.codec import pack_entry, unpack_entry
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from services.archive import GameFile, GameFileError, decode_game_file, encode_game_file
-from services.archive.game_file import MAX_UNCOMPRESSED_BYTES, compress_packed
-from services.archive.recovery import recover_game_file
+from services.archive.game_file import MAX_UNCOMPRESSED_BYTES, compress_packed, recover_game_file
 from services.referee.rules import split_by_visibility
 from services.referee.rules.board import build_board
 from services.verification.audit import audit

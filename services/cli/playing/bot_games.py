@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, read_command
-from schemas.errors import InvalidInputError
+from schemas.errors import InvalidInputError, plain_field
 from schemas.events import CommandRefused
-from schemas.plain_errors import plain_field
 from services.cli.playing.following import StallWatch
 from services.ledger import CommandBatchSubmitter, CommandSubmitter, QueueFullError, ViewReader
 from services.runtime.settings import Settings

@@ -15,8 +15,7 @@ from schemas.access import GameVisibility, SpectatorDelay
 from schemas.commands import Policy, SeatPlan
 from schemas.disputes import MAX_REASON_LENGTH
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
-from schemas.forks import SequenceNumber
-from schemas.positions import Position
+from schemas.positions import Position, SequenceNumber
 from schemas.schema_components import contract_components, simplify
 from schemas.webhooks import MAX_URL_LENGTH
 from services.gateway.models.contract_schemas import option_components, refers_to

@@ -12,8 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.plain_errors import plain_field, plain_reason
+from schemas.errors import CorruptDataError, InvalidInputError, plain_field, plain_reason
 from schemas.refusals import ALL_RULES
 from services.gateway.errors import (
     LevelUnavailableError,

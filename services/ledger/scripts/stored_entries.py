@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from schemas.entry_join import join_entry
+from schemas.codec import join_entry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head

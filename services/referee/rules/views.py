@@ -1,6 +1,6 @@
 """Who may see what. Every event answers for every viewer; nothing else filters anything.
 
-Each event declares its visibility (schemas/visibility.py), and its redactor follows from that. An event
+Each event declares its visibility (schemas/contract.py), and its redactor follows from that. An event
 that is neither declared public nor has a redactor is shown to nobody: it raises.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple, get_origin, get_type_hints
 
+from schemas.contract import PUBLIC, WHOLE_EVENT, Private, Secret
 from schemas.events import EVENTS, FIELDS, Event
 from schemas.field_types import HIDDEN, Seat
 from schemas.rows import Row, VisibilitySplit, event_to_row
-from schemas.visibility import PUBLIC, WHOLE_EVENT, Private, Secret
 
 
 def redact_for(viewer: Seat | None, event: Event) -> Event | None:

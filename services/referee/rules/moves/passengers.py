@@ -13,8 +13,7 @@ from schemas.refusals import CommandRefusedError, require
 from services.referee.rules.board import Board, Route
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.search.journey_edges import JourneyEdge
-from services.referee.rules.search.passenger_journeys import Journey, best_journeys
+from services.referee.rules.search.passenger_journeys import Journey, JourneyEdge, best_journeys
 from services.referee.rules.state import GameState
 
 

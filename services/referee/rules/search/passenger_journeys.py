@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from services.referee.rules.search.journey_edges import JourneyEdge, nearest_edges
-
 NARROW_BUDGET: Final = 200  # walks that the first search extends
 MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
 UNSHARED_BY: Final = 1.5  # passengers of one seat; where it has more, they share the searches' limits
@@ -284,3 +282,37 @@ def _bits(number: int) -> Iterator[int]:
         low = number & -number
         yield low.bit_length() - 1
         number ^= low
+
+
+MAX_WAYS: Final = 120  # a search sees the nearest ways only
+
+
+class JourneyEdge(NamedTuple):
+    """A claimed route between two cities, and the passenger cards it costs: 0 or 1."""
+
+    route: str
+    a: str
+    b: str
+    toll: int
+
+
+def nearest_edges(start: str, edges: list[JourneyEdge]) -> list[JourneyEdge]:
+    """At most MAX_WAYS of these ways, in their order: those with the fewest ways from the start."""
+    if len(edges) <= MAX_WAYS:
+        return edges
+    ways_at: dict[str, list[int]] = defaultdict(list)
+    for number, way in enumerate(edges):
+        ways_at[way.a].append(number)
+        ways_at[way.b].append(number)
+    cities, near = dict.fromkeys([start]), dict.fromkeys(ways_at[start])
+    waiting = [start]
+    for city in waiting:
+        near.update(dict.fromkeys(ways_at[city]))
+        if len(near) >= MAX_WAYS:
+            break
+        for number in ways_at[city]:
+            for end in (edges[number].a, edges[number].b):
+                if end not in cities:
+                    cities[end] = None
+                    waiting.append(end)
+    return [edges[number] for number in sorted([*near][:MAX_WAYS])]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -20,17 +21,17 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import Seat
+from schemas.positions import Position
 from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.rules import board as boards
-from services.referee.rules.board import Board
+from services.referee.rules.board import Board, Ticket
 from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.setup.complexity_limits import require_room_for_play_off, require_within_limits
 from services.referee.rules.setup.deal import shuffle_all
 from services.referee.rules.setup.fork import set_up_fork
-from services.referee.rules.setup.laid_deal import require_laid_deal
 from services.referee.rules.setup.position import set_up_position
 from services.referee.rules.setup.position_check import require_position
 from services.referee.rules.setup.position_turns import require_turn_state
@@ -255,3 +256,28 @@ def turn_order(state: GameState) -> tuple[Seat, ...]:
     sign = AGE_SIGNS[state.rule_options.order]
     ages = {seat: seat_state.age for seat, seat_state in enumerate(state.seats)}
     return tuple(sorted(seats, key=lambda seat: ((age := ages[seat]) is None, sign * (age or 0))))
+
+
+def require_laid_deal(
+    ruleset: Ruleset, rule_options: RuleOptions, board: Board, seats: int, position: Position
+) -> None:
+    """Everything can be dealt from the decks of such a position. Raises CommandRefusedError: GAME-6, which names
+    the wrong entry, or what the ruleset says of too few tickets."""
+    for field in ("hands", "tickets"):
+        reason = f"position.{field}: nobody has any before the deal (position.turn is null)"
+        require(not any(getattr(position, field)), "GAME-6", reason)
+    if position.deck is not None:
+        dealt_count = seats * rule_options.hand + rule_options.market
+        reason = f"position.deck: {len(position.deck)} cards, {dealt_count} are dealt at the start"
+        require(len(position.deck) >= dealt_count, "GAME-6", reason)
+    tickets = {ticket.id: ticket for ticket in _tickets_in_decks(board, position)}
+    ruleset.require_enough_tickets(rule_options, replace(board, tickets=tickets), seats)
+
+
+def _tickets_in_decks(board: Board, position: Position) -> Iterator[Ticket]:
+    """The tickets that lie in decks: those that were given, and all of the board in the other decks."""
+    given = position.ticket_decks or {}
+    yield from (ticket for ticket in board.tickets.values() if ticket.deck not in given)
+    for deck, forms in given.items():
+        for index, form in enumerate(forms):
+            yield Ticket(f"{deck}/{index}", *form.between, form.points, deck)

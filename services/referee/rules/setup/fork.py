@@ -27,7 +27,7 @@ from schemas.events import (
     TicketsLaid,
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
-from schemas.forks import FORK_SCHEMA, Fork
+from schemas.positions import FORK_SCHEMA, Fork
 from schemas.refusals import CommandRefusedError, require
 from schemas.rows import event_to_row, row_to_event
 from schemas.rule_options import RULE_OPTIONS_SCHEMA

@@ -11,7 +11,7 @@ from schemas.positions import Position
 from schemas.refusals import require
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import Board, closes_parallels, neighbours
-from services.referee.rules.setup.position_tickets import deck_names, identify_tickets, position_tickets
+from services.referee.rules.setup.position import deck_names, identify_tickets, position_tickets
 
 
 def require_position(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
