@@ -18,8 +18,9 @@ import redis.asyncio
 from schemas.schema_components import COMPONENTS
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
+from services.gateway.games.client_limits import ClientLimits
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.rate_limit import RateLimiter
 
 JsonSchema: TypeAlias = dict[str, Any]  # a JSON Schema's values are of any JSON type
 PAGES: Final = Path(__file__).parents[1] / "services" / "gateway" / "pages"
@@ -55,7 +56,7 @@ def types_text() -> str:
 def _openapi_document() -> JsonSchema:
     """The document that a gateway serves. Its application is only put together: nothing of it runs."""
     ledger = AsyncLedger(redis.asyncio.Redis(), 1)
-    return create_app(ledger, TokenKeys(bytes(32)), RateLimiter(1, 1, lambda: 0.0)).openapi()
+    return create_app(ledger, TokenKeys(bytes(32)), ClientLimits(RateLimiter(1, 1, lambda: 0.0))).openapi()
 
 
 def _operations_of_pages() -> set[str]:

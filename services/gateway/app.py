@@ -14,9 +14,9 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 
-from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
+from schemas.tokens import TokenKeys
 from services.gateway.following.hub import Hub
-from services.gateway.games.client_limits import UNLIMITED_CLIENTS, ClientLimits
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
 from services.gateway.games.service import GatewayService
 from services.gateway.health.engine_settings_watch import EngineSettingsWatch
@@ -40,16 +40,13 @@ from services.gateway.routes import (
     webhooks,
     withdrawals,
 )
-from services.gateway.routes.read_limit import ReadLimitMiddleware
 from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
-from services.gateway.web.cross_origin import allow_origins
 from services.gateway.web.problem_details import install_error_handlers
-from services.gateway.web.size_limit import SizeLimitMiddleware
+from services.gateway.web.request_middleware import ReadLimitMiddleware, SizeLimitMiddleware, allow_origins
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
-from services.runtime.rate_limit import RateLimiter
 
 log = get_logger("gateway")
 API: Final = (
@@ -71,12 +68,8 @@ HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 def create_app(
     ledger: AsyncLedger,
     token_keys: TokenKeys,
-    rate_limiter: RateLimiter,
-    answer_timeout_s: float = 5.0,
+    limits: ClientLimits,
     finished_reader: FinishedGameReader | None = None,
-    client_limits: ClientLimits = UNLIMITED_CLIENTS,
-    token_life_s: int = DEFAULT_LIFE_S,
-    stall_s: float = 10.0,
     catalog: TableCatalog | None = None,
     settings_watch: EngineSettingsWatch | None = None,
 ) -> FastAPI:
@@ -87,9 +80,8 @@ def create_app(
     tables and no legal commands are shown."""
     finished_games = FinishedGames(ledger, finished_reader)
     hub = Hub(ledger, finished_games.read_view)
-    limits = rate_limiter, answer_timeout_s, finished_games, client_limits
-    service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
-    health_watch = HealthWatch(ledger, service.command_tracker.answers, stall_s)
+    service = GatewayService(ledger, hub, token_keys, limits, finished_games)
+    health_watch = HealthWatch(ledger, service.command_tracker.answers, limits.stall_s)
     app = FastAPIOffline(
         title="Ledgerline",
         version="1",
@@ -102,8 +94,9 @@ def create_app(
     _add_tables(app, service, catalog)
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
-    app.add_middleware(ReadLimitMiddleware, service)
-    allow_origins(app, client_limits.origins)
+    if limits.read_limiter is not None:
+        app.add_middleware(ReadLimitMiddleware, limits.read_limiter)
+    allow_origins(app, limits.origins)
     install_error_handlers(app)
     for router in (
         pages.router,

@@ -15,11 +15,11 @@ from schemas.errors import InvalidInputError
 from services.fast_path.http_connection import HttpConnection
 from services.fast_path.socket_connection import SocketConnection
 from services.gateway.app import create_app
-from services.gateway.games.client_limits import ClientLimits
+from services.gateway.games.client_limits import ClientLimits, read_own_boards
 from services.gateway.games.finished_games import FinishedGameReader
-from services.gateway.games.own_boards import read_own_boards
 from services.gateway.health.engine_settings_watch import watch_engine
 from services.gateway.tables.table_port import TableCatalog
+from services.gateway.web.rate_limit import RateLimiter
 from services.gateway.web.request_parsing import MAX_BODY_BYTES
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect_async
@@ -29,7 +29,6 @@ from services.runtime.connection_limits import (
     OpenConnections,
     ServerLimits,
 )
-from services.runtime.rate_limit import RateLimiter
 from services.runtime.settings import Settings, read_token_keys
 
 FRAMES_PER_MESSAGE: Final = 4  # that a socket may send, of its rate and its burst: pings, pieces
@@ -55,12 +54,8 @@ def build_server(
     app = create_app(
         ledger,
         token_keys,
-        _rate_limiter(settings.rate, limits),
-        limits.answer_s,
-        finished_reader,
         _client_limits(settings, limits),
-        settings.token_life_s,
-        limits.stall_s,
+        finished_reader,
         catalog,
         watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
     )
@@ -85,15 +80,20 @@ def build_server(
     )
 
 
-def _rate_limiter(rate: float, limits: ServerLimits) -> RateLimiter:
-    return RateLimiter(rate, max(1, round(rate * limits.burst_s)), time.monotonic)
-
-
 def _client_limits(settings: Settings, limits: ServerLimits) -> ClientLimits:
-    read_limiter = _rate_limiter(settings.read_rate, limits)
-    own_boards = read_own_boards(settings)
+    def rate_limiter(rate: float, what: str) -> RateLimiter:
+        return RateLimiter(rate, max(1, round(rate * limits.burst_s)), time.monotonic, what)
+
     return ClientLimits(
-        read_limiter, settings.origins, settings.open_games, own_boards, settings.webhook_policy
+        rate_limiter(settings.rate, "commands"),
+        limits.answer_s,
+        limits.stall_s,
+        rate_limiter(settings.read_rate, "reads"),
+        settings.origins,
+        settings.open_games,
+        read_own_boards(settings),
+        settings.webhook_policy,
+        settings.token_life_s,
     )
 
 

@@ -1,12 +1,6 @@
-"""Rate limits: so many commands, reads or frames a second for each sender, with bursts."""
+"""A rate with bursts, as a bucket of tokens."""
 
 from __future__ import annotations
-
-from collections import OrderedDict
-from collections.abc import Callable
-from typing import Final
-
-MAX_SENDERS: Final = 100_000
 
 
 class TokenBucket:
@@ -32,25 +26,3 @@ class TokenBucket:
             return (cost - available) / self.rate
         self.available = available - cost
         return 0.0
-
-
-class RateLimiter:
-    """A token bucket for each sender. `rate` is per second, `burst` the most at once, `clock` in seconds.
-
-    Beyond MAX_SENDERS the longest silent are forgotten: that gives them a full bucket."""
-
-    def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
-        self.rate, self.burst, self.clock = rate, burst, clock
-        self._buckets: OrderedDict[object, TokenBucket] = OrderedDict()
-
-    def acquire(self, sender: object, cost: float = 1) -> float:
-        """Take so many tokens: 0 if this sender had them, else the seconds until it has."""
-        now = self.clock()
-        bucket = self._buckets.get(sender)
-        if bucket is not None:
-            self._buckets.move_to_end(sender)
-            return bucket.acquire(now, cost)
-        self._buckets[sender] = bucket = TokenBucket(self.rate, self.burst, now)
-        if len(self._buckets) > MAX_SENDERS:
-            self._buckets.popitem(last=False)
-        return bucket.acquire(now, cost)

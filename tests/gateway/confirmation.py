@@ -20,13 +20,14 @@ from schemas.events import CardDrawn
 from schemas.rows import VisibilitySplit, event_to_row
 from schemas.tokens import TokenKeys
 from services.gateway.following.hub import Hub
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_tracking import CommandProgress
 from services.gateway.games.service import GatewayService
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
-from services.runtime.rate_limit import RateLimiter
 from tests.stored_views import add_entry
 
 PARTITIONS: Final = 4
@@ -116,7 +117,7 @@ async def running_service(harness: EngineHarness) -> AsyncIterator[GatewayServic
     hub = Hub(harness.ledger)
     running = asyncio.create_task(hub.run())
     try:
-        yield GatewayService(harness.ledger, hub, TokenKeys(b"key"), UNLIMITED, 20)
+        yield GatewayService(harness.ledger, hub, TokenKeys(b"key"), ClientLimits(UNLIMITED, 20))
     finally:
         running.cancel()
         await asyncio.wait([running])

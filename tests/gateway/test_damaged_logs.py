@@ -23,17 +23,18 @@ from services.gateway.following import hub as hubs
 from services.gateway.following.entry_encoding import encode_entry
 from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription, ViewDamagedError
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import CloseCode
 from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.acknowledgements.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
 from services.ledger.scripts.view_merge import LogRewoundError
-from services.runtime.rate_limit import RateLimiter
 from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
 
@@ -53,7 +54,9 @@ class Gone(AsyncLedger):
 
 
 def service_on(ledger: AsyncLedger) -> GatewayService:
-    return GatewayService(ledger, Hub(ledger), TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.1)
+    return GatewayService(
+        ledger, Hub(ledger), TokenKeys(b"key"), ClientLimits(RateLimiter(1000, 1000, lambda: 0.0), 0.1)
+    )
 
 
 @pytest.fixture

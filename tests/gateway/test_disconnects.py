@@ -10,8 +10,9 @@ import pytest
 
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
+from services.gateway.games.client_limits import ClientLimits
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.rate_limit import RateLimiter
 from tests.gateway.subscribed_hub import PARTITIONS
 
 
@@ -28,7 +29,7 @@ def test_a_client_that_disconnects_while_it_sends_breaks_nothing(received: bytes
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0))
+        app = create_app(ledger, TokenKeys(b"key"), ClientLimits(RateLimiter(1000, 1000, lambda: 0.0)))
         scope = {"type": "http", "method": "POST", "path": "/v1/games", "query_string": b"", "headers": []}
         await app(scope, receive, send)
         await ledger.close()

@@ -20,14 +20,15 @@ from services.gateway.following.subscriptions import (
     Subscription,
     ViewDamagedError,
 )
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_tracking import CommandProgress
 from services.gateway.games.service import GatewayService
 from services.gateway.web.problem_details import problem_of
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.view_queries import PAGE_SIZE
-from services.runtime.rate_limit import RateLimiter
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_with_hub, until
 
 
@@ -247,7 +248,10 @@ def test_P1_a_verdict_whose_notification_was_lost_is_found_and_none_is_unknown()
 
     async def scenario(harness: HubHarness) -> None:
         service = GatewayService(
-            harness.ledger, harness.hub, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.4
+            harness.ledger,
+            harness.hub,
+            TokenKeys(b"key"),
+            ClientLimits(RateLimiter(1000, 1000, lambda: 0.0), 0.4),
         )
         partition = keys.partition_of("game", PARTITIONS)
         command = asyncio.create_task(
@@ -274,7 +278,10 @@ def test_P1_a_verdict_whose_notification_was_lost_is_found_and_none_is_unknown()
 def test_P1_without_a_referee_system_commands_report_how_to_ask_again() -> None:
     async def scenario(harness: HubHarness) -> None:
         service = GatewayService(
-            harness.ledger, harness.hub, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.1
+            harness.ledger,
+            harness.hub,
+            TokenKeys(b"key"),
+            ClientLimits(RateLimiter(1000, 1000, lambda: 0.0), 0.1),
         )
         body = {"seats": [{"kind": "human"}, {"kind": "human"}]}
         with pytest.raises(NotYetError) as raised:

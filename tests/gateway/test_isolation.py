@@ -14,12 +14,13 @@ from schemas.tokens import TokenKeys
 from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.following.subscriptions import ViewDamagedError
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import LIST_COST
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.notifications.entry_notifications import parse_notification
-from services.runtime.rate_limit import RateLimiter
 from services.tables.built_in_catalog import BuiltInCatalog
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
@@ -132,7 +133,9 @@ def test_P8_a_hub_that_fails_is_logged_at_once_and_health_reports_deaf(
 ) -> None:
     async def scenario() -> None:
         app = create_app(
-            Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS), TokenKeys(b"key"), UNLIMITED
+            Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS),
+            TokenKeys(b"key"),
+            ClientLimits(UNLIMITED),
         )
         async with app.router.lifespan_context(app):
             await until(lambda: bool(lines))
@@ -147,7 +150,7 @@ def test_P8_a_hub_that_fails_is_logged_at_once_and_health_reports_deaf(
 def test_P8_a_hub_that_failed_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         ledger = Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS)
-        app = create_app(ledger, TokenKeys(b"key"), UNLIMITED)
+        app = create_app(ledger, TokenKeys(b"key"), ClientLimits(UNLIMITED))
         async with app.router.lifespan_context(app):
             await until(lambda: ledger.listened == 2)
             assert await health(app) == (200, "ok")
@@ -161,8 +164,8 @@ def test_RATE_1_the_list_of_games_has_a_rate_limit() -> None:
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        limiter = RateLimiter(1, 3 * LIST_COST, lambda: 0.0)
-        app = create_app(ledger, TokenKeys(b"key"), limiter, catalog=BuiltInCatalog())
+        limits = ClientLimits(RateLimiter(1, 3 * LIST_COST, lambda: 0.0))
+        app = create_app(ledger, TokenKeys(b"key"), limits, catalog=BuiltInCatalog())
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             replies = [await http.get("/v1/games") for _ in range(4)]
             assert [reply.status_code for reply in replies] == [200, 200, 200, 429]

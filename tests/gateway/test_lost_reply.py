@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_tracking import RETRY_HINT
 from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
@@ -61,7 +62,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_P1_a_lost_reply_is_unknown_and_names_the_id_that_the_server_chose(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c0", 1)
-        app = create_app(harness.ledger, TokenKeys(b"key"), UNLIMITED, 0.1)
+        app = create_app(harness.ledger, TokenKeys(b"key"), ClientLimits(UNLIMITED, 0.1))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             token = {"Authorization": f"Bearer {TOKEN}"}
             for level in ("accepted", "decided"):

@@ -14,6 +14,7 @@ from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.errors import RefusedError, TooManyError
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.web.problem_details import problem_of
 from services.ledger import RedisLedger
 from services.ledger.acknowledgements.ack_levels import DURABLE
@@ -52,7 +53,7 @@ class Small(AsyncLedger):
 def test_BUSY_1_a_full_partition_slows_senders_and_drops_nothing(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c0", 1)
-        app = create_app(harness.ledger, TokenKeys(b"key"), UNLIMITED, 5)
+        app = create_app(harness.ledger, TokenKeys(b"key"), ClientLimits(UNLIMITED, 5))
         token = {"Authorization": f"Bearer {minted(b'key', GAME, 0)}"}
         path = f"http://gateway/v1/games/{GAME}/commands"
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:

@@ -14,16 +14,17 @@ from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.errors import NotYetError
 from services.gateway.following.hub import Hub
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import GatewayService
 from services.gateway.models.response_models import PlayOffSeat
 from services.gateway.routes.play_offs import take_seat
 from services.gateway.web.problem_details import problem_of
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
 from services.referee.rules import fold, split_by_visibility
-from services.runtime.rate_limit import RateLimiter
 from tests.gateway.clients import (
     CreatedGame,
     Json,
@@ -158,7 +159,7 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
     async def ask() -> PlayOffSeat:
         shared = AsyncLedger(connect_async(server.settings.redis_url), ledger.partitions)
         service = GatewayService(
-            shared, Hub(shared), TokenKeys(b"k" * 32), RateLimiter(100, 100, lambda: 0.0), 0.05
+            shared, Hub(shared), TokenKeys(b"k" * 32), ClientLimits(RateLimiter(100, 100, lambda: 0.0), 0.05)
         )
         try:
             return await take_seat(service, game, minted(b"k" * 32, game, 0), "somewhere")

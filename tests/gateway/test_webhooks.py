@@ -13,9 +13,9 @@ import pytest
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
-from services.runtime.rate_limit import RateLimiter
 from services.runtime.webhook_urls import WebhookPolicy
 from tests.auditor.webhook_receiver import SECRET
 from tests.gateway.clients import LEAVE, Json, Player, bearer, begun, minted, problem
@@ -95,8 +95,8 @@ def test_OPERATOR_1_a_server_may_tell_nobody() -> None:
     async def put() -> httpx.Response:
         client: Any = fakeredis.FakeAsyncRedis()
         await client.xadd(keys.public_view(keys.partition_of("a-game", 4), "a-game"), {"p": b""}, "1-0")
-        limits, limiter = ClientLimits(webhook_policy=WebhookPolicy("off")), RateLimiter(9, 9, lambda: 0.0)
-        app = create_app(AsyncLedger(client, 4), TokenKeys(b"k" * 32), limiter, client_limits=limits)
+        limits = ClientLimits(RateLimiter(9, 9, lambda: 0.0), webhook_policy=WebhookPolicy("off"))
+        app = create_app(AsyncLedger(client, 4), TokenKeys(b"k" * 32), limits)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as asker:
             headers = bearer(minted("k" * 32, "a-game", 0))

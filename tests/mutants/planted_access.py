@@ -66,8 +66,8 @@ ACCESS_MUTANTS: Final = (
         "return bool(state.ticket_decks) or state.fork_origin is not None", "return False", FREED,
     ),
     Mutant(
-        "a game for its players alone is shown to everybody", "security", "services/gateway/games/authorization.py",
-        '        if (await self._creations.find(game)).access.visibility == "players":\n', "        if False:\n", PRIVATE,
+        "a game for its players alone is shown to everybody", "security", "services/gateway/games/game_views.py",
+        '        if (await self.creations.find(game)).access.visibility == "players":\n', "        if False:\n", PRIVATE,
     ),
     Mutant(
         "a game for its players alone is for everybody in the archive", "security",

@@ -47,10 +47,10 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "senseless messages have no rate", "P8", "services/gateway/sockets/websocket_commands.py",
-        "                self.service.enforce_rate_limit(self._sender())\n", "                pass\n", FLOODS,
+        "                self.service.rate_limiter.require(self._sender())\n", "                pass\n", FLOODS,
     ),
     Mutant(
-        "reads have no rate", "P8", "services/gateway/routes/read_limit.py",
+        "reads have no rate", "P8", "services/gateway/web/request_middleware.py",
         "        if scope[\"method\"] == COMMAND_METHOD:\n", "        if True:\n", FLOODS,
     ),
     Mutant(
@@ -67,12 +67,12 @@ FLOOD_MUTANTS: Final = (
         "else text.decode()", "else text", OTHER_SITES,
     ),
     Mutant(
-        "a page of another site may create games", "P8", "services/gateway/games/dependencies.py",
+        "a page of another site may create games", "P8", "services/gateway/routes/dependencies.py",
         "    require_json_type(request.headers.get(\"content-type\"), request.headers.get(\"origin\"))\n", "", OTHER_SITES,
     ),
     Mutant(
         "pages of any site open sockets", "P8", "services/gateway/routes/play.py",
-        " and origin not in service.origins:", " and not origin:", OTHER_SITES,
+        " and origin not in origins:", " and not origin:", OTHER_SITES,
     ),
     Mutant(
         "an address may create any number of games", "P9", "services/gateway/games/open_games.py",

@@ -122,7 +122,7 @@ SECURITY_MUTANTS: Final = (
         "    if (await service.creations.find(game)).has_own_board:\n", "    if False:\n", OWN_BOARDS,
     ),
     Mutant(
-        "a position isn't a board of one's own", "security", "services/gateway/games/own_boards.py",
+        "a position isn't a board of one's own", "security", "services/gateway/games/client_limits.py",
         " or body.get(\"position\") is not None", "", OWN_BOARDS,
     ),
     Mutant(

@@ -20,11 +20,12 @@ from services.gateway.app import create_app
 from services.gateway.errors import TokenError
 from services.gateway.games import authorization
 from services.gateway.games.authorization import GENERATIONS_KEPT_S, Authorization
+from services.gateway.games.client_limits import ClientLimits
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
 from services.ledger.stores.token_generations import KEPT_S
-from services.runtime.rate_limit import RateLimiter
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
 from tests.gateway.clients import CreatedGame, Socket, bearer, closed_why, minted, new_id, problem
@@ -201,7 +202,7 @@ def test_P2_the_same_ids_are_answered_the_same_after_a_rotation_of_keys(whole: W
     async def ask_a_gateway_with_a_new_key() -> tuple[Any, Any]:
         token_keys = TokenKeys(NEW, settings.token_key.get_secret_value().encode())
         ledger = AsyncLedger(connect_async(settings.redis_url), whole.ledger.partitions)
-        app = create_app(ledger, token_keys, RateLimiter(1_000, 1_000, lambda: 0.0))
+        app = create_app(ledger, token_keys, ClientLimits(RateLimiter(1_000, 1_000, lambda: 0.0)))
         transport = httpx.ASGITransport(app)
         async with (
             app.router.lifespan_context(app),

@@ -15,8 +15,9 @@ from starlette.routing import Mount
 from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.app import create_app
+from services.gateway.games.client_limits import ClientLimits
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.rate_limit import RateLimiter
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, closed, minted
 from tests.many_clients import settings_for_many_clients
 
@@ -199,7 +200,9 @@ def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
 def gateway_endpoints() -> set[str]:
     """The method and the path of all that the gateway serves, from its own routes."""
     limiter = RateLimiter(1, 1, lambda: 0.0)
-    app = create_app(AsyncLedger(fakeredis.FakeAsyncRedis(), 4), TokenKeys(KEY.encode()), limiter)
+    app = create_app(
+        AsyncLedger(fakeredis.FakeAsyncRedis(), 4), TokenKeys(KEY.encode()), ClientLimits(limiter)
+    )
     endpoints = set()
     for route in iter_route_contexts(app.routes):
         path, methods = route.path, route.methods or {"SOCKET"}

@@ -14,11 +14,12 @@ from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.tokens import TokenKeys
 from services.gateway.errors import RequestError
 from services.gateway.following.hub import Hub
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import GatewayService
 from services.gateway.web.problem_details import Problem, problem_of
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.rate_limit import RateLimiter
 from tests.simulator.agenda import NEVER
 from tests.simulator.network import Call, Crash, Execute, Wire
 from tests.simulator.virtual_loop import VirtualLoop
@@ -114,7 +115,7 @@ class Server:
         )
         limits = RateLimiter(self.world.plan.rate, 20, self.world.clock.monotonic_s)
         self.hub = Hub(ledger)
-        self.service = GatewayService(ledger, self.hub, TokenKeys(KEY), limits, 5.0)
+        self.service = GatewayService(ledger, self.hub, TokenKeys(KEY), ClientLimits(limits))
         self.spawn(self.hub.run(), Wire(self.world, self.name, self.rng))
 
     def task_failed(self, _: object, context: dict[str, Any]) -> None:

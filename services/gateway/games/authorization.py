@@ -1,4 +1,4 @@
-"""Tokens: which seat of which game a caller holds, and whose view it may read.
+"""Tokens: which seat of which game a caller holds.
 
 A token is a signed statement (schemas/tokens.py). Whether it was withdrawn is read from the engine, at most once in
 `GENERATIONS_KEPT_S` for each game: so long a gateway may take a token that was withdrawn at another one.
@@ -17,8 +17,6 @@ from schemas.events import SeatFreed
 from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.errors import NotYoursError, RefusedError, TokenError
-from services.gateway.games.finished_games import FinishedGames
-from services.gateway.games.game_creations import GameCreations
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
@@ -104,11 +102,7 @@ class Authorization:
         life_s: int = DEFAULT_LIFE_S,
         wall_clock_s: Callable[[], float] = time.time,
         clock_s: Callable[[], float] = time.monotonic,
-        creations: GameCreations | None = None,
-        is_operator: Callable[[str | None], bool] = lambda _: False,
     ) -> None:
-        self._creations = creations or GameCreations(ledger, FinishedGames(ledger))
-        self.is_operator = is_operator
         self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
         self._wall_clock_s, self._clock_s = wall_clock_s, clock_s
         self._token_watch = TokenWatch(self._refusals)
@@ -171,21 +165,10 @@ class Authorization:
             raise NotYoursError("the host's token starts the game; it plays no seat")
         return seat
 
-    async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
-        """Whose view a request may read: the token's seat's, or None for the public view.
-
-        Without a token, with the host's and with the operator's key it is the public view. Raises TokenError
-        without a token where the game is for its players alone; else as `require_token`."""
-        if bearer:
-            return None if self.is_operator(bearer) else (await self.require_holder(game, bearer)).seat
-        if (await self._creations.find(game)).access.visibility == "players":
-            raise TokenError("only who holds a token of this game may watch it")
-        return None
-
     async def watch(self, game: str, bearer: str | None) -> None:
-        """Raise TokenError once the token of an open socket of this game has ended or is withdrawn. Without a
-        token, return."""
-        token = None if not bearer or self.is_operator(bearer) else self._keys.verify(bearer)
+        """Raise TokenError once the token of an open socket of this game has ended or is withdrawn. Return
+        at once without a token, or with the operator's key."""
+        token = self._keys.verify(bearer) if bearer else None
         if token is not None:
             assert token.holder.game == game, "else it opened nothing"
             await self._token_watch.watch(token)

@@ -13,15 +13,14 @@ from schemas.contract import Schema
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId, Seat
-from services.gateway.errors import NotFoundError, NotYoursError, RefusedError, UnknownGameError
+from services.gateway.errors import NotFoundError, NotYoursError, RefusedError, TokenError, UnknownGameError
 from services.gateway.games.authorization import Authorization
-from services.gateway.games.client_limits import enforce_limit
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import EngineError
 from services.ledger.log.view_queries import LogHead
-from services.runtime.rate_limit import RateLimiter
 
 FINISHED_COST: Final = 10  # what an audit or a file costs of the rate, in commands
 
@@ -44,10 +43,10 @@ class GameViews:
         finished_games: FinishedGames,
         creations: GameCreations,
         authorization: Authorization,
-        rate_limiter: RateLimiter,
+        limits: ClientLimits,
     ) -> None:
         self.ledger, self.finished_games, self.creations = ledger, finished_games, creations
-        self.authorization, self.rate_limiter = authorization, rate_limiter
+        self.authorization, self.limits, self.rate_limiter = authorization, limits, limits.rate_limiter
 
     async def require_game(self, game: str) -> int:
         """The number of the game's last entry. Raises UnknownGameError where the engine has no such game."""
@@ -66,11 +65,23 @@ class GameViews:
             return GameLocation(await self.require_game(game), archived=False)
         except UnknownGameError as not_found:
             if not await self.finished_games.is_stored(game):
-                enforce_limit(self.rate_limiter, ("archive", client), "commands")
+                self.rate_limiter.require(("archive", client))
             entries = await self.finished_games.read_view(game, None)
             if entries is None:
                 raise not_found from None
             return GameLocation(len(entries), archived=True)
+
+    async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
+        """The seat whose view a request may read: the token's, or None for the public view.
+
+        Without a token, with the host's and with the operator's key it is the public view. Raises TokenError
+        without a token where the game is for its players alone; else as `Authorization.require_token`."""
+        if bearer:
+            is_operator = self.limits.own_boards.is_operator(bearer)
+            return None if is_operator else (await self.authorization.require_holder(game, bearer)).seat
+        if (await self.creations.find(game)).access.visibility == "players":
+            raise TokenError("only who holds a token of this game may watch it")
+        return None
 
     async def is_over(self, game: str, location: GameLocation) -> bool:
         """Whether a game that was found there is over."""
@@ -78,10 +89,10 @@ class GameViews:
 
     async def require_finished(self, game: str, bearer: str | None, client: str) -> None:
         """Count a request for what only a finished game shows, of who may watch the game. Raises RefusedError: the game
-        goes on; RateExceededError; or as `locate`, or `Authorization.resolve_viewer`."""
+        goes on; RateExceededError; or as `locate`, or `resolve_viewer`."""
         location = await self.locate(game, client)
-        await self.authorization.resolve_viewer(game, bearer)
-        enforce_limit(self.rate_limiter, ("archive", client), "commands", FINISHED_COST)
+        await self.resolve_viewer(game, bearer)
+        self.rate_limiter.require(("archive", client), FINISHED_COST)
         if not await self.is_over(game, location):
             raise RefusedError("GAME-7", "the game goes on; what it hides is shown when it is over")
 
@@ -91,7 +102,7 @@ class GameViews:
         """The viewer that the token names, at most `limit` entries of its view, and how many entries that view has.
         The game may be in the engine or in the archive."""
         location = await self.locate(game, client)
-        viewer = await self.authorization.resolve_viewer(game, bearer)
+        viewer = await self.resolve_viewer(game, bearer)
         return viewer, *await self.read_entries(game, viewer, after, limit, location)
 
     async def resolve_shown(
@@ -102,7 +113,7 @@ class GameViews:
 
         Raises NotYoursError: the game goes on; or NotFoundError: it has no such seat."""
         location = await self.locate(game, client)
-        viewer = await self.authorization.resolve_viewer(game, bearer)
+        viewer = await self.resolve_viewer(game, bearer)
         if shown is None or shown == viewer:
             return viewer
         if shown == "public":

@@ -16,11 +16,11 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import Seat
 from schemas.player_names import commitment_field
-from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
+from schemas.tokens import TokenKeys
 from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.authorization import Authorization
-from services.gateway.games.client_limits import UNLIMITED_CLIENTS, ClientLimits, enforce_limit
+from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_ids import (
     LoggedIds,
     read_command_id,
@@ -43,7 +43,6 @@ from services.gateway.models import response_models as responses
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.log.ledger_queries import GameIds
-from services.runtime.rate_limit import RateLimiter
 
 DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
 LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
@@ -58,29 +57,23 @@ class GatewayService:
         ledger: AsyncLedger,
         hub: Hub,
         token_keys: TokenKeys,
-        rate_limiter: RateLimiter,
-        answer_timeout_s: float,
+        limits: ClientLimits,
         finished_games: FinishedGames | None = None,
-        client_limits: ClientLimits = UNLIMITED_CLIENTS,
-        token_life_s: int = DEFAULT_LIFE_S,
     ) -> None:
         self.ledger, self.hub = ledger, hub
-        self.read_limiter, self.origins, max_open_games, self.own_boards, self.webhook_policy = client_limits
+        self.limits, self.rate_limiter, self.own_boards = limits, limits.rate_limiter, limits.own_boards
         self.finished_games = finished_games or FinishedGames(ledger)
         self.creations = GameCreations(ledger, self.finished_games)
         self.authorization = Authorization(
             ledger,
             token_keys,
-            token_life_s,
-            creations=self.creations,
-            is_operator=self.own_boards.is_operator,
+            limits.token_life_s,
         )
-        self.views = GameViews(ledger, self.finished_games, self.creations, self.authorization, rate_limiter)
-        self.invitations = Invitations(token_keys, self.creations, self.authorization, token_life_s)
+        self.views = GameViews(ledger, self.finished_games, self.creations, self.authorization, limits)
+        self.invitations = Invitations(token_keys, self.creations, self.authorization, limits.token_life_s)
         self.logged_ids = LoggedIds(ledger, token_keys)
         self.command_tracker = CommandTracker(ledger, hub)
-        self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
-        self.open_games = OpenGames(max_open_games, self.finished_games)
+        self.open_games = OpenGames(limits.max_open_games, self.finished_games)
 
     # -- games ---------------------------------------------------------------------------
 
@@ -106,7 +99,7 @@ class GatewayService:
         """A new game by the command that creates it, and its first entry. The game's id follows from `id_`; the first
         of `creators` is the address."""
         requested_id, id_ = id_, read_secret_command_id(id_)
-        self.enforce_rate_limit(("system commands", creators[0].identity))
+        self.rate_limiter.require(("system commands", creators[0].identity))
         game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
         async with self.open_games.creating(creators, game):
             entry, level = await self._find_archived_creation(
@@ -135,7 +128,7 @@ class GatewayService:
             raise GameOverError(id_)
         invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
-        self.enforce_rate_limit(("system commands", client))
+        self.rate_limiter.require(("system commands", client))
         command = await self.invitations.admit(game, invitation, command)
         entry, level = await self.execute_decided(game, id_, command, ack_request)
         seat_taken = entry.events[0]
@@ -158,7 +151,7 @@ class GatewayService:
         await self.locate_game(game, client)
         holder = await self.authorization.require_holder(game, bearer)
         id_ = read_system_command_id(id_)
-        self.enforce_rate_limit((game, holder.seat))
+        self.rate_limiter.require((game, holder.seat))
         entry, level = await self.execute_decided(game, id_, StartGame(), ack_request)
         if not isinstance(entry.events[0], GameStarted):
             raise reused_id_error()
@@ -169,13 +162,13 @@ class GatewayService:
         await self.locate_game(game, client)
         token = await self.authorization.require_token(game, bearer)
         seat = token.holder.seat
-        self.enforce_rate_limit((game, seat))
+        self.rate_limiter.require((game, seat))
         new_token = await self.authorization.withdraw(token)
         return responses.TokenIssued(game=game, seat=seat, token=new_token)
 
     async def list_games(self, limit: int, client: str) -> GameIds:
         """The latest games. It reads every partition, so it costs as much as many commands."""
-        enforce_limit(self.rate_limiter, ("games", client), "commands", LIST_COST)
+        self.rate_limiter.require(("games", client), LIST_COST)
         return await self.ledger.games(limit)
 
     async def read_page(
@@ -211,7 +204,7 @@ class GatewayService:
 
     def parse_ack_request(self, level: object, wait_ms: object) -> AckRequest:
         """The level of acknowledgement that a caller asks for, and its time. Raises InvalidInputError."""
-        return parse_ack_request(level, wait_ms, self.answer_timeout_s)
+        return parse_ack_request(level, wait_ms, self.limits.answer_timeout_s)
 
     async def execute(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Submit a command and follow it to a level, or as far as it gets within the time.
@@ -262,17 +255,6 @@ class GatewayService:
             detail = f"no verdict at level {ack_request.level} within {ack_request.wait_s:g} s; Idempotency-Key: {id_}; {RETRY_HINT}"
             raise NotYetError(detail, 1, id=id_, verdict="unknown", **progress.json_fields())
         return progress.entry, str(progress.level)
-
-    # -- small checks ------------------------------------------------------------------------
-
-    def enforce_rate_limit(self, sender: object) -> None:
-        """Count a request of this sender. Raises RateExceededError: it sent too many."""
-        enforce_limit(self.rate_limiter, sender, "commands")
-
-    def enforce_read_limit(self, client: str) -> None:
-        """Count a read from this address, or a socket that it opens. Raises RateExceededError: it reads too often."""
-        if self.read_limiter is not None:
-            enforce_limit(self.read_limiter, client, "reads")
 
 
 def hex_head(entry: ViewEntry) -> str | None:

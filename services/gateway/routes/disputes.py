@@ -24,7 +24,10 @@ from schemas.disputes import (
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
 from services.gateway.errors import NotFoundError, RefusedError, TooManyError
-from services.gateway.games.dependencies import (
+from services.gateway.games.service import GatewayService
+from services.gateway.models import openapi
+from services.gateway.models.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
+from services.gateway.routes.dependencies import (
     BearerToken,
     ClientAddress,
     GameIdParam,
@@ -32,9 +35,6 @@ from services.gateway.games.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.games.service import GatewayService
-from services.gateway.models import openapi
-from services.gateway.models.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
 from services.ledger.stores.dispute_queries import RaiseOutcome, dispute_json
 
 RETRY_AFTER_S: Final = 5
@@ -97,7 +97,7 @@ async def raise_dispute(
         seat,
         secrets.token_hex(12) if idempotency_key is None else _IDEMPOTENCY_KEY.read(idempotency_key),
     )
-    service.enforce_rate_limit((game, seat))
+    service.rate_limiter.require((game, seat))
     length, _ = await service.locate_game(game, client)
     if dispute.number > length:
         raise InvalidInputError(
@@ -120,7 +120,7 @@ async def raise_dispute(
 async def list_disputes(service: GatewayService, game: str, bearer: str | None) -> DisputeList:
     """A seat's disputes of a game, the latest first, without the answers."""
     seat = await service.authorization.require_seat(game, bearer)
-    service.enforce_rate_limit((game, seat))
+    service.rate_limiter.require((game, seat))
     listed = []
     for record in await service.ledger.disputes().list_raised_by(game, seat):
         fields = dispute_json(record)
@@ -132,7 +132,7 @@ async def list_disputes(service: GatewayService, game: str, bearer: str | None) 
 async def read_dispute(service: GatewayService, game: str, id_: str, bearer: str | None) -> Dispute:
     """A seat's own dispute with its answer. Raises NotFoundError: another seat's is not found either."""
     seat = await service.authorization.require_seat(game, bearer)
-    service.enforce_rate_limit((game, seat))
+    service.rate_limiter.require((game, seat))
     try:
         name = parse_dispute_id(id_)
     except InvalidInputError:

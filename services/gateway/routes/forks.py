@@ -11,7 +11,11 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameForked as GameForkedEvent
 from schemas.tokens import Holder
 from services.gateway.games.command_tracking import AckRequest
-from services.gateway.games.dependencies import (
+from services.gateway.games.open_games import OPERATOR, Creator
+from services.gateway.games.service import GatewayService, reused_id_error
+from services.gateway.models import openapi
+from services.gateway.models.response_models import GameForked
+from services.gateway.routes.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -20,10 +24,6 @@ from services.gateway.games.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.games.open_games import OPERATOR, Creator
-from services.gateway.games.service import GatewayService, reused_id_error
-from services.gateway.models import openapi
-from services.gateway.models.response_models import GameForked
 
 router = APIRouter(tags=["games"])
 
@@ -64,7 +64,7 @@ async def fork_game(
     what nobody else may see. The same id again gives the same game and tokens, the seat's until
     that game is over."""
     await service.locate_game(game, client)
-    asker = await service.authorization.resolve_viewer(game, bearer)
+    asker = await service.views.resolve_viewer(game, bearer)
     await _require_creator(service, game, bearer)
     for field in sorted(body.keys() - {"at"}):
         raise InvalidInputError(field, "there is no such field")

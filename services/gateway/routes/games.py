@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from services.gateway.games.dependencies import (
+from services.gateway.games.client_limits import has_own_board
+from services.gateway.models import openapi
+from services.gateway.models.response_models import (
+    GameCreated,
+    GameStarted,
+    SeatJoined,
+    TokenIssued,
+)
+from services.gateway.routes.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -13,14 +21,6 @@ from services.gateway.games.dependencies import (
     OperatorKey,
     ServiceParam,
     read_body,
-)
-from services.gateway.games.own_boards import has_own_board
-from services.gateway.models import openapi
-from services.gateway.models.response_models import (
-    GameCreated,
-    GameStarted,
-    SeatJoined,
-    TokenIssued,
 )
 from services.gateway.tables.clock_presets import with_clock
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from services.gateway.games.dependencies import ServiceParam
 from services.gateway.health.health_watch import HealthWatch
 from services.gateway.models.health_models import Health, Liveness, Readiness
+from services.gateway.routes.dependencies import ServiceParam
 
 router = APIRouter(tags=["server"])
 

@@ -26,5 +26,5 @@ async def send_as_host(
     if holder.seat is not None:
         raise NotYoursError(seat_refusal)
     id_ = read_system_command_id(id_)
-    service.enforce_rate_limit((game, None))
+    service.rate_limiter.require((game, None))
     return await service.execute_decided(game, id_, command, ack_request)

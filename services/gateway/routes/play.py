@@ -10,7 +10,10 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from schemas.entries import ViewEntry, write_proof, write_view_entry
 from services.gateway.games.command_tracking import RETRY_HINT, AckRequest
-from services.gateway.games.dependencies import (
+from services.gateway.games.service import GatewayService, hex_head
+from services.gateway.models import openapi
+from services.gateway.models.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
+from services.gateway.routes.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -19,9 +22,6 @@ from services.gateway.games.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.games.service import GatewayService, hex_head
-from services.gateway.models import openapi
-from services.gateway.models.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.sockets.entry_lines import MEDIA_TYPE, EntryLines
 from services.gateway.sockets.follow_endings import CloseCode
 from services.gateway.sockets.websocket_opening import FollowRequest, read_opening
@@ -86,7 +86,7 @@ async def send_command(
     """The verdict on a seat's command, which stands in the request's body, or is given. Raises RequestError."""
     archived = (await service.locate_game(game, client)).archived
     seat = await service.authorization.require_seat(game, bearer)
-    service.enforce_rate_limit((game, seat))
+    service.rate_limiter.require((game, seat))
     body = await read_body(sent) if isinstance(sent, Request) else sent
     envelope = service.build_envelope(game, seat, body, id_)
     progress = await (
@@ -180,7 +180,8 @@ async def play(
 ) -> None:
     """The WebSocket of a player or spectator: `websocket_session` has its messages."""
     origin = websocket.headers.get("origin")
-    if service.origins is not None and origin is not None and origin not in service.origins:
+    origins = service.limits.origins
+    if origins is not None and origin is not None and origin not in origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
     follow_request = FollowRequest(game, after, head, proofs, folds)

@@ -9,10 +9,10 @@ from fastapi import APIRouter
 
 from schemas.events import PlayOffCalled
 from services.gateway.errors import NotFoundError, NotYetError, NotYoursError
-from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.games.game_views import GameLocation
 from services.gateway.games.service import GatewayService
 from services.gateway.models.response_models import PlayOffSeat
+from services.gateway.routes.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 
 router = APIRouter(tags=["games"])
 
@@ -30,7 +30,7 @@ async def take_seat(service: GatewayService, game: str, bearer: str | None, clie
     Raises RequestError: no play-off follows, the seat isn't in it, or it isn't created in time."""
     location = await service.locate_game(game, client)
     seat = await service.authorization.require_seat(game, bearer)
-    service.enforce_rate_limit((game, seat))
+    service.rate_limiter.require((game, seat))
     called = await _find_play_off(service, game, location)
     if seat not in called.seats:
         raise NotYoursError(f"seat {seat} isn't in the play-off, game {called.game}")
@@ -54,7 +54,7 @@ async def _find_play_off(service: GatewayService, game: str, location: GameLocat
 async def _await_game(service: GatewayService, game: str) -> None:
     """Return once the game exists. Raises NotYetError if it doesn't within the time for an answer."""
     with service.hub.verdict_event(game, on_every_entry=True) as notified, suppress(TimeoutError):
-        async with asyncio.timeout(service.answer_timeout_s):
+        async with asyncio.timeout(service.limits.answer_timeout_s):
             while not await service.ledger.read_length(game):
                 await notified.wait()
                 notified.clear()

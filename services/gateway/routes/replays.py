@@ -7,10 +7,10 @@ from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
-from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.models import openapi
 from services.gateway.models.explanation_models import AuditReport
 from services.gateway.models.table_models import Replay, TableState
+from services.gateway.routes.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
 
 FILE_MEDIA_TYPE: Final = "application/vnd.ledgerline.game"

@@ -10,7 +10,10 @@ from schemas.commands import FreeSeat, SeatBot, read_command
 from schemas.errors import InvalidInputError
 from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import MAX_SEATS
-from services.gateway.games.dependencies import (
+from services.gateway.games.service import hex_head, reused_id_error
+from services.gateway.models import openapi
+from services.gateway.models.response_models import Decision, SeatInvitation, TakenSeat
+from services.gateway.routes.dependencies import (
     AckParam,
     BearerToken,
     GameIdParam,
@@ -18,9 +21,6 @@ from services.gateway.games.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.games.service import hex_head, reused_id_error
-from services.gateway.models import openapi
-from services.gateway.models.response_models import Decision, SeatInvitation, TakenSeat
 from services.gateway.routes.host_commands import send_as_host
 
 SEAT_REFUSAL: Final = "the game's host says who sits where"

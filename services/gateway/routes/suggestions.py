@@ -7,9 +7,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 
 from services.gateway.errors import NotFoundError
-from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam
 from services.gateway.models import openapi
 from services.gateway.models.table_models import Suggestions
+from services.gateway.routes.dependencies import BearerToken, ClientAddress, GameIdParam
 from services.gateway.tables.suggestions import SuggestionQueue
 
 MAX_SEAT: Final = 7

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from services.gateway.errors import NotFoundError
-from services.gateway.games.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.models import openapi
 from services.gateway.models.catalog_models import BoardDrawing, BoardList, RulesetList
 from services.gateway.models.response_models import missing_games
@@ -22,6 +21,7 @@ from services.gateway.models.table_models import (
     ListedGame,
     TableState,
 )
+from services.gateway.routes.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.tables.board_svg import board_svg
 from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.table_folds import TableFolds

@@ -13,16 +13,16 @@ from fastapi import APIRouter, Request
 from schemas.field_types import Seat
 from schemas.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
 from services.gateway.errors import NotYoursError, UnknownGameError
-from services.gateway.games.dependencies import (
+from services.gateway.games.service import GatewayService
+from services.gateway.models import openapi
+from services.gateway.models.response_models import WebhookSet, WebhookState
+from services.gateway.routes.dependencies import (
     BearerToken,
     ClientAddress,
     GameIdParam,
     ServiceParam,
     read_body,
 )
-from services.gateway.games.service import GatewayService
-from services.gateway.models import openapi
-from services.gateway.models.response_models import WebhookSet, WebhookState
 from services.runtime.webhook_urls import read_webhook_url
 
 SECRET_BYTES: Final = 32
@@ -41,10 +41,10 @@ async def set_webhook(
     """A seat has one webhook; a second one takes its place. It is notified of what the seat is asked for now, too."""
     await service.require_game(game)
     seat = await _require_seat(service, game, bearer)
-    if service.webhook_policy.mode == "off":
+    if service.limits.webhook_policy.mode == "off":
         raise NotYoursError("this server notifies no web addresses (LEDGERLINE_WEBHOOKS=off)", "OPERATOR-1")
     wanted = WEBHOOK_SCHEMA.read(await read_body(request))
-    read_webhook_url(wanted.url, service.webhook_policy)
+    read_webhook_url(wanted.url, service.limits.webhook_policy)
     await service.require_unfinished(game, None)
     webhook = Webhook(wanted.url, wanted.secret or new_secret(secrets.token_bytes(SECRET_BYTES)))
     if not await service.ledger.webhooks().put(game, seat, webhook):
@@ -73,7 +73,7 @@ async def remove_webhook(
 async def _require_seat(service: GatewayService, game: str, bearer: str | None) -> Seat:
     """The seat that asks, whose rate counts. Raises RequestError."""
     seat = await service.authorization.require_seat(game, bearer)
-    service.enforce_rate_limit((game, seat))
+    service.rate_limiter.require((game, seat))
     return seat
 
 

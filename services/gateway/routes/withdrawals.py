@@ -7,7 +7,10 @@ from fastapi import APIRouter, Response
 from schemas.commands import EndGame
 from schemas.events import GameEnded
 from services.gateway.games.command_tracking import AckRequest
-from services.gateway.games.dependencies import (
+from services.gateway.games.service import GatewayService, hex_head, reused_id_error
+from services.gateway.models import openapi
+from services.gateway.models.response_models import CommandAccepted, GameClosed
+from services.gateway.routes.dependencies import (
     AckParam,
     BearerToken,
     ClientAddress,
@@ -15,9 +18,6 @@ from services.gateway.games.dependencies import (
     IdempotencyKey,
     ServiceParam,
 )
-from services.gateway.games.service import GatewayService, hex_head, reused_id_error
-from services.gateway.models import openapi
-from services.gateway.models.response_models import CommandAccepted, GameClosed
 from services.gateway.routes.host_commands import send_as_host
 from services.gateway.routes.play import send_command
 

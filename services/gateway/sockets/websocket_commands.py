@@ -37,12 +37,11 @@ from services.gateway.games.command_tracking import (
     CommandProgress,
     log_sent,
 )
-from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import CloseCode
 from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
-from services.gateway.web.request_parsing import parse_message
+from services.gateway.web.request_parsing import client_address, parse_message
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.queues.command_submission import Submitted
@@ -121,7 +120,7 @@ class SocketCommands:
                 message = parse_message(text)
                 id_ = message.get("id")
             finally:  # whatever was sent is counted
-                self.service.enforce_rate_limit(self._sender())
+                self.service.rate_limiter.require(self._sender())
             if unknown_fields := message.keys() - MESSAGE_FIELDS:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
             if self.viewer is None:
@@ -181,7 +180,7 @@ class SocketCommands:
             return False
         if self.service.rate_limiter.acquire(self._sender()):  # it had no more, and is asked again
             return False
-        submitted = self._submit(envelope, self.service.answer_timeout_s)
+        submitted = self._submit(envelope, self.service.limits.answer_timeout_s)
         submitted.add_done_callback(partial(self._note_submitted, envelope))
         return True
 

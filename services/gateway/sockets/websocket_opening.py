@@ -67,7 +67,7 @@ async def read_opening(
     Raises RequestError, CorruptDataError, or what the engine's client does."""
     game = request.game
     archived = (await service.locate_game(game, client)).archived
-    viewer = await service.authorization.resolve_viewer(game, bearer)
+    viewer = await service.views.resolve_viewer(game, bearer)
     if request.legal_folds is not None:
         await service.authorization.require_seat(game, bearer)
     log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)

@@ -32,7 +32,6 @@ from schemas.errors import InvalidInputError
 from services.fast_path.socket_connection import find_direct_connection
 from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
-from services.gateway.games.dependencies import client_address
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import ENDING_ERRORS, OVER, describe_ending
 from services.gateway.sockets.followed_view import follow_view
@@ -45,6 +44,7 @@ from services.gateway.sockets.websocket_opening import (
     require_known_entry,
 )
 from services.gateway.web.problem_details import problem_of
+from services.gateway.web.request_parsing import client_address
 
 SUBPROTOCOL: Final = "ledgerline"
 MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
@@ -100,7 +100,8 @@ class WebSocketSession:
         try:
             self.request.known_entry()  # before anything is asked
             client = client_address(self.websocket)
-            self.service.enforce_read_limit(client)
+            if (read_limiter := self.service.limits.read_limiter) is not None:
+                read_limiter.require(client)
             bearer = await read_token(self.websocket, is_sent=self.token_follows)
             opening = await read_opening(self.service, self.request, bearer, client)
             sequence, head = opening.log_head

@@ -6,7 +6,6 @@ import asyncio
 from typing import Final
 
 from services.gateway.errors import NotYetError, NotYoursError
-from services.gateway.games.client_limits import enforce_limit
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import Suggestions
 from services.gateway.tables.table_folds import TableFolds
@@ -33,7 +32,7 @@ class SuggestionQueue:
         viewer = await self._folds.viewer(game, bearer, client, shown)
         if not await self._service.views.is_over(game, location):
             await self._require_allowed(game)
-        enforce_limit(self._service.rate_limiter, ("suggestions", client), "commands", SUGGESTION_COST)
+        self._service.rate_limiter.require(("suggestions", client), SUGGESTION_COST)
         try:
             async with asyncio.timeout(MAX_WAIT_S):
                 await self._semaphore.acquire()

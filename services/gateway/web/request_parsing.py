@@ -9,9 +9,11 @@ from math import isinf
 from typing import Final
 
 from pydantic_core import to_json
+from starlette.requests import HTTPConnection
 
 from schemas.errors import InvalidInputError
 from services.gateway.errors import RequestError, TokenError
+from services.runtime.connection_limits import network_of
 
 MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a WebSocket message
 MAX_CREATION_BYTES: Final = 131_072  # of a request that creates a game: its board may be written in place
@@ -26,6 +28,11 @@ JsonBody = dict[str, object]
 
 class WrongMediaTypeError(RequestError):
     """A request's body isn't said to be JSON."""
+
+
+def client_address(connection: HTTPConnection) -> str:
+    """The address of a request or a socket, as limits count it; empty where the server doesn't know."""
+    return network_of(connection.client.host) if connection.client else ""
 
 
 def parse_message(text: bytes | str) -> JsonBody:

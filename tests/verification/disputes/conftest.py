@@ -15,12 +15,13 @@ from schemas.field_types import Seat
 from schemas.tokens import TokenKeys
 from services.archive import Archive
 from services.gateway.app import create_app
+from services.gateway.games.client_limits import ClientLimits
+from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
-from services.runtime.rate_limit import RateLimiter
 from services.verification.finished_audits import FinishedGameAudits
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import TRUSTED
@@ -91,7 +92,10 @@ def open_web_server(url: str, folder: Path, limits: RateLimiter | None = None) -
         async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
         limits = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
         app = create_app(
-            async_ledger, TokenKeys(KEY), limits, finished_reader=FinishedGameAudits(archive, TRUSTED)
+            async_ledger,
+            TokenKeys(KEY),
+            ClientLimits(limits),
+            finished_reader=FinishedGameAudits(archive, TRUSTED),
         )
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
         yield WebServer(Server(url, client, ledger, archive, wall, referee, auditor), loop, http)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from schemas.disputes import DISPUTE_SCHEMA, MAX_OPEN_PER_SEAT, MAX_PER_SEAT, derive_dispute_id
-from services.runtime.rate_limit import RateLimiter
+from services.gateway.web.rate_limit import RateLimiter
 from tests.gateway.clients import plain_problem, problem
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import WebServer, keys_left, open_web_server

@@ -16,11 +16,11 @@ from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
 from services.gateway.web.request_parsing import (
     JsonBody,
+    client_address,
     parse_bearer_token,
     parse_json_object,
     require_json_type,
 )
-from services.runtime.connection_limits import network_of
 
 _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
 
@@ -29,11 +29,6 @@ _OPERATOR: Final = HTTPBearer(
     scheme_name="OperatorKey",
     description="The operator's key, for a board of your own or a position where the server asks for it",
 )
-
-
-def client_address(connection: HTTPConnection) -> str:
-    """Where a request or a socket comes from, as limits count it; empty where the server doesn't know."""
-    return network_of(connection.client.host) if connection.client else ""
 
 
 async def read_body(request: Request) -> JsonBody:

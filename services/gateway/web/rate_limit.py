@@ -1,0 +1,40 @@
+"""Rate limits: so many commands or reads a second for each sender, with bursts."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from services.gateway.errors import RateExceededError
+from services.runtime.rate_limit import TokenBucket
+
+MAX_SENDERS: Final = 100_000
+
+
+class RateLimiter:
+    """A token bucket for each sender. `rate` is per second, `burst` the most at once, `clock` in seconds; `what` is
+    counted, as a refusal names it.
+
+    Beyond MAX_SENDERS the longest silent are forgotten: that gives them a full bucket."""
+
+    def __init__(self, rate: float, burst: int, clock: Callable[[], float], what: str = "commands") -> None:
+        self.rate, self.burst, self.clock, self.what = rate, burst, clock, what
+        self._buckets: OrderedDict[object, TokenBucket] = OrderedDict()
+
+    def require(self, sender: object, cost: float = 1) -> None:
+        """Take so many tokens. Raises RateExceededError: this sender hasn't as many."""
+        if retry_after_s := self.acquire(sender, cost):
+            raise RateExceededError(f"{self.rate:g} {self.what}", retry_after_s)
+
+    def acquire(self, sender: object, cost: float = 1) -> float:
+        """Take so many tokens: 0 if this sender had them, else the seconds until it has."""
+        now = self.clock()
+        bucket = self._buckets.get(sender)
+        if bucket is not None:
+            self._buckets.move_to_end(sender)
+            return bucket.acquire(now, cost)
+        self._buckets[sender] = bucket = TokenBucket(self.rate, self.burst, now)
+        if len(self._buckets) > MAX_SENDERS:
+            self._buckets.popitem(last=False)
+        return bucket.acquire(now, cost)
