@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.bots.kit.plain_client import SeatClient
+from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import join_by_link
 from services.referee.rules.setup import seat_changes
 from tests.gateway.clients import (

@@ -28,7 +28,7 @@ from schemas.commands import (
 )
 from schemas.field_types import Seat
 from services.bots.kit.ai_mas import TTRMap
-from services.bots.kit.ai_mas.ttr_players import player_of
+from services.bots.kit.ai_mas.ttr_table import player_of
 from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.game_cache import CachedGame

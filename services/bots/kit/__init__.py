@@ -5,9 +5,8 @@ what is legal, and sends each command under one id, as often as it takes. It kno
 product. Start with `AsyncSeatClient`, or `SeatClient` without asyncio; docs/clients.md has a bot in five minutes.
 """
 
-from services.bots.kit.async_client import AsyncSeatClient
 from services.bots.kit.kit_errors import KitError, ServerRefusedError, UnreachableError
-from services.bots.kit.plain_client import SeatClient
+from services.bots.kit.seat_client import AsyncSeatClient, SeatClient
 from services.bots.kit.seat_requests import SeatToken, find_seat, join, join_by_link, take_play_off_seat
 from services.bots.kit.seat_session import Refusal, Turn, Verdict
 

@@ -1,4 +1,4 @@
-"""What goes wrong between a client and a server, in words. A refused move is none of these: it is a `Verdict`."""
+"""Errors between a client and a server. A refused move is none: it is a `Verdict`."""
 
 from __future__ import annotations
 

@@ -8,23 +8,21 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
 from services.bots.kit.kit_errors import KitError, ServerRefusedError, UnreachableError
-from services.bots.kit.seat_session import BUSY_STATUSES, PAUSE_S
+from services.bots.kit.seat_session import BUSY_STATUSES, PAUSE_S, Json
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 REQUEST_S: Final = 60.0  # for one answer
 PATIENCE_S: Final = 300.0  # how long a server may not answer, before a client gives up
 
-Json = dict[str, Any]  # an answer's body; each field is checked where it is read
-
 
 class SeatToken(NamedTuple):
-    """A seat that was taken: on which server, and what opens it. The last two are what the view must show."""
+    """A seat that was taken, its server, and its token. The view must show the last two."""
 
     url: str
     game: str
@@ -44,14 +42,14 @@ def join(url: str, game: str, name: str, invitation: str = "", patience_s: float
         if invitation:
             body["invitation"] = invitation
         headers = {"Idempotency-Key": secrets.token_hex(16)}
-        path = f"/v1/games/{game}/join"
-        taken = _request(client, "POST", path, patience_s, json=body, headers=headers)
+        request = client.build_request("POST", f"/v1/games/{game}/join", json=body, headers=headers)
+        taken = _answer_to(client, request, patience_s)
     return SeatToken(url, game, int(taken["seat"]), str(taken["token"]), first_head, body["contribution"])
 
 
 def join_by_link(link: str, name: str) -> SeatToken:
-    """Take the seat that a link of the pages invites to: `http://host/table/GAME#invite=..`; without an invitation in
-    it, any free seat. Raises KitError: it is no such link; and as `join`."""
+    """Take the seat that a link of the pages invites to: `http://host/table/GAME#invite=..`; without an invitation any
+    free seat. Raises KitError for another link, and what `join` does."""
     parts = urlsplit(link)
     before, table, game = parts.path.rstrip("/").rpartition("/table/")
     if parts.scheme not in ("http", "https") or not table:
@@ -75,7 +73,9 @@ def take_play_off_seat(seat: SeatToken, patience_s: float = PATIENCE_S) -> SeatT
     Raises ServerRefusedError: no play-off follows, or this seat isn't in it; UnreachableError."""
     with _client(seat.url) as client:
         path = f"/v1/games/{seat.game}/play-off"
-        taken = _request(client, "POST", path, patience_s, headers=_bearer(seat.token))
+        taken = _answer_to(
+            client, client.build_request("POST", path, headers=_bearer(seat.token)), patience_s
+        )
     return SeatToken(seat.url, str(taken["game"]), int(taken["seat"]), str(taken["token"]))
 
 
@@ -94,7 +94,8 @@ def _bearer(token: str) -> dict[str, str]:
 
 def _read_view(client: httpx.Client, game: str, token: str, patience_s: float) -> Json:
     path = f"/v1/games/{game}/view"
-    return _request(client, "GET", path, patience_s, params={"most": 1}, headers=_bearer(token))
+    request = client.build_request("GET", path, params={"most": 1}, headers=_bearer(token))
+    return _answer_to(client, request, patience_s)
 
 
 def _first_head(client: httpx.Client, game: str, patience_s: float) -> str:
@@ -108,19 +109,13 @@ def _first_head(client: httpx.Client, game: str, patience_s: float) -> str:
     return str(entries[0]["head"] or "") if entries else ""
 
 
-def _request(
-    client: httpx.Client,
-    method: str,
-    path: str,
-    patience_s: float,
-    **more: Any,  # httpx's own parameters
-) -> Json:
-    """The JSON object that the server answers, however often that must be asked."""
+def _answer_to(client: httpx.Client, request: httpx.Request, patience_s: float) -> Json:
+    """The JSON object that the server answers, however often it must be asked."""
     deadline = time.monotonic() + patience_s
     while True:
         pause_s, why = PAUSE_S, ""
         try:
-            reply = client.request(method, path, **more)
+            reply = client.send(request)
             if reply.status_code not in BUSY_STATUSES:
                 return _read_reply(reply)
             pause_s, why = float(reply.headers.get("Retry-After", PAUSE_S)), reply.text[:200]

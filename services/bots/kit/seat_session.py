@@ -1,8 +1,8 @@
-"""What one seat knows of its game and has sent: everything of a client but its connection.
+"""A client without its connection: one seat's view of its game, and its command without a verdict.
 
-`receive` takes the server's messages and `outgoing` has what is to be sent; the clients around it only carry text. So
-what holds for one holds for both: entries are checked against the chain before they count (docs/proof.md), a command
-keeps its id until it has a verdict, and no second one is sent before that.
+`receive` takes the server's messages and `outgoing` has the next one to be sent; the clients around it only carry text.
+Entries are checked against the chain before they count (docs/proof.md). A command keeps its id until it has a verdict, and
+no second one is sent before that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from schemas.codec import build_view_entry
@@ -40,7 +40,7 @@ class Refusal(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the referee decided on a command: the entry's number (None: it has none), and the refusal, if it is one."""
+    """The referee's decision on a command: the entry's number (None: it has none), and the refusal, if it is one."""
 
     id: str
     number: int | None
@@ -67,8 +67,8 @@ class SentCommand(NamedTuple):
 class SeatSession:
     """A seat's view so far, verified and folded, and its one command that has no verdict.
 
-    `expected` is what the player knows from its join: the head after the first entry, and its contribution to the
-    deal; where they are known, the view must show them."""
+    `expected` is known from the join: the head after the first entry, and the player's contribution to the deal. Unless
+    empty, the view must show them."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class SeatSession:
         self.disconnected()
 
     def disconnected(self) -> None:
-        """Whatever was on its way may be lost."""
+        """Note that the connection ended: messages on their way may be lost."""
         self._end: int | None = None  # the game's last entry, when the connection opened
         self._is_sent = False
 
@@ -115,7 +115,7 @@ class SeatSession:
         return f"/v1/games/{self.game}/play?proofs=true&{known}"
 
     def turn(self) -> Turn | None:
-        """What the seat is asked; None where it isn't, its last command has no verdict, or there is more to read."""
+        """The seat's turn; None if it has none, its last command has no verdict, or there is more to read."""
         if self.pending is not None or not self._has_caught_up() or self.is_over:
             return None
         commands = legal(self.state, self.seat)
@@ -134,8 +134,7 @@ class SeatSession:
         self.pending, self.verdict, self._is_sent = SentCommand(self._new_id(), command), None, False
 
     def outgoing(self) -> str | None:
-        """The message to be sent now. After an interruption a command is sent again only when the view doesn't
-        answer it."""
+        """The message to be sent now. After an interruption a command is sent again only if the view doesn't answer it."""
         if self.pending is None or self._is_sent or not self._has_caught_up():
             return None
         self._is_sent = True
@@ -153,25 +152,23 @@ class SeatSession:
     # -- receiving ---------------------------------------------------------------------
 
     def receive(self, text: str | bytes) -> None:
-        """Take a message of the server. Raises VerificationFailedError: what it shows isn't what it committed to;
+        """Take a message of the server. Raises VerificationFailedError: it doesn't fit the server's commitments;
         CorruptDataError: it can't be read."""
         try:
             message = json.loads(text)
-            self._receivers()[message["type"]](message)
+            match message["type"]:
+                case "entry":
+                    self._receive_entry(message)
+                case "attached":
+                    self._end = int(message["number"])
+                case "problem":
+                    self._receive_problem(message)
+                case "unknown":
+                    self._pause(PAUSE_S)
+                case other if other != "acknowledged":
+                    raise ValueError(f"a message of the type {other}")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise CorruptDataError(f"the server sent what no gateway sends: {error}") from None
-
-    def _receivers(self) -> Mapping[str, Callable[[Json], None]]:
-        return {
-            "attached": self._receive_attached,
-            "entry": self._receive_entry,
-            "problem": self._receive_problem,
-            "unknown": lambda _: self._pause(PAUSE_S),
-            "acknowledged": lambda _: None,
-        }
-
-    def _receive_attached(self, message: Json) -> None:
-        self._end = int(message["number"])
 
     def _receive_entry(self, message: Json) -> None:
         number = int(message["number"])
@@ -203,7 +200,7 @@ class SeatSession:
                 1, "it isn't the first entry that was shown before the seat was taken"
             )
         starts = any(isinstance(event, GameStarted) for event in entry.events)
-        # who sat there before, and was removed, had another contribution
+        # somebody who sat there before, and was removed, had another contribution
         if contribution and starts and self.state.seats[self.seat].contribution != contribution:
             raise VerificationFailedError(entry.number, "the deal hasn't the player's own contribution")
 
@@ -226,7 +223,7 @@ class SeatSession:
         self.verdict, self.pending = Verdict(self.pending.id, number, refused), None
 
     def closed(self, code: int, reason: str) -> None:
-        """The connection ended. Returns where it makes sense to come back; raises ServerRefusedError else."""
+        """Note how the connection ended. Raises ServerRefusedError if it makes no sense to come back."""
         problem, self._problem = self._problem, None
         self.disconnected()
         if code == BEGIN_ANEW:

@@ -6,8 +6,15 @@ Start with `ttr_client`; docs/clients.md has a table of its methods and of what 
 
 from services.bots.kit.ai_mas.ttr_client import TTRClient
 from services.bots.kit.ai_mas.ttr_codes import TTRCons
-from services.bots.kit.ai_mas.ttr_map import TTREdge, TTRMap, TTRNode, write_map
-from services.bots.kit.ai_mas.ttr_players import TTRCard, TTRMission, TTRPlayer
+from services.bots.kit.ai_mas.ttr_table import (
+    TTRCard,
+    TTREdge,
+    TTRMap,
+    TTRMission,
+    TTRNode,
+    TTRPlayer,
+    write_map,
+)
 
 __all__ = [
     "TTRClient",

@@ -28,10 +28,9 @@ from schemas.events import GameEnded, RouteClaimed, StationBuilt, TunnelRevealed
 from schemas.field_types import LOCOMOTIVE
 from schemas.refusals import CommandRefusedError
 from services.bots.kit.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
-from services.bots.kit.ai_mas.ttr_map import TTREdge, TTRMap
-from services.bots.kit.ai_mas.ttr_players import TTRMission, TTRPlayer, missions_of, player_of
+from services.bots.kit.ai_mas.ttr_table import TTREdge, TTRMap, TTRMission, TTRPlayer, missions_of, player_of
 from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
-from services.bots.kit.plain_client import SeatClient
+from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import find_seat, join, take_play_off_seat
 from services.referee.rules import GameState, legal
 from services.referee.rules.board import GRAY
@@ -45,8 +44,7 @@ class TTRClient:
     """A player at one table of the server at `host` and `port`: `name` is the game's id, `password` the seat's token or
     an invitation (without one it takes any free seat), `user` and `agent` the name that others see.
 
-    Raises KitError where it gets no seat. A view that doesn't fit its chain raises VerificationFailedError from any
-    call, as of `SeatClient`."""
+    Raises KitError if it gets no seat. Any call raises VerificationFailedError for a view that doesn't fit its chain."""
 
     def __init__(self, user: str, password: str, agent: str, name: str, host: str, port: int) -> None:
         url, shown = f"http://{host}:{port}", " ".join(part for part in (user, agent) if part)[:40].strip()
@@ -61,7 +59,7 @@ class TTRClient:
         self.myMethod()
 
     def myMethod(self) -> None:
-        """The same under its first name."""
+        """One step of a turn, under its first name."""
         raise NotImplementedError("write my_method: it is called while your player is to act")
 
     def play(self) -> list[GameEnded]:

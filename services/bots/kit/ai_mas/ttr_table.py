@@ -1,0 +1,194 @@
+"""The table as an AI-MAS class sees it: nodes and edges by position, players, missions and cards; a map's XML form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+from xml.etree import ElementTree as Xml
+
+from schemas.field_types import Seat
+from schemas.rule_options import RuleOptions
+from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
+from services.referee.rules import GameState
+from services.referee.rules.board import Board, Route, points_for_route
+from services.referee.rules.moves.tunnels import TUNNEL_KIND
+
+TRACKS_MOST: Final = 2  # of an edge
+
+
+class TTRNode(NamedTuple):
+    """A city, and whose station stands there."""
+
+    name: str
+    x: float
+    y: float
+    station: Seat | None
+    id: str  # in commands of the ordinary kit
+
+
+class TTREdge(NamedTuple):
+    """A route, or two parallel ones, between two nodes (positions, from 0). The owners are seats."""
+
+    node1: int
+    node2: int
+    color1: str  # a character; * is gray
+    color2: str  # of the second track; 0 where there is none
+    value: int  # points
+    eng: int  # locomotives that it asks for
+    cars: int  # its other spaces
+    tunnel: bool
+    owner1: Seat | None
+    owner2: Seat | None
+    routes: tuple[str, ...]  # the ids of its tracks, in commands of the ordinary kit
+
+
+class TTRMap:
+    """The nodes in the order of the board, and the edges between them."""
+
+    def __init__(self, state: GameState) -> None:
+        self.nodes = [
+            TTRNode(city.name, *city.at, state.station_owners.get(city.id), city.id)
+            for city in state.board.form.cities
+        ]
+        self.edges = _edges_of(state.board, state.rule_options, state.route_owners)
+
+    def position(self, node: int | str) -> int | None:
+        """The position of a node that a call names by its position, its name or its id; None where there is none."""
+        if isinstance(node, int):
+            return node if 0 <= node < len(self.nodes) else None
+        named = (place for place, each in enumerate(self.nodes) if node in (each.name, each.id))
+        return next(named, None)
+
+    def tracks(self, node1: int | str, node2: int | str) -> list[str]:
+        """The ids of the routes that join two nodes, in their order; empty where there is none."""
+        ends = {self.position(node1), self.position(node2)}
+        return [route for edge in self.edges if {edge.node1, edge.node2} == ends for route in edge.routes]
+
+    def edge_of(self, route: str) -> TTREdge:
+        """The edge that a route is a track of. Raises StopIteration where there is none."""
+        return next(edge for edge in self.edges if route in edge.routes)
+
+
+def _edges_of(board: Board, rule_options: RuleOptions, owners: Mapping[str, Seat]) -> list[TTREdge]:
+    """The routes of a board as edges: two parallel ones are one, if they differ in nothing but their colour."""
+    found: dict[tuple[object, ...], list[list[Route]]] = {}
+    all_tracks: list[list[Route]] = []
+    for route in board.routes.values():
+        key = frozenset((route.a, route.b)), route.fare[0], route.locomotives, route.kind
+        alike = found.setdefault(key, [])
+        if not alike or len(alike[-1]) == TRACKS_MOST:
+            alike.append([])
+            all_tracks.append(alike[-1])
+        alike[-1].append(route)
+    positions = {city: place for place, city in enumerate(board.cities)}
+    return [_edge(tracks, positions, rule_options, owners) for tracks in all_tracks]
+
+
+def _edge(
+    tracks: Sequence[Route],
+    positions: Mapping[str, int],
+    rule_options: RuleOptions,
+    owners: Mapping[str, Seat],
+) -> TTREdge:
+    first, is_double = tracks[0], len(tracks) == TRACKS_MOST
+    return TTREdge(
+        positions[first.a],
+        positions[first.b],
+        COLOR_CHARACTERS[first.color],
+        COLOR_CHARACTERS[tracks[1].color] if is_double else TTRCons.NONE,
+        points_for_route(rule_options, first),
+        first.locomotives,
+        first.length - first.locomotives,
+        first.kind == TUNNEL_KIND,
+        owners.get(first.id),
+        owners.get(tracks[1].id) if is_double else None,
+        tuple(track.id for track in tracks),
+    )
+
+
+def write_map(board: Board, rule_options: RuleOptions) -> str:
+    """The board as XML of the competition's form, which `--board` reads again (docs/boards.md). Its edges name their
+    cities; where two cities have one name, their positions."""
+    cities = board.form.cities
+    names = [city.name for city in cities]
+    references = [name if names.count(name) == 1 else str(place) for place, name in enumerate(names)]
+    root = Xml.Element("map", name=board.title)
+    nodes, edges = Xml.SubElement(root, "nodes"), Xml.SubElement(root, "edges")
+    for city in cities:
+        x, y = (str(round(axis)) for axis in city.at)
+        Xml.SubElement(nodes, "node", name=city.name, x=x, y=y)
+    for edge in _edges_of(board, rule_options, {}):
+        Xml.SubElement(
+            edges,
+            "edge",
+            node1=references[edge.node1],
+            node2=references[edge.node2],
+            color1=edge.color1,
+            color2=edge.color2,
+            value=str(edge.value),
+            eng=str(edge.eng),
+            cars=str(edge.cars),
+            tunnel=str(int(edge.tunnel)),
+        )
+    Xml.indent(root, " ")
+    return Xml.tostring(root, encoding="unicode") + "\n"
+
+
+# -- players ---------------------------------------------------------------------------------
+
+
+class TTRMission(NamedTuple):
+    """A ticket: two cities by name, and its points."""
+
+    source: str
+    destination: str
+    points: int
+    id: str  # in commands of the ordinary kit
+
+
+class TTRCard(NamedTuple):
+    """A train card, by the character of its colour; e is an engine. A kind that europe hasn't has its own name."""
+
+    color: str
+
+
+class TTRPlayer(NamedTuple):
+    """A player. Of the others, `hand` and `missions` are empty: only their numbers are known."""
+
+    seat: Seat
+    name: str
+    wagons: int
+    stations: int  # that it may still build
+    points: int  # of its routes
+    cards: int  # how many it holds
+    mission_count: int
+    remaining_ms: int | None  # of its clock, at the last entry; None without one
+    hand: tuple[TTRCard, ...]
+    missions: tuple[TTRMission, ...]
+
+
+def player_of(state: GameState, seat: Seat, viewer: Seat) -> TTRPlayer:
+    """A player as this viewer sees it."""
+    seat_state, options, is_own = state.seats[seat], state.rule_options, seat == viewer
+    hand = {card: count for card, count in seat_state.hand.items() if is_own and card is not None}
+    return TTRPlayer(
+        seat,
+        seat_state.name,
+        seat_state.cars,
+        len(options.station_costs) - len(seat_state.stations),
+        seat_state.running_score,
+        seat_state.cards,
+        len(seat_state.tickets),
+        None if options.clock_ms is None else max(0, seat_state.clock_ms),
+        tuple(
+            TTRCard(COLOR_CHARACTERS.get(card, card)) for card, count in hand.items() for _ in range(count)
+        ),
+        missions_of(state, seat_state.tickets) if is_own else (),
+    )
+
+
+def missions_of(state: GameState, tickets: Iterable[str | None]) -> tuple[TTRMission, ...]:
+    """The tickets that can be seen among these."""
+    known = (state.board.tickets[ticket] for ticket in tickets if ticket is not None)
+    cities = state.board.cities
+    return tuple(TTRMission(cities[each.a], cities[each.b], each.points, each.id) for each in known)
