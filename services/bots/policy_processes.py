@@ -1,8 +1,8 @@
 """Processes in which slow policies think.
 
 Each has a pipe of its own, so that a policy that hangs, crashes or raises costs nobody but its seat anything: without an
-answer by the deadline its process is killed, and another one takes its place. Pools of the standard library break
-as a whole when one of their processes dies, and can't end one that hangs.
+answer by the deadline its process is killed, and another takes its place. The standard library's pools break as a whole
+when a process dies, and can't end one that hangs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ END_S: Final = 5.0  # within which a process that was killed is gone
 
 
 class Thought(NamedTuple, Generic[T]):
-    """What a process is asked: a function of a module with the arguments of a policy, and these."""
+    """The task of a process: a function of a module, and the arguments of a policy for it."""
 
     think: Callable[[GameState, Seat, Sequence[Command], SeatRandom], T]
     state: GameState
@@ -43,7 +43,7 @@ class Thought(NamedTuple, Generic[T]):
 
 
 class Answer(NamedTuple, Generic[T]):
-    """What was thought about a seat of a game, or why there is nothing."""
+    """The result for a seat of a game, or why there is none."""
 
     key: tuple[str, Seat]
     result: T | None
@@ -51,7 +51,7 @@ class Answer(NamedTuple, Generic[T]):
 
 
 class _PolicyProcess:
-    """One process, and what it thinks about."""
+    """One process, and the seat that it thinks about."""
 
     def __init__(self) -> None:
         context = get_context(
@@ -88,7 +88,7 @@ class PolicyProcesses(Generic[T]):
             self._processes.pop().end()
 
     def free_count(self, wanted: int) -> int:
-        """How many can begin at once; if they are fewer than `wanted`, more are started, for later."""
+        """How many can begin at once; if fewer than `wanted`, more are started, for later."""
         free = sum(process.is_ready and process.key is None for process in self._processes)
         starting = sum(not process.is_ready for process in self._processes)
         if self.clock() >= self._start_at_s:
@@ -138,7 +138,7 @@ class PolicyProcesses(Generic[T]):
 
 
 def _think(connection: Connection) -> None:
-    """What a process does: say that it is ready, then answer, until nobody asks any more."""
+    """Run a process: say that it is ready, then answer, until nobody asks any more."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # a terminal sends it to all; who started this process ends it

@@ -1,13 +1,15 @@
-"""The states of a game as its seats see them, each folded from its own verified view.
+"""The states of games as their seats see them, each folded from its own verified view.
 
-What all see is read and verified once for all seats of a game; each seat's private parts are its own, and so is
-its state: nothing of one seat is ever handed to another.
+The public part is read and verified once for all seats of a game. Each seat's private parts are its own, and so is its
+state: nothing of one seat is ever handed to another.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from itertools import islice
 from typing import Final, Protocol
 
@@ -54,12 +56,12 @@ class SeatProjection:
 
     @property
     def random_source(self) -> tuple[str, int]:
-        """What the random stream of the seat's next command follows from: its secret, and its move number."""
+        """The source of the random stream of the seat's next command: its secret, and its move number."""
         return self.state.seats[self.seat].seat_secret or NO_SEAT_SECRET, self.answered_commands
 
     def apply(self, entries: Iterable[VerifiedEntry]) -> None:
-        """Apply the next entries, with the seat's parts of them. Raises VerificationFailedError where a part doesn't
-        fit its entry."""
+        """Apply the next entries, with the seat's parts of them. Raises VerificationFailedError for a part that doesn't fit
+        its entry."""
         parts = self.parts
         for entry in entries:
             answers, events = self.part_verifier.verify(entry, parts.pop(entry.number, None))
@@ -69,7 +71,7 @@ class SeatProjection:
 
 
 class GameProjections:
-    """The projections of a game's seats. Where reading the game raised, they are of no more use: it is read anew."""
+    """The projections of a game's seats. They are of no more use once reading the game raised: it is read anew."""
 
     __slots__ = ("_errors", "_recent", "looked_at_s", "public_verifier", "seats")
 
@@ -86,7 +88,7 @@ class GameProjections:
         return self.public_verifier.game
 
     def with_seat(self, seat: Seat) -> GameProjections:
-        """These with this seat among them: all of them anew, where entries that it needs aren't held any more."""
+        """These projections with this seat among them; all of them anew, if entries that it needs aren't held any more."""
         if seat in self.seats:
             return self
         if len(self._recent) < self.public_verifier.sequence:
@@ -96,8 +98,8 @@ class GameProjections:
         return self
 
     def next_page(self) -> ViewRequest:
-        """What to read next: the entries after the last one that was verified, if that one is still there, and the
-        private parts of all seats, which lie with them."""
+        """The request for the next page: the entries after the last one that was verified, if that one is still there, and
+        the private parts of all seats, which lie with them."""
         verifier = self.public_verifier
         parts = [(seat, each.parts_until) for seat, each in self.seats.items()]
         return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts)
@@ -105,9 +107,9 @@ class GameProjections:
     def apply(self, page: ViewPageOrError) -> bool:
         """Apply the page that was asked for last. Returns whether there may be another one.
 
-        Raises the page where it is an error, such as LogRewoundError: a fail-over lost the end of the log.
-        Raises VerificationFailedError where the public view doesn't fit its chain. What is wrong with one seat's
-        parts is that seat's: `current` raises it."""
+        Raises the page, if it is an error, such as LogRewoundError: a fail-over lost the end of the log. Raises
+        VerificationFailedError for a public view that doesn't fit its chain. A fault in one seat's parts is that seat's:
+        `current` raises it."""
         if not isinstance(page, ViewPage):
             raise page
         self._recent.extend(map(self.public_verifier.verify, page.views[None]))
@@ -118,8 +120,7 @@ class GameProjections:
         return len(page.views[None]) >= PAGE_SIZE
 
     def current(self, seat: Seat) -> SeatProjection:
-        """The seat's projection, as far as its parts were read. Raises what is wrong with them, such as
-        VerificationFailedError."""
+        """The seat's projection, as far as its parts were read. Raises their fault, such as VerificationFailedError."""
         if (projection := self.seats.get(seat)) is not None:
             self._bring_on(projection)
         if seat in self._errors:
@@ -156,6 +157,103 @@ class GameProjections:
             self._stop(projection, error)
 
     def _stop(self, projection: SeatProjection, error: Exception) -> None:
-        """A seat whose parts don't fit isn't brought on any more."""
+        """Bring a seat whose parts don't fit on no more."""
         del self.seats[projection.seat]
         self._errors[projection.seat] = error
+
+
+# -- the projections that a bots worker holds ------------------------------------------------
+
+MAX_GAMES: Final = 2_048
+IDLE_S: Final = 10.0  # without a task, before a game is looked at: it may be over
+MAX_LOOKS: Final = 64  # at idle games, at once
+
+
+class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
+    """Projections by game and seat, of the games whose bots a worker serves; those asked for longest ago are dropped first.
+    `clock` is a monotonic clock in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._games: OrderedDict[str, GameProjections] = OrderedDict()
+        self._pages: dict[GameProjections, ViewPageOrError] = {}  # that were read and aren't applied yet
+        self._current: dict[GameProjections, set[Seat]] = {}  # whose pages were read and applied
+
+    def __getitem__(self, key: tuple[str, Seat]) -> SeatProjection:
+        game, seat = key
+        return self._games[game].seats[seat]
+
+    def __iter__(self) -> Iterator[tuple[str, Seat]]:
+        return ((game, seat) for game, projections in self._games.items() for seat in projections.seats)
+
+    def __len__(self) -> int:
+        return sum(len(projections.seats) for projections in self._games.values())
+
+    def read_pages(self, views: ViewPageReader, seats: Iterable[tuple[str, Seat]]) -> None:
+        """Read the next page of each of these games, with the parts of its seats, in one round trip. They are applied
+        when they are asked for."""
+        games = dict[str, None]()
+        for game, seat in seats:
+            games[game] = None
+            self._of_game(game, seat)
+        if games:
+            wanted = [self._games[game] for game in games]
+            pages = views.read_views([projections.next_page() for projections in wanted])
+            self._pages = dict(zip(wanted, pages, strict=True))
+
+    def forget_pages(self) -> None:
+        """Drop the pages that were read and not asked for."""
+        self._pages.clear()
+        self._current.clear()
+
+    def refreshed(self, views: ViewPageReader, game: str, seat: Seat) -> SeatProjection:
+        """The seat's projection with all that is new, by the page that was read for it or a new one. Raises what reading
+        does, and one of VIEW_ERRORS for a view that can't be believed, or doesn't go on from what was read."""
+        projections = self._of_game(game, seat)
+        projections.looked_at_s = self.clock()
+        page = self._pages.get(projections)
+        if page is not None:
+            is_full = projections.apply(page)  # a page that is an error is one for each of its seats
+            del self._pages[projections]
+            if isinstance(page, ViewPage) and not is_full:
+                self._current[projections] = {*page.parts}
+        current = self._current.get(projections)
+        if current is not None and seat in current:
+            current.remove(seat)
+            projection = projections.current(seat)
+        else:
+            projection = projections.refresh(views, seat)
+        if projection.state.result:  # nobody sends a task for a game that is over
+            self.drop(game)
+        return projection
+
+    def drop(self, game: str) -> None:
+        """Hold nothing of this game any more; all of it is read anew when it is asked for."""
+        self._games.pop(game, None)
+
+    def forget_finished(self, views: ViewPageReader) -> int:
+        """Look at some idle games, the longest first, and drop those that are over or gone: nobody sends a task for them.
+        Returns how many projections were dropped."""
+        idle = [
+            (projections.looked_at_s, game)
+            for game, projections in self._games.items()
+            if self.clock() - projections.looked_at_s >= IDLE_S
+        ]
+        before, longest = len(self), [game for _, game in nsmallest(MAX_LOOKS, idle)]
+        seats = [(game, seat) for game in longest for seat in [*self._games[game].seats][:1]]
+        self.read_pages(views, seats)
+        for game, seat in seats:
+            try:
+                self.refreshed(views, game, seat)
+            except VIEW_ERRORS:
+                self.drop(game)  # its next task says what is wrong
+        self.forget_pages()
+        return before - len(self)
+
+    def _of_game(self, game: str, seat: Seat) -> GameProjections:
+        """The game's projections, with this seat among them."""
+        projections = (self._games.pop(game, None) or GameProjections(game)).with_seat(seat)
+        self._games[game] = projections
+        if len(self._games) > MAX_GAMES:
+            self._games.popitem(last=False)
+        return projections

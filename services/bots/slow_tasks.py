@@ -1,6 +1,6 @@
 """The bot tasks of slow policies: those that wait for a process, and those about which one thinks.
 
-They stay pending in the engine until their commands are sent, so another worker goes on with them where this one dies.
+They stay pending in the engine until their commands are sent, so another worker goes on with them if this one dies.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class SlowTasks:
         return len(self._held)
 
     def deliveries_to_renew(self) -> list[DeliveredBotTask] | None:
-        """All that are held, once more when there are none any more; None where nothing is to be renewed."""
+        """All that are held, and an empty list once after that; None if nothing is to be renewed."""
         was_renewed, self._was_renewed = self._was_renewed, bool(self._held)
         return list(self._held.values()) if self._held or was_renewed else None
 
     def hold(self, delivery: DeliveredBotTask) -> bool:
-        """Hold a task of a slow policy until it ends; False where that seat's task is held already, under another
-        id. The same one may be delivered again."""
+        """Hold a task of a slow policy until it ends; False if that seat's task is held under another id. One task may be
+        delivered again."""
         key = (delivery.task.game, delivery.task.seat)
         if key in self._held:
             return self._held[key].id == delivery.id
@@ -50,8 +50,8 @@ class SlowTasks:
         return True
 
     def begin_waiting(self, prepare: Callable[[BotTask], Thought[Command] | None]) -> None:
-        """Let processes that are free think about the tasks that wait longest. What `prepare` makes None of
-        ends at once."""
+        """Let processes that are free think about the tasks that wait longest. A task ends at once if `prepare` gives
+        None."""
         free_count = self.processes.free_count(len(self._waiting))
         for key in list(self._waiting)[:free_count]:
             del self._waiting[key]
@@ -63,7 +63,7 @@ class SlowTasks:
                 self._choices[key] = None
 
     def take_ended(self) -> dict[DeliveredBotTask, Command | None]:
-        """Those that ended since the last call, and what was chosen; None where the fallback is to answer."""
+        """The tasks that ended since the last call, with the choices; None if the fallback is to answer."""
         for answer in self.processes.collect():
             if answer.failure:
                 log.error("slow policy failed", **self._held[answer.key].task._asdict(), why=answer.failure)

@@ -1,6 +1,6 @@
-"""What a seat might do, and what each choice is expected to bring: the values of `searcher`, for a player to read.
+"""Suggestions to a player: what a seat might do, with the values of `searcher`.
 
-They follow from the seat's view and the entry alone: asked twice, the answer is the same.
+They follow from the seat's view and the entry alone, so equal questions get equal answers.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Suggester(Protocol):
     """Evaluates the candidates of a seat that has to choose."""
 
     def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """The values of the seat's candidates after entry `number`, the best first; none where it has nothing to
-        choose. Blocks, on any thread. Raises NoSuggestionError."""
+        """The values of the seat's candidates after entry `number`, the best first; none if it has nothing to choose.
+        Blocks, on any thread. Raises NoSuggestionError."""
         ...
 
     def close(self) -> None:
@@ -46,9 +46,11 @@ class InlineSuggester:
     """Thinks on the caller's thread, as long as it takes."""
 
     def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """As `Suggester` says."""
+        """See `Suggester`."""
         commands = legal(state, seat)
-        return evaluate_for_player(state, seat, commands, _random_of(number)) if commands else ()
+        # not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards
+        seat_random = SeatRandom(NO_SEAT_SECRET, number)
+        return evaluate_for_player(state, seat, commands, seat_random) if commands else ()
 
     def close(self) -> None:
         """Nothing was started."""
@@ -66,7 +68,7 @@ class ProcessSuggester:
         self._processes.close()
 
     def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """As `Suggester` says."""
+        """See `Suggester`."""
         commands = legal(state, seat)
         if not commands:
             return ()
@@ -101,8 +103,3 @@ def evaluate_for_player(
 ) -> Sequence[CandidateValue]:
     """The candidates' values by as many rollouts as a suggestion has."""
     return evaluate_candidates(state, seat, commands, seat_random, ROLLOUTS)
-
-
-def _random_of(number: int) -> SeatRandom:
-    """Not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards."""
-    return SeatRandom(NO_SEAT_SECRET, number)

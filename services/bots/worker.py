@@ -1,13 +1,13 @@
 """The worker of the bots: take bot tasks, refresh the seats' projections, choose commands, send them.
 
-The views of all tasks that were taken are read in one round trip, and what was chosen is sent in another.
-Slow policies think in processes of their own, where there are some; the worker goes on meanwhile.
+The views of all tasks taken are read in one round trip, and the commands are sent in another. Slow policies think in
+processes of their own, if there are any; the worker goes on meanwhile.
 
-A bot task names a seat that has to act, and the entry after which. The command's id contains that sequence
-number, so a task that is delivered twice, to any worker, makes one move.
+A bot task names a seat that has to act, and the entry after which. The command's id contains that sequence number, so a
+task that is delivered twice, to any worker, makes one move.
 
-A task whose command isn't accepted now, or whose game can't be read now, is requeued and delays no other.
-All tasks wait only where the engine can't be reached.
+A task whose command isn't accepted now, or whose game can't be read now, is requeued and delays no other. All tasks wait
+only if the engine can't be reached.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from typing import Final, Protocol
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.bots.held_projections import HeldProjections
 from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.policy_processes import Thought
-from services.bots.seat_projection import LOST_END_ERRORS, VIEW_ERRORS, SeatProjection, ViewPageReader
+from services.bots.seat_projection import (
+    LOST_END_ERRORS,
+    VIEW_ERRORS,
+    HeldProjections,
+    SeatProjection,
+    ViewPageReader,
+)
 from services.bots.seat_random import SeatRandom
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import (
@@ -49,7 +54,7 @@ Choice = CommandEnvelope | Exception | None
 
 
 class BotLedger(BotTaskQueue, ViewPageReader, Protocol):
-    """What the bots need of the ledger."""
+    """The bots' part of the ledger."""
 
 
 class BotWorker:
@@ -100,7 +105,7 @@ class BotWorker:
         return count
 
     def _reclaim_redelivered(self, idle_ms: int) -> int:
-        """One at a time: one of them may crash this worker, and only that one's delivery is counted."""
+        """Process redelivered tasks one at a time: if one crashes this worker, only its delivery is counted."""
         deadline, count = self.clock() + MAX_RECLAIM_S, 0
         for delivery in self.ledger.redelivered_tasks(self.name, idle_ms):
             if delivery.delivery_count > MAX_DELIVERIES:
@@ -117,7 +122,7 @@ class BotWorker:
         return self.projections.forget_finished(self.ledger)
 
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
-        """Returns how many of these tasks are finished; those of slow policies are held."""
+        """Answer these tasks, and hold those of slow policies; returns how many are finished."""
         if self.slow_tasks is None:
             return self._answer_tasks(deliveries)
         slow = [delivery for delivery in deliveries if delivery.task.policy in SLOW_POLICIES]
@@ -128,14 +133,14 @@ class BotWorker:
         return len(repeated) + self._answer_tasks(quick)
 
     def _go_on_with(self, slow_tasks: SlowTasks) -> None:
-        """Answer what was thought about, and begin what waits."""
+        """Answer tasks that were thought about, and begin those that wait."""
         if ended := slow_tasks.take_ended():
             self._slow_choices = {(each.task.game, each.task.seat): choice for each, choice in ended.items()}
             self._answer_tasks([*ended])
         slow_tasks.begin_waiting(self._prepare_thought)
 
     def _prepare_thought(self, task: BotTask) -> Thought[Command] | None:
-        """None where there is nothing to think about, or the view can't be read: answering says why."""
+        """A slow policy's thought; None if nothing is to be chosen, or the view can't be read: answering says why."""
         try:
             projection, commands = self._legal_commands(task)
         except (*CONNECTION_ERRORS, *VIEW_ERRORS):
@@ -147,8 +152,8 @@ class BotWorker:
         )
 
     def _answer_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
-        """Returns how many of these tasks are finished. The others are requeued, and this delivery of them
-        isn't counted. Raises the connection's error where no task could be finished for it."""
+        """Answer these tasks; returns how many are finished. The others are requeued, and this delivery of them isn't
+        counted. Raises the connection's error if no task could be finished for it."""
         finished: list[DeliveredBotTask] = []
         requeued: list[DeliveredBotTask] = []
         remaining, errors = deque(deliveries), list[Exception]()

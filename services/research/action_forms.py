@@ -1,4 +1,4 @@
-"""What an agent may do, as numbers: every command of the rules in one fixed list, or the legal ones of the moment.
+"""Commands as numbers for an agent: places in a fixed list of every command, or among the legal ones of the moment.
 
 Commands of `legal` are mostly the same few objects, made once. Each is looked up by its identity, which holds as long as it
 is kept here.
@@ -102,7 +102,7 @@ class FixedActions:
 
 
 class CandidateActions:
-    """An action is a place in the list of the commands that are legal now; each has a row of numbers that say what it is."""
+    """An action is a place in the list of the commands that are legal now; each command has a row of numbers."""
 
     def __init__(self, state: GameState, size: int) -> None:
         self.size = size
@@ -124,7 +124,7 @@ class CandidateActions:
         return legal[action]
 
     def rows(self, legal: Sequence[Command]) -> NDArray[np.int16]:
-        """What each command is, in the order of FEATURES; rows of 0 where there is none."""
+        """The row of each command, in the order of FEATURES; the rest are rows of 0."""
         rows = np.zeros((self.size, len(FEATURES)), np.int16)
         rows[: len(legal)] = self._table[self._places.places(legal, self._add_rows)]
         return rows

@@ -137,7 +137,7 @@ def _counts_getter(kinds: Sequence[str]) -> Callable[[Mapping[str | None, int]],
 
 
 def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int, ...]:
-    """What all may know of a seat, in the order of SEAT_FIELDS."""
+    """The public part of a seat, in the order of SEAT_FIELDS."""
     return (
         sum(state.hand.values()),
         state.cars,

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pyspiel
 
+from schemas.commands import Command
 from services.referee.rules import legal
 from services.research.action_forms import MAX_CANDIDATES, make_action_form
 from services.research.observation_form import ObservationForm, final_rewards
@@ -78,7 +79,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         return TableState(self)
 
     def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> TableObserver:
-        """What players see: always the fold of their own view."""
+        """An observer of the game: a player sees the fold of its own view."""
         return TableObserver(self)
 
 
@@ -107,9 +108,10 @@ class TableState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
         actions: list[int] = self.get_game().actions.mask(self._commands(player)).nonzero()[0].tolist()
         return actions
 
-    def _commands(self, player: int) -> Any:  # a list of commands
+    def _commands(self, player: int) -> list[Command]:
         assert self.table is not None, "it is dealt"
-        return legal(self.table.view(player), player)[: self.get_game().actions.size]
+        size: int = self.get_game().actions.size
+        return legal(self.table.view(player), player)[:size]
 
     def _apply_action(self, action: int) -> None:
         if self.table is None:
@@ -148,11 +150,11 @@ class TableObserver:
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: TableState, player: int) -> None:
-        """Put what the player sees into `tensor`."""
+        """Put the player's observation into `tensor`."""
         self.tensor[:] = 0 if state.table is None else self._form.encode(state.table.view(player), player)
 
     def string_from(self, state: TableState, player: int) -> str:
-        """What the player sees, as text."""
+        """The player's observation as text."""
         if state.table is None:
             return ""
         return " ".join(map(str, self._form.encode(state.table.view(player), player)))

@@ -87,7 +87,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         self._select()
 
     def observe(self, agent: str) -> Observation:
-        """What the agent sees now, and which actions it may take: none where it isn't to act."""
+        """The agent's observation now, and the mask of its actions: none if it isn't to act."""
         seat = self._seats[agent]
         commands = self._legal() if seat == self._seat else ()
         observation: Observation = {
@@ -112,7 +112,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
             self._end()
 
     def render(self) -> str:
-        """What all may know of the seats, one line for each."""
+        """The public part of the seats, one line for each."""
         state = self._game.state
         return "\n".join(
             f"{agent}: {seat.running_score} points, {seat.cars} cars, {seat.cards} cards, {len(seat.tickets)} tickets"
@@ -135,7 +135,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
             self.agent_selection = self.possible_agents[self._seat]
 
     def _legal(self) -> list[Command]:
-        """What the seat to act may do: made from its own view, once a turn."""
+        """The legal commands of the seat to act, made from its own view once a turn."""
         if self._commands is None:
             assert self._seat is not None, "somebody is to act"
             found = legal(self._game.view(self._seat), self._seat)

@@ -92,7 +92,7 @@ class FoldedTable:
         return table_state(self.state, self.viewer, self.number, self.head, moves)
 
     def legal(self) -> LegalCommands:
-        """What the seat may do now; leaving comes last, for as long as it plays."""
+        """The legal commands of the seat in words; leaving comes last, for as long as it plays."""
         assert self.viewer is not None, "the public may do nothing"
         seat_state = self.state.seats[self.viewer]
         commands = legal(self.state, self.viewer)
@@ -106,12 +106,12 @@ class FoldedTable:
         )
 
     def legal_commands(self, most: int) -> list[dict[str, object]]:
-        """What the seat is asked to choose from now, the first `most`; leaving isn't listed."""
+        """The first `most` legal commands of the seat; leaving isn't listed."""
         assert self.viewer is not None, "the public may do nothing"
         return [write_command(command) for command in legal(self.state, self.viewer)[:most]]
 
     def suggestions(self) -> Suggestions | None:
-        """What the seat might do now, and why. Blocks; None where it can't be found out in time."""
+        """Suggestions for the seat's move. Blocks; None if there is no answer in time."""
         assert self.viewer is not None, "the public may do nothing"
         try:
             candidates = self.suggester.evaluate(self.state, self.viewer, self.number)

@@ -92,5 +92,5 @@ class ViewedGame:
 
 @cache
 def _without_commitments(ruleset: Ruleset) -> Ruleset:
-    """The same rules and shuffles; orders of piles aren't committed to."""
+    """The ruleset without commitments to the orders of piles; its shuffles stay."""
     return replace(ruleset, randomness=ruleset.randomness._replace(order_root=no_order_root))

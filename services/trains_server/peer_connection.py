@@ -67,7 +67,7 @@ class PeerConnection:
 
 
 class BadJsonError(LedgerlineError):
-    """What comes is no JSON value within the bounds."""
+    """The stream goes on with no JSON value within the bounds."""
 
 
 class Value(NamedTuple):
@@ -89,7 +89,7 @@ class JsonStream:
 
     @property
     def buffered_bytes(self) -> int:
-        """What it keeps of bytes that came and aren't taken yet."""
+        """The number of bytes that came and aren't taken yet."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""One game of remote players at a table: who is waited for is called, and what it answers is a command of its seat.
+"""One game of remote players at a table: the player to act is called, and its answer is a command of its seat.
 
 A player that fails leaves the table, which in these rules removes its seat (CONDUCT-3). One that sends what the rules
 refuse is removed by the refusal (CONDUCT-2).
@@ -26,7 +26,7 @@ from services.trains_server.remote_player import RemotePlayer
 
 
 async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> GameOutcome:
-    """Play a game to its end; the players are in turn order. Whoever fails at the call `win`, or at the cards of the
+    """Play a game to its end; the players are in turn order. A player that fails at the call `win`, or at the cards of the
     game's last turn, is out of its rank, and nobody moves up."""
     routes: dict[Connection, str] = {}
     failed_late: set[Seat] = set()
@@ -51,7 +51,7 @@ async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> Gam
 
 
 async def choose_command(player: RemotePlayer, turn: Turn, routes: dict[Connection, str]) -> PlayerCommand:
-    """What the player answers, as a command of its seat; that it leaves, where it fails."""
+    """The player's answer as a command of its seat; `Leave`, if it fails."""
     seat, state = turn
     try:
         if state.pending_choices[seat] != TICKETS:
@@ -76,7 +76,7 @@ async def _takes_cards(player: RemotePlayer, cards: Counter[str]) -> bool:
 async def _tell_results(
     outcome: GameOutcome, players: Sequence[RemotePlayer], failed: set[Seat]
 ) -> set[Seat]:
-    """Tell everybody who is left whether it has won; who failed at that."""
+    """Tell everybody who is left whether it has won; returns the seats that failed at that."""
 
     async def fails(seat: Seat) -> bool:
         try:
@@ -103,7 +103,7 @@ class Table(Protocol):
     game: str  # its id, where it is logged
 
     async def next_turn(self) -> Turn | None:
-        """Who is to act; None when the game is over."""
+        """The seat to act; None when the game is over."""
         ...
 
     async def send(self, seat: Seat, command: PlayerCommand) -> GameState:

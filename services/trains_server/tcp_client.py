@@ -26,7 +26,7 @@ SERVER: Final = "the server"  # who is waited for
 
 
 class ClientPlayer(Protocol):
-    """What decides for a client."""
+    """A player behind a client: it decides."""
 
     def begin(self, setup: Setup) -> None:
         """A game begins."""
@@ -78,9 +78,8 @@ async def sign_up_and_play(
 ) -> None:
     """Sign up under this name, and answer calls until the tournament is over.
 
-    Raises OSError: nobody listens; PeerFailedError: the server closed the connection, which is how it removes a
-    player, sent no JSON, or nothing for `silence_s`; InvalidInputError: it called for what the protocol doesn't
-    have."""
+    Raises OSError: nobody listens; PeerFailedError: the server closed the connection (so it removes a player), sent no
+    JSON, or nothing for `silence_s`; InvalidInputError: its call isn't in the protocol."""
     connection = PeerConnection(*await asyncio.open_connection(host, port))
     try:
         await connection.send(name)

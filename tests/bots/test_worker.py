@@ -15,8 +15,8 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.rows import pack, unpack
 from services.bots import worker
-from services.bots.held_projections import IDLE_S
 from services.bots.policies import POLICIES, Policy
+from services.bots.seat_projection import IDLE_S
 from services.bots.seat_random import SeatRandom
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger

@@ -58,11 +58,11 @@ ISOLATION_MUTANTS: Final = (
         "#ARGV > 9 and redis.call('XLEN', KEYS[3])", "#ARGV > 9 and 0", MISTYPED,
     ),
     Mutant(
-        "a bots' worker keeps what it knows of games that are over", "P9", "services/bots/held_projections.py",
+        "a bots' worker keeps what it knows of games that are over", "P9", "services/bots/seat_projection.py",
         "        if projection.state.result:", "        if False:", ("tests/bots/test_worker.py",),
     ),
     Mutant(
-        "a bots' worker never looks at games that send no task", "P9", "services/bots/held_projections.py",
+        "a bots' worker never looks at games that send no task", "P9", "services/bots/seat_projection.py",
         "if self.clock() - projections.looked_at_s >= IDLE_S", "if False", ("tests/bots/test_worker.py",),
     ),
     Mutant(

@@ -110,7 +110,7 @@ class SeatSession:
 
     @property
     def path(self) -> str:
-        """Where the WebSocket goes on, below the server's address."""
+        """The path of the WebSocket below the server's address; it goes on after the last entry."""
         known = f"after={self.number}&head={self.verifier.head.hex()}" if self.number else "after=0"
         return f"/v1/games/{self.game}/play?proofs=true&{known}"
 

@@ -139,7 +139,7 @@ def _least_worthwhile(
     *,
     is_too_much: bool,
 ) -> int | None:
-    """The ticket to give up: where the plan is too much, or it costs more than it brings. None if all are worth it."""
+    """The ticket to give up, if the plan is too much, or it costs more than it brings; None if all are worth it."""
     users: dict[int, int] = {}
     for path in paths:
         for route in path or ():

@@ -1,7 +1,7 @@
-"""The policies `hold-10` and `buy-now`, two strategies that players of Trains know each other by.
+"""The policies `hold-10` and `buy-now`, two strategies that players of Trains know.
 
-Both take what comes first (Buy-Now: the destinations that come last), in the order of the cities'
-names, then of length, then of colour. Neither uses chance.
+Both take the first connection by its cities' names, then by length, then by colour. Hold-10 keeps the first destinations,
+Buy-Now the last. Neither uses chance.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Connection(NamedTuple):
 
 
 class Strategy(NamedTuple):
-    """What a strategy keeps, and when it asks for cards."""
+    """A strategy: the destinations that it keeps, and when it asks for cards."""
 
     keeps_last: bool  # of the destinations in order, not the first
     max_cards_to_ask: int  # cards in its hand; with more it acquires what it can

@@ -1,4 +1,4 @@
-"""Which of the legal commands are worth a rollout: the planner's choice first, then others that make sense."""
+"""The legal commands that are worth a rollout: the planner's choice first, then others that make sense."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEEPS: Final = 16  # choices of tickets: of more only those close to the planner
 def list_candidates(
     state: GameState, seat: Seat, commands: Sequence[Command], planned: Command
 ) -> list[Command]:
-    """The planner's choice and its alternatives; that choice alone where there is nothing to search."""
+    """The planner's choice and its alternatives; that choice alone if there is nothing to search."""
     choice, candidates = state.pending_choices[seat], [planned]
     if choice == TICKETS and isinstance(planned, KeepTickets):
         candidates += _other_keeps(of_type(commands, KeepTickets), planned)
@@ -46,7 +46,7 @@ def list_candidates(
 
 
 def _other_keeps(keeps: Sequence[KeepTickets], planned: KeepTickets) -> Sequence[KeepTickets]:
-    """All choices; where they are many those with one ticket more, less or exchanged."""
+    """All choices; of many only those with one ticket more, less or exchanged."""
     if len(keeps) <= KEEPS:
         return keeps
     return [keep for keep in keeps if len({*keep.keep} ^ {*planned.keep}) <= 2]
@@ -70,8 +70,7 @@ def _actions(plan: MovePlan, commands: Sequence[Command]) -> list[Command]:
 
 
 def _claims(plan: MovePlan, claims: Sequence[ClaimRoute]) -> list[ClaimRoute]:
-    """The claims that seem worth most, each route with its cheapest payment, and a passenger where it can collect
-    most."""
+    """The claims that seem worth most, each route with its cheapest payment and its best passenger."""
     best: dict[int, ClaimRoute] = {}
     prices: dict[int, float] = {}
     graph = plan.situation.graph

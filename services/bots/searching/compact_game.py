@@ -1,7 +1,6 @@
-"""A whole game as lists of numbers, for rollouts: the rules by their parts, about a hundred times as fast.
+"""A whole game as lists of numbers, for rollouts: about a hundred times as fast as the rules. No command is checked.
 
-The referee stays the judge: tests/bots/test_compact_game.py plays random games on both and compares every
-state. No command is checked.
+The referee stays the judge: tests/bots/test_compact_game.py plays random games on both and compares every state.
 """
 
 from __future__ import annotations
@@ -25,10 +24,9 @@ Payment = Sequence[tuple[int, int]]  # kinds of cards, each with how many
 class CompactGame:
     """One game in play, that the caller owns: turns are played by its methods. Cards are counted by kind.
 
-    Nobody knows the order of the deck, so each of its cards may be the next one; which one it is follows from
-    `seed`, from who draws (a slot of the market, a seat, or a seat for its tunnel), and from how many cards that one
-    had before. So games with the same seed stay as alike as they can, though they are played differently (common
-    random numbers)."""
+    The deck has no order. Its next card follows from `seed`, from the drawer (a slot of the market, a seat, or a seat for
+    its tunnel), and from how many cards that one had before. So games of one seed stay as alike as they can, though they
+    are played differently (common random numbers)."""
 
     __slots__ = (
         "cars",
@@ -78,7 +76,7 @@ class CompactGame:
         self.is_over = False
 
     def copy(self) -> CompactGame:
-        """The same game, with the same seed."""
+        """A copy of the game, with its seed."""
         copy = CompactGame.__new__(CompactGame)
         copy.rules, copy.seed = self.rules, self.seed
         copy.owners, copy.cars, copy.points = self.owners[:], self.cars[:], self.points[:]
@@ -229,7 +227,7 @@ class CompactGame:
         return offer
 
     def keep_tickets(self, offer: Sequence[TicketEnds], kept: Sequence[int]) -> None:
-        """These of the offer are kept, the others go under their decks."""
+        """Keep these places of the offer; the others go under their decks."""
         self.tickets[self.turn] += [offer[index] for index in kept]
         for index, ticket in enumerate(offer):
             if index not in kept:

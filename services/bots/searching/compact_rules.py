@@ -32,7 +32,7 @@ class TicketEnds(NamedTuple):
 
 
 class CompactRules(NamedTuple):
-    """What stays the same in a game; routes, cities, kinds of cards and decks of tickets by number."""
+    """The fixed part of a game; routes, cities, kinds of cards and decks of tickets by number."""
 
     graph: BoardGraph
     cities: tuple[str, ...]  # their ids

@@ -1,4 +1,4 @@
-"""What the seats of a compact game have at the end (SCORE-*), and which tickets a seat's routes make."""
+"""The points of a compact game at its end (SCORE-*), and the tickets that a seat's routes make."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _add_bonus(totals: list[int], bonus: int, counts: Sequence[int]) -> None:
 
 
 def tickets_at_end(game: CompactGame, seat: int) -> list[bool]:
-    """By ticket of the seat whether it is made, with what its stations lend at best (STATION-3)."""
+    """Whether each ticket of the seat is made, with the best loans of its stations (STATION-3)."""
     if not game.stations[seat]:
         return tickets_made(game, seat)
     rules, cities, tickets = game.rules, game.rules.cities, game.tickets[seat]
@@ -53,7 +53,7 @@ def tickets_at_end(game: CompactGame, seat: int) -> list[bool]:
 
 
 def tickets_made(game: CompactGame, seat: int) -> list[bool]:
-    """By ticket of the seat whether its own routes make it."""
+    """Whether the seat's own routes make each of its tickets."""
     tickets, cities = game.tickets[seat], game.rules.cities
     if game.rules.countries:
         networks = Networks(_own_ends(game, seat), game.rules.countries)

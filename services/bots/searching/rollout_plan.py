@@ -1,6 +1,6 @@
-"""What a seat of a rollout wants: the routes that its tickets still miss, the most important first.
+"""The plan of a seat in a rollout: the routes that its tickets still miss, the most important first.
 
-The plan of `planner` (network_plan, move_plan) on a compact game. It is made seldom and kept, so it is thorough.
+It is `planner`'s (`network_plan`, `move_plan`) on a compact game. It is made seldom and kept, so it is thorough.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ MOST_CARS: Final = 100  # where nobody else plays on
 
 
 class RolloutPlan(NamedTuple):
-    """The routes to claim for the seat's tickets, each with its weight, the heaviest first; and others' routes that
-    its stations are to borrow."""
+    """The routes to claim for the seat's tickets with their weights, the heaviest first; and others' routes to borrow."""
 
     routes: list[int]
     weights: list[float]
@@ -37,7 +36,7 @@ def turns_left(game: CompactGame, seat: int) -> int:
 
 
 def route_costs(game: CompactGame, seat: int, turns: int) -> list[float]:
-    """By route what it takes the seat to have it, as `planner` counts: nothing where it has it."""
+    """The cost of each route for the seat, as `planner` counts it; 0 for its own."""
     rules, cars = game.rules, game.cars[seat]
     lengths, claim_costs, hand = rules.graph.lengths, rules.claim_costs, game.hands[seat]
     held = [*hand[:WILD], max(hand[:WILD])]  # by colour of a route
@@ -92,7 +91,7 @@ def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
 def _choose_paths(
     game: CompactGame, seat: int, turns: int, costs: Sequence[float], tickets: Sequence[TicketEnds]
 ) -> list[list[int]]:
-    """The paths of those of the tickets that are worth making: as `planner`, by shorter ways before one is given up."""
+    """The paths of the tickets that are worth making; shorter ways are tried before a ticket is given up."""
     wanted, risk = list(tickets), _route_risk(game, seat)
     best: tuple[float, list[list[int]]] | None = None  # of the shorter ways
     while True:
@@ -136,8 +135,8 @@ def _route_risk(game: CompactGame, seat: int) -> float:
 def _worth(
     costs: Sequence[float], tickets: Sequence[TicketEnds], paths: Sequence[Sequence[int]], risk: float
 ) -> float:
-    """What the tickets bring, as likely as they are made, less what their routes cost. A ticket that isn't made costs
-    its points, so it brings them twice."""
+    """The expected points of the tickets, less the cost of their routes. A ticket that is made brings its points twice, as a
+    missed one costs them."""
     routes = {route for path in paths for route in path}
     brought = [
         2 * ticket.points * (1 - risk) ** len(path) for ticket, path in zip(tickets, paths, strict=True)
@@ -146,7 +145,7 @@ def _worth(
 
 
 def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[int]:
-    """Of these routes of others those that no station of the seat borrows yet."""
+    """The routes of others that no station of the seat borrows yet."""
     ends, own = game.rules.graph.ends, {city for city, _ in game.stations[seat]}
     return [route for route in loans if own.isdisjoint(ends[route])]
 
@@ -192,7 +191,7 @@ def _least_worthwhile(
     *,
     is_too_much: bool,
 ) -> int:
-    """The ticket to give up: where the paths are too much, or it costs more than it brings; -1 if all are worth it."""
+    """The ticket to give up, if the paths are too much, or it costs more than it brings; -1 if all are worth it."""
     lengths, users = game.rules.graph.lengths, dict[int, int]()
     for path in paths:
         for route in path:

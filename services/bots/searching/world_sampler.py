@@ -213,7 +213,7 @@ def public_part(state: GameState, rules: CompactRules, seed: int = 0) -> Compact
 
 
 def _read_routes(game: CompactGame, state: GameState) -> None:
-    """Who owns which route, in the order in which each seat got its own, and which are closed (DOUBLE-2)."""
+    """Read the owners of routes, in the order of their claims, and the closed routes (DOUBLE-2)."""
     index = game.rules.graph.route_index
     for seat, seat_state in enumerate(state.seats):
         game.routes[seat] = [index[name] for name in seat_state.routes]

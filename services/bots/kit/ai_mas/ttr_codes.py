@@ -51,5 +51,5 @@ CODE_BY_RULE: Final[Mapping[str, int]] = MappingProxyType(
 
 
 def code_of(rule: str) -> int:
-    """What a method returns for a refusal by this rule; one that isn't in the table is unexpected."""
+    """The return code for a refusal by this rule; a rule that isn't in the table is unexpected."""
     return CODE_BY_RULE.get(rule, TTRCons.UNEXPECTED_ANSWER)
