@@ -17,7 +17,7 @@ from services.verification.replay_errors import REPLAY_ERRORS, replaying
 
 
 class ReplayContext(NamedTuple):
-    """What a log's first entry settles for all its commands."""
+    """The settings of a game that its log's first entry has for all commands."""
 
     game: str
     created_ms: int
@@ -27,7 +27,7 @@ class ReplayContext(NamedTuple):
 
 
 class ReplayedDecision(NamedTuple):
-    """What the rules decide on a command: events; or no entry at all, because of a rejection or an error."""
+    """The rules' decision on a command: events; or no entry at all, because of a rejection or an error."""
 
     events: tuple[Event, ...] = ()
     rejection: UnloggedRejectionError | None = None
@@ -51,46 +51,27 @@ class RedecidedEntry(NamedTuple):
     early_by_ms: int  # how much its time lies before that of the entry before it
 
 
-class Redecider:
-    """Decides the commands of one log again, in order, on a state of its own.
-
-    That state takes on what the rules decide, the caller's what the log has. While the two agree, the log
-    is what an honest referee writes; after a difference this one goes on from the caller's.
-    """
-
-    def __init__(self, game: str) -> None:
-        self.game = game
-        self.context: ReplayContext | None = None
-        self.state = GameState()
-
-    def require_context(self, entry: Entry) -> None:
-        """Take the context from the first entry. Raises CorruptDataError where no game begins like this."""
-        if self.context is None:
-            self.context = read_replay_context(self.game, entry)
-
-    def decide(self, entry: Entry, state_after: GameState) -> ReplayedDecision:
-        """What the rules decide on the next entry's command; `state_after` is the state that the log has
-        after it."""
-        assert self.context is not None, "require_context comes first"
-        decision = decide_again(self.context, self.state, entry)
-        if decision.agrees_with(entry.events):
-            return ReplayedDecision(entry.events)  # equal, and kept once
-        self.state = state_after.copy()
-        return decision
-
-
 def redecide_entries(game: str, entries: Iterable[Entry]) -> Iterator[RedecidedEntry]:
-    """The command of every entry of a log decided again, in order. Raises one of REPLAY_ERRORS at the first
-    entry that can't be applied, or that follows a creation which the rules don't decide."""
-    redecider, state = Redecider(game), GameState()
+    """Decide the command of every entry of a log again, in order, on a state of its own.
+
+    That state takes on what the rules decide, another one what the log has. While the two agree, the log is what an honest
+    referee writes; after a difference the first goes on from the second. Raises one of REPLAY_ERRORS at the first entry
+    that can't be applied, or that follows a creation which the rules don't decide."""
+    context: ReplayContext | None = None
+    ruled, logged = GameState(), GameState()
     for sequence, entry in enumerate(entries, 1):
         early_by_ms = 0
         with replaying():
-            redecider.require_context(entry)
+            context = context or read_replay_context(game, entry)
             hash((entry.seat, entry.id))  # a sender and a command id, of whatever type
-            early_by_ms = max(0, state.at_ms - entry.at)
-            fold_events(state, entry.at, entry.events)
-        decision = redecider.decide(entry, state)
+            early_by_ms = max(0, logged.at_ms - entry.at)
+            fold_events(logged, entry.at, entry.events)
+        assert context is not None, "the first entry has it"
+        decision = decide_again(context, ruled, entry)
+        if decision.agrees_with(entry.events):
+            decision = ReplayedDecision(entry.events)  # equal, and kept once
+        else:
+            ruled = logged.copy()
         yield RedecidedEntry(sequence, entry, decision, early_by_ms)
         if sequence == 1:
             require_ruled_creation(decision, entry)
@@ -115,7 +96,7 @@ def _without_names(event: Event) -> Event | None:
 
 
 def read_replay_context(game: str, first: Entry) -> ReplayContext:
-    """What all commands of this game are decided by. Raises CorruptDataError where no game begins like this."""
+    """The context of all commands, from the first entry. Raises CorruptDataError if no game begins like this."""
     if len(first.events) < 2:
         raise CorruptDataError("a log begins with a game's creation")
     game_created, seed_sealed = first.events[:2]
@@ -136,7 +117,7 @@ def read_replay_context(game: str, first: Entry) -> ReplayContext:
 
 
 def decide_again(context: ReplayContext, state: GameState, entry: Entry) -> ReplayedDecision:
-    """What the rules decide on this entry's command, given the state before it, which takes it on."""
+    """Decide an entry's command again. The decision is applied to the state, which is that before the entry."""
     try:
         with replaying():
             events = decide_envelope(
