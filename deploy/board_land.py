@@ -55,7 +55,7 @@ class Spline:
         return square * math.log(square) if square else 0.0
 
     def __call__(self, at: Point) -> Point:
-        """Where a point of the first plane is on the second."""
+        """The place of a point of the first plane on the second."""
         terms = [self._kernel(at, source) for source in self.sources] + [1.0, *at]
         x, y = (
             sum(term * row[axis] for term, row in zip(terms, self.weights, strict=True)) for axis in (0, 1)

@@ -23,6 +23,8 @@ MAX_FILE_SIZE, MAX_UNPACKED_SIZE, MAX_VALUES, MAX_DEPTH = 1 << 22, 1 << 24, 1 <<
 CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
 Pile = list[tuple[str, bytes]]  # names and salts, the top last
+Row = list[Any]  # of values that are checked where they are used
+Fields = dict[str, Any]  # the same
 u64 = struct.Struct(">Q").pack
 
 
@@ -44,7 +46,7 @@ class Reader:
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at, self.values_left = data, 0, min(len(data), MAX_VALUES)
-        self.open: list[list[Any]] = []  # rows that aren't read to their end yet
+        self.open: list[Row] = []  # rows that aren't read to their end yet
 
     def take(self, size: int) -> bytes:
         self.at += size
@@ -73,7 +75,7 @@ class Reader:
         form = ">" + "dBHIQbhiq"[code - 0xCB]
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
-    def row(self, size: int) -> list[Any]:
+    def row(self, size: int) -> Row:
         require(size <= self.values_left and len(self.open) < MAX_DEPTH, "is too long or too deep")
         self.values_left -= size
         self.open.append([])
@@ -186,9 +188,9 @@ REFUSED = 21
 OPENING = (1, 22, 40, 33, 34, 35, 36, 45, 46, 47, 48)  # a game, seed, access, position or fork
 
 
-def split_rows(events: list[list[Any]]) -> list[Any]:
-    """What a log's entry should say of these events: to all, to seats, to nobody."""
-    public, private, secret = list[Any](), dict[int, dict[int, Any]](), dict[int, Any]()
+def split_rows(events: list[Row]) -> Row:
+    """The rows of these events as a log's entry should have them: for all, for seats, for nobody."""
+    public, private, secret = Row(), dict[int, dict[int, Row]](), dict[int, Row]()
     for position, row in enumerate(events):
         public.append(row)
         if row[0] not in HIDDEN or row[:2] == [REFUSED, None]:
@@ -200,7 +202,7 @@ def split_rows(events: list[list[Any]]) -> list[Any]:
     return [public, private, secret]
 
 
-def read_entry(data: bytes) -> tuple[list[Any], list[list[Any]]]:
+def read_entry(data: bytes) -> tuple[Row, list[Row]]:
     """An entry of the log, and its events as the server knew them."""
     value = Reader(data).value()
     require(pack(value) == data and len(value) == 8, "isn't written as entries are written")
@@ -216,11 +218,11 @@ def read_entry(data: bytes) -> tuple[list[Any], list[list[Any]]]:
 
 
 class Game:
-    """What a game amounts to so far, as far as it is about who knows what and which card lies where."""
+    """A game so far, as far as it is about who knows what and which card lies where."""
 
     def __init__(self, name: str) -> None:
         self.name, self.error, self.seed, self.key, self.vault = name, "", b"", b"", b""
-        self.created, self.turned_up, self.again = list[Any](), list[str](), defaultdict[int, bytes](bytes)
+        self.created, self.turned_up, self.again = Row(), list[str](), defaultdict[int, bytes](bytes)
         self.given = self.over = self.revealed = False
         self.piles: dict[str | None, Pile] = defaultdict(list)
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
@@ -238,7 +240,7 @@ class Game:
             return due <= self.names and len(due) == len(pairs) and pack(pairs) == names
         return False
 
-    def apply(self, entry: list[Any], events: list[list[Any]]) -> None:
+    def apply(self, entry: Row, events: list[Row]) -> None:
         """Apply an entry's events; `error` is what isn't as the deal has it."""
         first, self.leaves, self.shown = not self.created, list[bytes](), list[bytes]()  # leaves; all's salts
         self.seat_salts: dict[int, list[bytes]] = defaultdict(list)  # salts of what each seat sees
@@ -250,7 +252,7 @@ class Game:
         self.expect(self.revealed == self.over, wrong)
         require(self.seed and entry[0] == 1, "has another format, or comes before the game's seed")
 
-    def public_bytes(self, number: int, entry: list[Any]) -> bytes:
+    def public_bytes(self, number: int, entry: Row) -> bytes:
         """P(n), once the entry's events are applied."""
         _, at, id_, sender, command, rows, private, secret = entry
         salt = h("salt", self.vault, u64(number), self.name.encode())[:16]
@@ -300,7 +302,7 @@ class Game:
             self.expect(name == top, f"takes {name} from a pile on whose top {top} lay")
             yield salt
 
-    def apply_event(self, command: list[Any], row: list[Any]) -> None:
+    def apply_event(self, command: Row, row: Row) -> None:
         match row:
             case [1, game, _, _, _, _, _, options, *_]:
                 self.expect(game == self.name and not self.created, "creates another game")
@@ -351,8 +353,8 @@ class Game:
             case _:
                 self.move_cards(row)
 
-    def move_cards(self, row: list[Any]) -> None:  # noqa: C901, PLR0912 -- a case each
-        """What other events do to seats, piles and what lies open, and who sees which card."""
+    def move_cards(self, row: Row) -> None:  # noqa: C901, PLR0912 -- a case each
+        """Apply other events to seats, piles and what lies open, and to who sees which card."""
         match row:
             case [44, seat]:
                 self.expect(not self.key and self.shares.pop(seat, ""), f"frees seat {seat}, which is free")
@@ -403,7 +405,7 @@ KINDS = tuple(zip(KEYS, (str, int, bytes, bytes, bytes, bytes, list, bytes), str
 
 
 def decompressed(stream: bytes) -> tuple[bytes, bool]:
-    """What a zlib stream unfolds to, and whether it does so to its end."""
+    """The content of a zlib stream, and whether it unfolds to its end."""
     unpacked, engine, end = bytearray(), zlib.decompressobj(), 0
     with suppress(zlib.error):
         while end < len(stream) and not engine.eof and len(unpacked) <= MAX_UNPACKED_SIZE:
@@ -412,8 +414,8 @@ def decompressed(stream: bytes) -> tuple[bytes, bool]:
     return bytes(unpacked), engine.eof and end == len(stream)
 
 
-def read_game_file(data: bytes) -> tuple[dict[str, Any], str]:
-    """What the file holds, as far as it can be read, and what is wrong with how it is written. Raises InvalidProofError."""
+def read_game_file(data: bytes) -> tuple[Fields, str]:
+    """The fields of a file, as far as they can be read, and a fault of its form. Raises InvalidProofError."""
     require(data.startswith(MAGIC) and len(data) <= MAX_FILE_SIZE, "the file isn't that of a game")
     out, whole = decompressed(data[len(MAGIC) : -32])
     sound = whole and sha256(data[:-32]).digest() == data[-32:]
@@ -448,8 +450,8 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
     return head, 0, ""
 
 
-def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
-    """What there is to say of a file with these bytes. Raises InvalidProofError if no game can be read from it."""
+def verify(data: bytes, trusted: str | None = None) -> Fields:
+    """The report on a file with these bytes. Raises InvalidProofError if no game can be read from it."""
     fields, damage = read_game_file(data)
     name, number, end, key, signature, marks, entries, *names = fields.values()
     game, lost = Game(name), number != len(entries) or len(marks) != 4 * number

@@ -106,8 +106,8 @@ def decode_game_file(data: bytes) -> GameFile:
 
 
 def read_fields(packed: bytes) -> tuple[dict[str, Any], str]:  # the fields' types are those of FIELD_TYPES
-    """The fields of a file as far as they can be read, in their order, and what is wrong after them; the text
-    is empty where nothing is. Of entries, those before the fault are among them."""
+    """The fields of a file as far as they can be read, in their order, and the fault after them; empty where there is
+    none. Of entries, those before the fault are among them."""
     unpacker = msgpack.Unpacker(
         max_buffer_size=len(packed) or 1,
         max_array_len=0,  # no value of a file is a list of more than nothing, but for the entries

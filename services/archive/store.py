@@ -1,4 +1,4 @@
-"""Where the files of finished games are: a folder, or whatever else fsspec can write to, by its URL.
+"""The place of finished games' files: a folder, or whatever else fsspec can write to, by its URL.
 
     <url>/<two hex digits of SHA-256 of the id>/<the game's id>.ledgerline
     <url>/<the same>/<the game's id>.names, where its players' names are known

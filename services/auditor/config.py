@@ -9,7 +9,7 @@ from services.runtime.settings import Settings
 
 
 def build_signer(settings: Settings) -> Signer | None:
-    """Who signs finished games; None where there is no archive to put them into.
+    """The signer of finished games; None where there is no archive to put them into.
 
     Raises InvalidInputError where there is one, and no key, or one that is none."""
     signer = read_signer(settings)
@@ -25,7 +25,7 @@ def own_keys(settings: Settings) -> TrustedKeys:
 
 
 def read_signer(settings: Settings) -> Signer | None:
-    """Who signs with the service's own key; None where there is no key. Raises InvalidInputError."""
+    """The signer with the service's own key; None where there is no key. Raises InvalidInputError."""
     secret = settings.signing_key.get_secret_value()
     return Signer(secret) if secret else None
 

@@ -27,7 +27,7 @@ FAILED_TTL_S: Final = 365 * 86_400  # how long a failed job is kept
 
 
 class JobState(StrEnum):
-    """Where a job is: it failed for good, runs, waits for a worker, or for its next try."""
+    """The state of a job: it failed for good, runs, waits for a worker, or for its next try."""
 
     FAILED = "failed"
     RUNNING = "running"
@@ -188,7 +188,7 @@ def _fetch(queue: Queue, ids: list[str]) -> list[Job]:
 
 
 def failed_tries(job: Job) -> int:
-    """How often the job failed."""
+    """The number of tries that failed."""
     return int(job.meta.get("tries", 0))
 
 

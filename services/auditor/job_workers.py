@@ -44,7 +44,7 @@ class RqWorker(SimpleWorker):
     death_penalty_class = TimerDeathPenalty  # the usual one needs a signal
 
     def get_heartbeat_ttl(self, job: Job) -> int:
-        """How many seconds after its start a job counts as abandoned."""
+        """The seconds after its start at which a job counts as abandoned."""
         return int(job.timeout or 0) + OVERTIME_S
 
     def procline(self, message: str) -> None:

@@ -34,7 +34,7 @@ WEBHOOK_QUEUE_NAME: Final = "ledgerline-webhooks"  # apart: what waits for stran
 
 
 class AuditorLedger(GameReader, StoredGameReader, Protocol):
-    """What the auditor needs of the ledger."""
+    """The ledger, for the auditor."""
 
     def store_game_file(self, game: str, data: bytes, removable_at_ms: int) -> None:
         """Store the file of a game. Its streams may go at that time, by the wall clock."""
@@ -49,14 +49,14 @@ class AuditorLedger(GameReader, StoredGameReader, Protocol):
 
 
 class JobEnqueuer(Protocol):
-    """What a job may have done by others."""
+    """Enqueues the work that a job hands on."""
 
     def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
         """Enqueue a job about a subject; see `job_queue.Jobs`."""
 
 
 class JobContext(NamedTuple):
-    """What every job function gets first."""
+    """The first argument of every job function."""
 
     ledger: AuditorLedger
     settings: Settings
@@ -69,7 +69,7 @@ class JobContext(NamedTuple):
 
     @property
     def trusted(self) -> TrustedKeys:
-        """Whose signature under an archived game is believed. Raises InvalidInputError."""
+        """The keys whose signature under an archived game is believed. Raises InvalidInputError."""
         return own_keys(self.settings)
 
 

@@ -154,7 +154,7 @@ class Deadline:
 
 
 def _network_of(address: Address) -> Network:
-    """What one owner has of such addresses, at least."""
+    """The network that one owner of such an address has at least."""
     return ip_network(f"{address}/{24 if address.version == 4 else 64}", strict=False)
 
 

@@ -106,7 +106,7 @@ class WebhookScanner:
         return count
 
     def _due(self, game: str) -> Iterator[Notice]:
-        """What is to be sent about a game; nothing of one that is damaged."""
+        """The notices that are to be sent about a game; none of a damaged one."""
         try:
             asks = self._fold(game)
             for seat in asks.seats:
@@ -131,7 +131,7 @@ class WebhookScanner:
 
 
 class SeatAsks:
-    """What the seats of a game are asked for, and since which entry: the public view, folded so far."""
+    """The public view of a game, folded so far: what its seats are asked for, and since which entry."""
 
     def __init__(self, game: str) -> None:
         self.game = game
@@ -155,7 +155,7 @@ class SeatAsks:
                 return
 
     def notice(self, seat: Seat) -> Notice | None:
-        """What this seat is asked for now; None for nothing. It is asked anew with each turn."""
+        """The notice of what this seat is asked for now, or None. It is asked anew with each turn."""
         if self._ended:
             return Notice(self.game, seat, self._ended, "game_over")
         choice = self._state.pending_choices.get(seat)

@@ -1,1 +1,1 @@
-"""Where everything is put together: the composition root, and all services on one machine."""
+"""The composition root, and all services on one machine."""

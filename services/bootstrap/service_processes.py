@@ -86,7 +86,7 @@ def _watch(processes: Mapping[str, ForkProcess], stopping: Event, failed: Event)
 
 
 def _run_child(name: str, run_service: ServiceBody, stop_read: int, stop_write: int) -> None:
-    """What a process does."""
+    """Run the service in this process until the starter ends, or closes the pipe."""
     for signal_number in IGNORED_SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, IGNORED_SIGNALS)

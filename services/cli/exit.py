@@ -1,4 +1,4 @@
-"""How a command that fails ends: one clear line on standard error, and an exit code."""
+"""The end of a command that fails: one clear line on standard error, and an exit code."""
 
 from __future__ import annotations
 

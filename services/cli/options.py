@@ -1,4 +1,4 @@
-"""What the commands of `ledgerline` share: options, the games that they read, and what their arguments name."""
+"""Options that the commands of `ledgerline` share, the games that they read, and readers of their arguments."""
 
 from __future__ import annotations
 

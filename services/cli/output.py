@@ -1,4 +1,4 @@
-"""What every command prints with: text is never markup, and what can't be seen is shown as its escape.
+"""The console of every command: text is never markup, and a character that can't be seen is shown as its escape.
 
 Names, boards and reasons come from strangers. So nothing here reads `[bold]` or an escape sequence in them.
 """

@@ -9,7 +9,7 @@ from services.text.game_summary import game_status, game_summary_json
 
 
 def standings_table(state: GameState) -> Table:
-    """How the seats stand during a game, as far as the viewer may know."""
+    """The standings during a game, as far as the viewer may know them."""
     table = Table(
         "seat", "name", "points", "cars", "cards", "tickets", title=f"{state.game}: {game_status(state)}"
     )
@@ -50,7 +50,7 @@ def final_score_table(state: GameState) -> Table:
 
 
 def game_progress(state: GameState) -> float:
-    """How far a game has come, from 0 to 1: by the cars of the seat that has the fewest."""
+    """The part of a game that is over, from 0 to 1: by the cars of the seat that has the fewest."""
     if state.result or not state.seats:
         return 1.0 if state.result else 0.0
     used = state.rule_options.cars - min(seat_state.cars for seat_state in state.seats)

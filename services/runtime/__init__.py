@@ -1,1 +1,1 @@
-"""What every service needs to run, and nothing of the game: settings, log set-up, the worker loop, gc tuning."""
+"""The runtime of every service, and nothing of the game: settings, log set-up, the worker loop, gc tuning."""

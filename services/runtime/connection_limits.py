@@ -1,4 +1,4 @@
-"""How many connections there may be at once, and what each of them may do: the server's limits on strangers."""
+"""The server's limits on strangers: connections at once, and what each of them may do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SERVER_LIMITS: Final = ServerLimits()
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What one connection may do."""
+    """The limits of one connection."""
 
     header_s: float = ServerLimits.header_s
     body_s: float = ServerLimits.body_s
@@ -83,7 +83,7 @@ class OpenConnections:
 
 
 class LimitedConnection:
-    """What a connection's protocol has beside one of uvicorn's: its limits, and the count that it is in."""
+    """A protocol beside one of uvicorn's: it has its limits, and the count that it is in."""
 
     client: tuple[str, int] | None  # as uvicorn sets it
 
@@ -104,8 +104,7 @@ class LimitedConnection:
 
 
 def network_of(host: str) -> str:
-    """What limits count as one address: an IPv4 address, the network of an IPv6 address, or any other name of a
-    client as it is."""
+    """The address that limits count: an IPv4 address, the network of an IPv6 address, or a client's other name."""
     address = _parse_address(host)
     if isinstance(address, IPv6Address):
         return str(IPv6Network((int(address), IPV6_PREFIX), strict=False))

@@ -110,14 +110,14 @@ def get_logger(service: str) -> structlog.typing.FilteringBoundLogger:
 
 
 class Kind(NamedTuple):
-    """What errors say, without what they are about."""
+    """The service and the words of errors, without their subjects."""
 
     service: str
     event: str
 
 
 class Seen(NamedTuple):
-    """What was logged of a kind: when a subject was last the subject of an error, and what wasn't logged since."""
+    """The errors of a kind: when each subject last had one, and how many weren't logged since."""
 
     last_s: dict[str, float]
     unlogged: Counter[str]

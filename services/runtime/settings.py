@@ -48,7 +48,7 @@ def require_long_secret(secret: SecretStr) -> SecretStr:
 
 
 class Settings(BaseSettings):
-    """What a service needs to know of its environment."""
+    """The settings of a service, from its environment."""
 
     model_config = SettingsConfigDict(env_prefix="LEDGERLINE_", extra="ignore")
 
@@ -170,19 +170,19 @@ class Settings(BaseSettings):
     @field_validator("redis_password")
     @classmethod
     def _require_one_password(cls, password: SecretStr, info: ValidationInfo) -> SecretStr:
-        """The engine's address names no password where there is this one."""
+        """Raises ValueError where the engine's address has a password too."""
         if password.get_secret_value() and has_password(info.data.get("redis_url", "")):
             raise ValueError("is set, but LEDGERLINE_REDIS_URL has a password too")
         return password
 
     @property
     def webhook_policy(self) -> WebhookPolicy:
-        """Where webhooks may lead."""
+        """The addresses to which webhooks may lead."""
         return WebhookPolicy(self.webhooks, self.webhook_networks)
 
     @model_validator(mode="after")
     def _put_password_into_url(self) -> Self:
-        """Whoever connects needs only the address."""
+        """Put the password into the address, which is all that a connection needs."""
         if password := self.redis_password.get_secret_value():
             self.redis_url = add_password(self.redis_url, password)
             self.redis_password = SecretStr("")

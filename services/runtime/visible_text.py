@@ -6,7 +6,7 @@ import json
 
 
 def visible_text(text: str) -> str:
-    r"""The same text in one line. A character that can't be seen (a control character, a line break, a mark
+    r"""The text in one line. A character that can't be seen (a control character, a line break, a mark
     that turns the direction of writing, half of a surrogate pair) is shown as its escape, as `\x1b`.
 
     So no text can move the cursor, colour a line or pretend to be a line of its own."""

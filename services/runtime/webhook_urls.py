@@ -49,7 +49,7 @@ _CHARACTERS: Final = re.compile(r"[!-~]+")
 
 
 class WebhookPolicy(NamedTuple):
-    """What the settings allow."""
+    """The addresses that the settings allow."""
 
     mode: WebhookMode = "https"  # none at all; https alone; http too
     networks: Sequence[Network] = ()  # that are allowed though they aren't public
@@ -65,7 +65,7 @@ class WebhookUrl(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """As a request's Host header names it."""
+        """Host and port as a request's Host header names them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 

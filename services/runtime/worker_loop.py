@@ -32,9 +32,8 @@ class PeriodicTask(NamedTuple):
 
 
 class Outage:
-    """A time without the engine, or another service that is needed. It logs one line when it begins
-    and one when it is over, and makes longer pauses between the tries. An engine that answers, and refuses
-    to write, isn't away: that is another line."""
+    """A time without the engine, or another service that is needed. It logs one line when it begins and one when it is
+    over, and makes longer pauses between the tries. An engine that answers and refuses to write has a line of its own."""
 
     def __init__(
         self, log: structlog.typing.FilteringBoundLogger, clock: Callable[[], float] = time.monotonic

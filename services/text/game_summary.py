@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from services.referee.rules import GameState, score
+
+Json: TypeAlias = dict[str, Any]  # a JSON object; Any, since its values nest
 
 
 def game_status(state: GameState) -> str:
@@ -14,7 +16,7 @@ def game_status(state: GameState) -> str:
     return "playing" if state.started else "waiting"
 
 
-def game_summary_json(state: GameState, event_count: int, entry_count: int) -> dict[str, Any]:  # JSON
+def game_summary_json(state: GameState, event_count: int, entry_count: int) -> Json:
     """A game as a JSON object: its seats and their scores, as far as this state knows them."""
     scores = state.result.scores if state.result else score(state)
     seats = []

@@ -30,8 +30,8 @@ DealCheck = Callable[[GameState, Any, Entry], str]  # Any: each takes the event 
 
 
 def apply_and_check_deal(state: GameState, entry: Entry) -> str:
-    """Apply an entry to the state before it. Returns what is wrong with the first card or secret that doesn't
-    follow from that state; empty if nothing is. Raises what damaged events may cause."""
+    """Apply an entry to the state before it. Returns a sentence about the first card or secret that doesn't follow from
+    that state; empty if all do. Raises what damaged events may cause."""
     why = ""
     advance_clocks(state, entry.at)
     for event in entry.events:

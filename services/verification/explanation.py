@@ -1,5 +1,4 @@
-"""One entry of a log explained: the state before it as the referee and each viewer saw it, the command, the
-verdict, the rule in words, the seat's alternatives, and the state after."""
+"""One entry of a log explained for an arbiter: states before and after by viewer, command, verdict, rule, alternatives."""
 
 from __future__ import annotations
 

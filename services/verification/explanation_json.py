@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from schemas.commands import write_command
 from schemas.entries import Entry
@@ -12,10 +12,9 @@ from schemas.field_types import Seat
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, sender_name
-from services.text.game_summary import game_status
+from services.text.game_summary import Json, game_status
 from services.verification.explanation import Explanation, ViewerPerspective
 
-Json: TypeAlias = dict[str, Any]  # a JSON object; Any, since its values nest
 HIDDEN_NAME: Final = "hidden"  # stands for a card face down where a name is needed
 
 
@@ -90,8 +89,9 @@ def shown_id(entry: Entry) -> str | None:
 
 
 def seat_explanation_json(explained: Explanation, seat: Seat) -> Json:
-    """The same for one seat while the game runs. Of another's command only what the seat was shown; of a wrong
-    verdict only that it is wrong, since how it is wrong may reveal hidden cards."""
+    """An explained entry as one seat may read it while the game runs.
+
+    Another's command is left out, and how a verdict is wrong: that may reveal hidden cards."""
     payload = explanation_json(explained)
     for field in ("doubt", *(() if explained.entry.seat == seat else _SENDER_ONLY_FIELDS)):
         del payload[field]

@@ -1,4 +1,4 @@
-"""What an audit can find wrong with a game. A check without findings has passed."""
+"""Findings of an audit, by kind of check. A check without findings has passed."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from schemas.errors import InvalidInputError
 from services.archive import Archive, TrustedKeys
 from services.archive.game_file import DIGEST_BYTES
 from services.ledger import StoredGame
+from services.text.game_summary import Json
 from services.verification.audit import audit, audit_json
-from services.verification.explanation_json import Json
 from services.verification.game_repository import FinishedGameReader
 from services.verification.log_check import check_file
 from services.verification.replay import Replay

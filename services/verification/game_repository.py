@@ -47,8 +47,8 @@ class ReconstructedGame(NamedTuple):
 
 
 class LoggedAnswer(NamedTuple):
-    """The entry that answers a command, and the digest of the command as the log has it; empty for the server's own
-    and for those of a host, which the log doesn't have as they were sent."""
+    """The entry that answers a command, and the command's digest by the log. That is empty for commands of the server or
+    a host, which the log doesn't have as they were sent."""
 
     sequence: int
     command_digest: str
@@ -85,7 +85,7 @@ class FinishedGameReader:
         return None if self.archive is None else self.archive.read(game)
 
     def read_trusted_file(self, game: str, stored: StoredGame | None = None) -> GameFile | None:
-        """The same of a file that is believed. Raises CorruptDataError for any other."""
+        """The file of a game, if it is believed. Raises CorruptDataError for any other, ArchiveUnavailableError."""
         file = self.read_game_file(game, stored)
         if file is not None and stored is None:
             for finding in check_signature(file, self.trusted).findings:
@@ -158,7 +158,7 @@ def reconstruct(game: str, file: GameFile) -> ReconstructedGame:
 
 
 class ReadableLedger(GameReader, EventReader, GameCatalog, ViewFollower, StoredGameReader, Protocol):
-    """What a repository needs of the ledger."""
+    """The ledger, for a repository."""
 
 
 class GameRepository:
@@ -174,8 +174,9 @@ class GameRepository:
         return self._files.trusted
 
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:
-        """As the ledger's, of games without streams too. Raises MissingEntryError, CorruptDataError,
-        ArchiveUnavailableError."""
+        """The packed entries of a game, wherever it is, after this one.
+
+        Raises MissingEntryError, CorruptDataError, ArchiveUnavailableError."""
         entries = self.ledger.read_entries(game, after)
         if entries or (after and self.ledger.head(game)[0]):
             return entries
@@ -193,8 +194,9 @@ class GameRepository:
         return self._files.read_game_file(game, self.ledger.read_stored_game(game))
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
-        """As the ledger's, of games without streams too, and with names. Raises MissingEntryError, CorruptDataError,
-        ArchiveUnavailableError."""
+        """A page of a viewer's entries of a game, wherever it is, with names.
+
+        Raises MissingEntryError, CorruptDataError, ArchiveUnavailableError."""
         entries = self.ledger.read_view(game, viewer, after, limit)
         if any(committed_names(entry.events) for entry in entries):
             names = self.read_names(game)
@@ -205,7 +207,7 @@ class GameRepository:
         return (view or [])[after : after + limit]
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
-        """As the ledger's, also where the streams of the game go meanwhile. Raises as `read_view`."""
+        """Wait for a viewer's next entries, also where the streams of the game go meanwhile. Raises as `read_view`."""
         entries = self.ledger.follow_view(game, viewer, after, block_ms)
         return entries if entries or self.ledger.head(game)[0] else self.read_view(game, viewer, after)
 

@@ -1,4 +1,4 @@
-"""What a log, or a game's file, proves by itself: its chain, its deal, and what every viewer may see of it."""
+"""Checks that need only a log, or a game's file: its chain, its deal, and the views that follow."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ class LogCheck(NamedTuple):
 
 
 def check_log(game: str, length: int, resealed: Pass[ResealedEntry], marks: Sequence[bytes]) -> LogCheck:
-    """The chain, the deal and the views of a log of so many entries, sealed again. `marks` are the heads after
-    the entries, or how each begins. After the first entry whose head isn't the marked one, no other is
-    compared."""
+    """Check chain, deal and views of a log of so many entries, sealed again. `marks` are the heads after the entries, or
+    how each begins. After the first entry whose head isn't the marked one, no other is compared."""
     result = LogCheck(chain=[], deal=[], view=[], head=b"")
     head, over = initial_head(game), False
     for sequence, entry in enumerate(resealed.entries, 1):
@@ -68,9 +67,8 @@ def _matches_mark(head: bytes, marks: Sequence[bytes], sequence: int) -> bool:
 
 
 def recompute_heads(game: str, public_entries: Iterable[tuple[int, bytes, bytes]]) -> list[bytes]:
-    """The head after each entry. `public_entries` are sequence, public bytes and the head that viewers were
-    sent with them, empty where none is known. Raises CorruptDataError where a sent head isn't
-    the one that follows."""
+    """The head after each entry. `public_entries` are sequence, public bytes and the head that viewers were sent with
+    them, empty where none is known. Raises CorruptDataError where a sent head isn't the one that follows."""
     heads, head = [], initial_head(game)
     for sequence, public, stored_head in public_entries:
         head = next_head(head, sequence, public)
@@ -88,9 +86,10 @@ def check_file(
     noted_heads: Mapping[int, bytes] | None = None,
     replay: Replay | None = None,
 ) -> list[Check]:
-    """The same of a game's file, and its signature, by one of the `trusted` keys if any are given. `noted_heads`
-    are heads, by sequence, that somebody wrote down while the game was played. A `replay` of the file's log,
-    where there is one, saves a pass over it."""
+    """Check a game's file as its log, and its signature, by one of the `trusted` keys if any are given.
+
+    `noted_heads` are heads, by sequence, that somebody wrote down while the game was played. A `replay` of the file's log
+    saves a pass over it."""
     marks = _split_marks(file)
     for sequence, head in (noted_heads or {}).items():
         if 0 < sequence <= len(marks):
@@ -110,8 +109,8 @@ def check_file(
 
 
 def _name_findings(file: GameFile, replay: Replay) -> Iterator[Finding]:
-    """What is wrong with names: each that lies beside the log has its commitment there, and the log has no name where
-    it has a commitment. A name that doesn't lie beside it was erased, or left out."""
+    """Require that each name beside the log has its commitment there, and that the log has no name beside a commitment.
+    A name that doesn't lie beside it was erased, or left out."""
     committed: set[str] = set()
     for sequence, entry in enumerate(replay.decoded.entries, 1):
         committed |= committed_names(entry.events)
@@ -133,8 +132,9 @@ def _name_findings(file: GameFile, replay: Replay) -> Iterator[Finding]:
 def check_file_bytes(
     data: bytes, trusted: TrustedKeys | None = None, noted_heads: Mapping[int, bytes] | None = None
 ) -> tuple[GameFile, list[Check]]:
-    """The same of a file's bytes. A damaged file has one finding, at the first entry that its marks don't
-    confirm. Raises GameFileError where nothing can be recovered."""
+    """Check a file's bytes. A damaged file has one finding, at the first entry that its marks don't confirm.
+
+    Raises GameFileError where nothing can be recovered."""
     try:
         file = decode_game_file(data)
     except GameFileError as error:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Pass(NamedTuple, Generic[T]):
-    """What a pass over a log found, entry by entry from the first."""
+    """The result of a pass over a log, entry by entry from the first."""
 
     entries: tuple[T, ...]
     error: Exception | None  # why it ended at the entry after these, one of REPLAY_ERRORS; None if it didn't
@@ -66,9 +66,10 @@ class Replay:
         )
 
     def timed_events(self, length: int) -> Iterator[TimedEvents]:
-        """Time and events of the first entries, also of those after one that can't be decoded whole. Raises
-        CorruptDataError, naming the entry whose events can't be decoded, or that follows a creation which the
-        rules don't decide."""
+        """Time and events of the first entries, also of those after one that can't be decoded whole.
+
+        Raises CorruptDataError, naming the entry whose events can't be decoded, or that follows a creation which the rules
+        don't decide."""
         if length > 1 and (first := self.redecided.entries[:1]):
             try:
                 require_ruled_creation(first[0].decision, first[0].entry)
@@ -126,5 +127,5 @@ def _fold(timed_events: Iterable[TimedEvents], state: GameState) -> GameState:
 
 
 def unreadable_entry(sequence: int, error: Exception) -> CorruptDataError:
-    """What is raised for an entry that can't be decoded or applied."""
+    """The error for an entry that can't be decoded or applied."""
     return CorruptDataError(f"entry {sequence} can't be read or folded: {error}")

@@ -1,4 +1,4 @@
-"""What a damaged log may raise while its entries are decoded, applied, sealed or decided again.
+"""Errors of a damaged log, raised while its entries are decoded, applied, sealed or decided again.
 
 Events of a log are trusted, so their fields may have any type, and what the rules raise on one that they
 never wrote is what a bug raises. `replaying` catches that alone, in the one place where it can mean either,
@@ -22,7 +22,7 @@ REPLAY_ERRORS: Final = (CorruptDataError, InvalidInputError, ReplayBrokenError)
 
 
 class _Replaying:
-    """What `replaying` returns: a class, as it is entered twice for each entry of a log."""
+    """The context of `replaying`: a class, as it is entered twice for each entry of a log."""
 
     def __enter__(self) -> None: ...
 

@@ -28,8 +28,9 @@ from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.fair_randomness import no_order_root
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.referee.rules.ruleset import RandomnessPolicy
+from services.text.game_summary import Json
 from services.verification.explanation import Explanation, apply_shown
-from services.verification.explanation_json import Json, seat_explanation_json
+from services.verification.explanation_json import seat_explanation_json
 from services.verification.rule_citations import cite
 
 HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `seat_explanation_json` leaves out
@@ -83,7 +84,7 @@ def seat_visible_answer(
 
 
 def verify_shown(game: str, seat: Seat, view: Sequence[ViewEntry]) -> str:
-    """How what the seat was shown doesn't fit the commitments; empty if it does."""
+    """Say from which entry on the view doesn't fit the commitments, and why; empty if it does."""
     view_verifier = ViewVerifier(game, seat)
     try:
         for entry in view:
@@ -94,8 +95,8 @@ def verify_shown(game: str, seat: Seat, view: Sequence[ViewEntry]) -> str:
 
 
 def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, command: Command) -> str:
-    """How the verdict on a seat's own command differs from what the rules decide on the state that it saw; empty
-    if it doesn't. Only the first event is compared, since later ones may be hidden."""
+    """Say how the verdict on a seat's own command differs from the rules' on the state that it saw; empty if it doesn't.
+    Only the first event is compared, since later ones may be hidden."""
     shown_event = shown_entry.events[0] if shown_entry.events else None
     shown_refusal = shown_event if isinstance(shown_event, CommandRefused) else None
     state = before.copy()

@@ -40,7 +40,7 @@ def replay_findings(replay: Replay) -> Iterator[Finding]:
 
 
 def verdict_doubt(entry: Entry, decision: ReplayedDecision) -> str:
-    """How an entry differs from what the rules decide on its command; empty if it doesn't."""
+    """Say how an entry differs from the rules' decision on its command; empty if it doesn't."""
     if decision.error is not None:
         return f"The rules have no answer to this command: {decision.error}."
     if decision.agrees_with(entry.events):
@@ -51,7 +51,7 @@ def verdict_doubt(entry: Entry, decision: ReplayedDecision) -> str:
 def difference(
     logged: Sequence[Event], replayed: Sequence[Event], rejection: CommandRefusedError | None = None
 ) -> str:
-    """How the logged events differ from those that the rules decide, or from their rejection of the command."""
+    """Say how the logged events differ from those that the rules decide, or from their rejection."""
     if rejection is not None:
         return f"The log has no place for this command ({rejection.rule}: {rejection.reason}), and yet it stands there."
     logged_refusal, expected_refusal = _find_refusal(logged), _find_refusal(replayed)

@@ -1,4 +1,4 @@
-"""What the engine stores for each viewer of a game, compared with what follows from its log."""
+"""The views that the engine stores of a game, compared with what follows from its log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_stored_views(ledger: ViewReader, replay: Replay) -> Check:
 
 
 def check_stored_chain(ledger: GameReader, replay: Replay) -> list[Check]:
-    """What the log proves by itself, its chain compared with the heads that the public was sent."""
+    """Check what the log proves by itself, its chain against the heads that the public was sent."""
     game, log = replay.game, replay.log
     heads = _read_sent_heads(ledger, game)
     extra = len(heads) - len(log)

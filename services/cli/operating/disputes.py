@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 from rich.table import Column, Table
@@ -32,6 +32,7 @@ from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
 from services.ledger.stores.dispute_queries import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.formatting import pluralize
+from services.text.game_summary import Json
 
 WAITING_MESSAGE: Final = (
     "An auditor checks it while the server runs (`ledgerline serve`, or `ledgerline auditor`)."
@@ -40,8 +41,7 @@ FAILED_MESSAGE: Final = "The audit failed and is tried again; `ledgerline jobs` 
 app = typer.Typer(help="List the disputed moves, show one, or dispute a move.")
 
 
-# The JSON of `dispute_json`, and "found": the answer of an audit, whose form only its JSON Schema describes.
-DisputeFields: TypeAlias = dict[str, Any]
+DisputeFields: TypeAlias = Json  # that of `dispute_json`, and "found": the answer of an audit
 
 
 @app.callback(invoke_without_command=True)

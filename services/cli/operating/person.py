@@ -178,7 +178,7 @@ def _exported_seat(repository: GameRepository, seat: NamedSeat) -> dict[str, obj
 
 
 class Wanted(NamedTuple):
-    """Who is looked for: everybody of a name, or who holds a seat."""
+    """A person to look for: everybody of a name, or the holder of a seat."""
 
     text: str
     game: str = ""  # empty: everybody of that name

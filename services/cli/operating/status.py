@@ -66,7 +66,7 @@ class StatusReport(NamedTuple):
 
     @property
     def dead_letters(self) -> int:
-        """How many commands broke a referee and were put aside."""
+        """The number of commands that broke a referee and were put aside."""
         return sum(load.dead_letters for load in self.loads)
 
 
@@ -118,7 +118,7 @@ def _find_problems(report: StatusReport) -> list[str]:
 
 
 def _find_notices(report: StatusReport) -> list[str]:
-    """What an operator should look at, though games go on."""
+    """Things that an operator should look at, though games go on."""
     notices = []
     if report.dead_letters:
         notices.append(f"dead letters: {report.dead_letters}; `ledgerline dead list` shows them")

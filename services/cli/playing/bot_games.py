@@ -24,7 +24,7 @@ BATCH: Final = 256  # commands in one round trip
 
 
 class BotGameLedger(CommandBatchSubmitter, CommandSubmitter, ViewReader, Protocol):
-    """What creating games needs of the ledger."""
+    """The ledger, for creating games."""
 
 
 def create_bot_games(

@@ -134,8 +134,9 @@ def follow_games(
     display: SilentDisplay,
     failure_reason: Callable[[], str],
 ) -> None:
-    """Follow every game to its end. The play-offs that follow from them are appended to `watched`. Several games are
-    read in one round trip by `pages`; `views` also has games whose streams went meanwhile.
+    """Follow every game to its end. Play-offs that follow are appended to `watched`.
+
+    `pages` reads several games in one round trip; `views` also has games whose streams went meanwhile.
 
     Raises CommandLineError where `failure_reason` names one, or all games stand still (`StallWatch`)."""
     with display:
@@ -180,7 +181,10 @@ def _entries_of(page: ViewPageOrError) -> list[ViewEntry]:
 
 
 class StallWatch:
-    """How long a server has made no progress. `failure_reason` says why it can't go on; empty while it can."""
+    """Decides when to stop waiting for a server that this process started itself.
+
+    A busy machine is slow for minutes, and a slow game is no failure. So nothing counts but progress: a failure is seen
+    at once (`failure_reason`, empty while there is none), and only what stands still for very long is given up."""
 
     def __init__(
         self, failure_reason: Callable[[], str], monotonic_s: Callable[[], float] = time.monotonic

@@ -134,7 +134,7 @@ def _route_shape(state: GameState, route: Route, spaces: Sequence[tuple[Point, P
 
 
 def _badge_point(route: Route, spaces: Sequence[tuple[Point, Point]]) -> Point:
-    """Where on a route its owner's number stands: not beside that of a parallel route."""
+    """The place of the owner's number on a route, not beside that of a parallel route."""
     earlier_twins = sum(twin < route.id for twin in route.parallels)
     share = (earlier_twins + 1) / (len(route.parallels) + 2)
     a, b = spaces[0][0], spaces[-1][1]

@@ -24,7 +24,7 @@ MAX_NEXT_CARDS: Final = 5  # cards of the deck that are shown: a draw takes no m
 
 
 class Verdict(NamedTuple):
-    """What was decided, and whether the rules decide the same."""
+    """The verdict, and whether the rules give the same."""
 
     outcome: str
     details: str
@@ -34,14 +34,14 @@ class Verdict(NamedTuple):
 
 
 class ShownSentences(NamedTuple):
-    """What a viewer was shown of the entry; events may need no sentence."""
+    """The sentences of the entry that a viewer was shown; events may need none."""
 
     sentences: Sequence[str]
     has_events: bool
 
 
 class Alternatives(NamedTuple):
-    """What the seat could have done instead, in groups."""
+    """The legal commands of the seat at that point, in groups."""
 
     total: str
     ways: Sequence[tuple[str, str]]
@@ -49,8 +49,7 @@ class Alternatives(NamedTuple):
 
 
 class KnowledgeRow(NamedTuple):
-    """What each viewer knew of one thing; each cell has one part or more. One cell stands for all viewers where they
-    knew the same."""
+    """Knowledge of one thing by viewer; each cell has one part or more. One cell stands for all who knew the same."""
 
     name: str
     cells: Sequence[Sequence[str]]
@@ -68,7 +67,7 @@ class SeatChange(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What the entry changed; no rows where that is nothing, or the whole state is new."""
+    """Changes by the entry; no rows where there are none, or the whole state is new."""
 
     rows: Sequence[SeatChange]
     text: str
@@ -94,7 +93,7 @@ class MoveSection(NamedTuple):
 
 
 def move_section(explanation: Explanation) -> MoveSection:
-    """What the page shows of an explained entry."""
+    """The section about an explained entry."""
     entry, before, cited = explanation.entry, explanation.before, explanation.cited
     refusals = 0 if entry.refusal is None else 1
     return MoveSection(
@@ -204,7 +203,7 @@ def _raw_entry(explanation: Explanation) -> str:
 
 
 def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
-    """What each viewer knew before the entry: of the market, of the deck, and of each seat."""
+    """The rows of what each viewer knew before the entry: of the market, of the deck, and of each seat."""
     if not explanation.before.game:
         return []
     states = [perspective.before for perspective in explanation.perspectives.values()]
@@ -265,7 +264,7 @@ def _tickets_text(state: GameState, tickets: Sequence[str]) -> str:
 
 
 def state_changes(explanation: Explanation) -> Changes:
-    """What each seat has before and after the entry, and for whom the game waits."""
+    """Each seat's counts before and after the entry, and for whom the game waits."""
     before, after = explanation.before, explanation.after
     if not before.game:
         return Changes((), "It laid the table.")

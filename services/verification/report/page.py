@@ -39,7 +39,7 @@ ENVIRONMENT.filters["markdown"] = markdown
 
 
 class ResultSection(NamedTuple):
-    """How the game stands at its end, or stood at its last entry. Without a map it hasn't started."""
+    """The scores at the game's end, or at its last entry. Without a map it hasn't started."""
 
     title: str
     heading: Sequence[str]
