@@ -319,8 +319,8 @@ class Game:
             case [2, seat, called, policy, _, secret, share, giver, commitment]:
                 self.names.add(commitment)
                 own = h("contribution", self.seed, bytes((seat,))).hex()
-                made = {"seed": own, "house": own, "seat": command[4], "nobody": bytes(32).hex()}
-                by = "seed" if self.given else "house" if policy else "seat" if command[4] else "nobody"
+                made = {"seed": own, "server": own, "seat": command[4], "nobody": bytes(32).hex()}
+                by = "seed" if self.given else "server" if policy else "seat" if command[4] else "nobody"
                 fits = (called is None) == (commitment is not None)  # a player's name isn't in the log
                 fits &= [share, giver] == [made[by], by]
                 scope = (b"" if policy else self.name.encode()) + self.again[seat]

@@ -58,7 +58,7 @@ def pack_envelope(envelope: CommandEnvelope) -> bytes:
 def _require_size(data: bytes) -> None:
     if len(data) > MAX_ENVELOPE_BYTES:
         raise InvalidInputError(
-            "letter", f"has {len(data)} bytes, {MAX_ENVELOPE_BYTES} are allowed", "SIZE-1"
+            "envelope", f"has {len(data)} bytes, {MAX_ENVELOPE_BYTES} are allowed", "SIZE-1"
         )
 
 
@@ -68,10 +68,10 @@ def unpack_envelope(data: bytes) -> CommandEnvelope:
     try:
         envelope_format, id_, game, seat, command = msgpack.unpackb(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise InvalidInputError("letter", f"isn't [format, id, game, seat, command]: {error}") from None
+        raise InvalidInputError("envelope", f"isn't [format, id, game, seat, command]: {error}") from None
     if envelope_format != ENVELOPE_FORMAT or envelope_format.__class__ is not int:
         raise InvalidInputError(
-            "letter", f"is of format {short_repr(envelope_format)}, this referee reads {ENVELOPE_FORMAT}"
+            "envelope", f"is of format {short_repr(envelope_format)}, this referee reads {ENVELOPE_FORMAT}"
         )
     header = ENVELOPE_HEADER.read({"id": id_, "game": game, "seat": seat})
     return CommandEnvelope(header.id, header.game, header.seat, read_command(command))

@@ -33,11 +33,11 @@ class DisputeState(StrEnum):
     """How far a dispute is, as stored."""
 
     UNANSWERED = ""
-    IN_PROGRESS = "looking"  # a job works on it
+    IN_PROGRESS = "in_progress"  # a job works on it
     FAILED = "failed"  # the job failed, and is tried again
-    ANSWERED_PARTLY = "told"  # answered, as far as the seat may know while the game runs
-    ANSWERED_FULLY = "whole"  # answered by the whole audit
-    GAME_LOST = "lost"  # the game is gone: nothing more of it can be checked
+    ANSWERED_PARTLY = "answered_partly"  # answered, as far as the seat may know while the game runs
+    ANSWERED_FULLY = "answered_fully"  # answered by the whole audit
+    GAME_LOST = "game_lost"  # the game is gone: nothing more of it can be checked
 
 
 FINAL_STATES: Final = (DisputeState.ANSWERED_FULLY, DisputeState.GAME_LOST)

@@ -106,4 +106,4 @@ class EntryHeader:
 
 
 ENTRY_HEADER: Final[Schema[EntryHeader]] = Schema(EntryHeader, "entry")
-ENVELOPE_HEADER: Final[Schema[EnvelopeHeader]] = Schema(EnvelopeHeader, "letter")
+ENVELOPE_HEADER: Final[Schema[EnvelopeHeader]] = Schema(EnvelopeHeader, "envelope")

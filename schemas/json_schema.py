@@ -28,7 +28,7 @@ from schemas.socket_messages import describe_socket
 FOLDER: Final = Path(__file__).parent / "json"
 
 LAYOUTS: Final = {
-    "letter": ["format", "id", "game", "seat", "command"],
+    "envelope": ["format", "id", "game", "seat", "command"],
     "log": ["format", "at", "id", "seat", "command", "public", "private", "secret"],
     "public": ["format", "at", "public", "commitments", "leaves", "openings"],
     "part": ["format", "before", "answers", "rows", "openings"],
@@ -42,7 +42,7 @@ def generate_files() -> dict[str, str]:
         "event": union_schema(
             events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null."
         ),
-        "letter": _envelope_schema(),
+        "envelope": _envelope_schema(),
         "log-entry": _log_entry_schema(),
         "view-entry": _view_entry_schema(),
         "refusal": _refusal_schema(),
@@ -90,7 +90,7 @@ def _envelope_schema() -> JsonSchema:
         _ref("command"),
     ]
     return {
-        "description": "A command on its way, as its msgpack array: " + ", ".join(LAYOUTS["letter"]) + ".",
+        "description": "A command on its way, as its msgpack array: " + ", ".join(LAYOUTS["envelope"]) + ".",
         "type": "array",
         "prefixItems": items,
         "minItems": len(items),
@@ -174,8 +174,8 @@ def _wire_layout() -> JsonSchema:
 
     return {
         "format": ENTRY_FORMAT,
-        "letter_format": ENVELOPE_FORMAT,
-        "letter_most": MAX_ENVELOPE_BYTES,
+        "envelope_format": ENVELOPE_FORMAT,
+        "envelope_max_bytes": MAX_ENVELOPE_BYTES,
         "layouts": LAYOUTS,
         "commands": rows(commands.COMMANDS),
         "events": rows(events.EVENTS),

@@ -59,7 +59,7 @@ class AccessSet(EventContract):
     suggestions: Bool  # whether they are allowed while the game is played
 
 
-Contributor = Literal["seat", "nobody", "house", "seed"]
+Contributor = Literal["seat", "nobody", "server", "seed"]
 
 
 @event(type="seed_sealed", code=22, visibility=Secret(hides=("seed",)))

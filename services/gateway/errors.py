@@ -9,7 +9,7 @@ from typing import Final
 
 from schemas.errors import LedgerlineError
 
-UNLOGGED_LEVEL: Final = "told"  # the level of an answer without an entry: nothing of it is in the log
+UNLOGGED_LEVEL: Final = "rejected"  # the level of an answer without an entry: nothing of it is in the log
 
 
 class RequestError(LedgerlineError):

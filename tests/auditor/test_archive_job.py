@@ -45,7 +45,7 @@ def test_P9_a_finished_game_is_archived_and_evicted_an_hour_later(server: Server
     assert server.referee.evict() == 1
     assert server.ledger.read_entries(GAME) == []
     left = [key for key in {*client.scan_iter()} - empty if not key.startswith(b"rq:")]
-    assert {key.partition(b":")[2] for key in left} <= {b"commands", b"turns"}  # which all games share
+    assert {key.partition(b":")[2] for key in left} <= {b"commands", b"bot-tasks"}  # which all games share
 
 
 def test_P9_a_game_whose_end_is_not_among_its_last_entries_is_archived(

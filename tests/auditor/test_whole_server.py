@@ -100,7 +100,7 @@ def test_an_evicted_game_is_shown_as_before_and_can_not_be_created_again(
     for wrong in ("not a token", created["token"][:-2]):
         assert running_server.http.get(f"/v1/games/{game}/view", headers=bearer(wrong)).status_code == 401
     late = running_server.http.post(f"/v1/games/{game}/commands", json=LEAVE, headers=bearer(ada))
-    assert (late.status_code, late.json()["rule"], late.json()["level"]) == (409, "GAME-3", "told")
+    assert (late.status_code, late.json()["rule"], late.json()["level"]) == (409, "GAME-3", "rejected")
     left = next(entry for entry in before[1]["entries"] if entry["answers"])
     same_command = {**bearer(ada), "Idempotency-Key": left["answers"]}
     repeated = running_server.http.post(f"/v1/games/{game}/commands", json=LEAVE, headers=same_command).json()

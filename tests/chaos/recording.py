@@ -13,7 +13,7 @@ import httpx
 
 REPEATED: Final = 0.3  # of the commands are sent again though they were answered
 MAX_REPEATS: Final = 4
-UNLOGGED: Final = "told"  # the level of an answer without an entry
+UNLOGGED: Final = "rejected"  # the level of an answer without an entry
 
 
 class Acknowledged(NamedTuple):

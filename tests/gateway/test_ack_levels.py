@@ -80,11 +80,11 @@ def test_P1_an_answer_without_an_entry_has_the_level_told(http: httpx.Client) ->
     for player in players:
         assert player.send(LEAVE).status_code == 200
     body = problem(players[0].ask(DRAW, "late", "durable"), 409, "GAME-3")
-    assert body["level"] == "told"
+    assert body["level"] == "rejected"
     assert "number" not in body
     with Socket(http, players[0].game, players[0].token, 8) as socket:
         socket.send("later", DRAW, level="durable")
-        assert socket.problem("later", 409, "GAME-3")["level"] == "told"
+        assert socket.problem("later", 409, "GAME-3")["level"] == "rejected"
 
 
 def test_P1_accepted_waits_for_nothing_and_a_system_command_needs_its_verdict(http: httpx.Client) -> None:

@@ -210,7 +210,7 @@ def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchan
             "seats": HUMANS,
             "board": {"pad": "x" * MAX_ENVELOPE_BYTES},
         }  # fits a body, but no command envelope
-        problem(http.post("/v1/games", json=board), 413, "SIZE-1", "letter")
+        problem(http.post("/v1/games", json=board), 413, "SIZE-1", "envelope")
         just = json.dumps({**DRAW, "pad": ""}).encode()
         just = just.replace(b'""', b'"' + b"x" * (MAX_BODY_BYTES - len(just)) + b'"')
         assert len(just) == MAX_BODY_BYTES

@@ -18,7 +18,7 @@ from services.ledger.operations.engine_probe import TRIAL_TIMEOUT_MS, probe_engi
 from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial
 from tests.gateway.confirmation import GAME, EngineHarness, run_with_engine
 
-MARK = "{p00}:mark"
+MARK = "{p00}:confirmation-mark"
 REFUSED = ResponseError("NOPERM")
 SYNCS = (b"no-appendfsync-on-rewrite", b"no")
 

@@ -105,7 +105,12 @@ def test_POISON_1_the_sender_learns_that_its_command_was_put_aside(url: str) -> 
             with pytest.raises(RefusedError) as raised:
                 await command
         body = problem_of(raised.value).body()
-        assert (body["status"], body["rule"], body["level"], body["id"]) == (500, "POISON-1", "told", "c1")
+        assert (body["status"], body["rule"], body["level"], body["id"]) == (
+            500,
+            "POISON-1",
+            "rejected",
+            "c1",
+        )
         assert "operator" in str(body["detail"])
         assert "retry_after" not in body, "it is final, unless an operator sends it again"
 

@@ -53,10 +53,10 @@ def browse(http: httpx.Client, path: str) -> Links:
 def test_every_refusal_leads_to_its_sentence_and_its_passages(http: httpx.Client, rule: str) -> None:
     body = http.get(f"/rules/{rule}").json()
     assert body["text"] == ALL_RULES[rule]
-    assert bool(body["told"]) == (rule in GAME_RULES)
+    assert bool(body["passages"]) == (rule in GAME_RULES)
     page = browse(http, f"/rules/{rule}")
     assert ALL_RULES[rule] in page.text
-    assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in body["told"]}
+    assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in body["passages"]}
 
 
 def test_a_passage_that_several_games_share_is_shown_once(http: httpx.Client) -> None:
@@ -67,16 +67,16 @@ def test_a_passage_that_several_games_share_is_shown_once(http: httpx.Client) ->
 
 def test_a_rule_that_nobody_can_break_has_a_page_but_no_sentence(http: httpx.Client) -> None:
     body = http.get("/rules/SCORE-4").json()
-    assert (body["rule"], body["text"], list(body["told"])) == ("SCORE-4", None, ["marklin"])
+    assert (body["rule"], body["text"], list(body["passages"])) == ("SCORE-4", None, ["marklin"])
 
 
 def test_a_passage_is_the_whole_item_and_nothing_else(http: httpx.Client) -> None:
-    body = http.get("/rules/MERCH-1").json()["told"]["marklin"]
+    body = http.get("/rules/MERCH-1").json()["passages"]["marklin"]
     assert body.startswith("The colour of a city")
     assert body.endswith("| country | none |")
     page = browse(http, "/rules/MERCH-1")
     assert "| country" not in page.text, "the table is a table"
-    assert http.get("/rules/TUNNEL-4").json()["told"]["europe"].endswith("whatever you chose.")
+    assert http.get("/rules/TUNNEL-4").json()["passages"]["europe"].endswith("whatever you chose.")
 
 
 @pytest.mark.parametrize("ruleset", read_pages())

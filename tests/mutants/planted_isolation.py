@@ -148,7 +148,7 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "a gateway hears of every game of a partition", "P8", "services/ledger/engine/keys.py",
-        "{hash_tag(partition)}:{{{game}}}:bell", "{hash_tag(partition)}:bell", ("tests/ledger_contract/test_notifications.py",),
+        "{hash_tag(partition)}:{{{game}}}:notifications", "{hash_tag(partition)}:notifications", ("tests/ledger_contract/test_notifications.py",),
     ),
     Mutant(
         "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/consumers/wakeups.py",

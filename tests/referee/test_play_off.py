@@ -179,7 +179,7 @@ def test_P7_a_crash_between_any_two_steps_loses_and_doubles_nothing(
     assert failing.failed
     require_one_game(ledger, client)
     assert left_in_streams(client).keys() <= {
-        name for name in left_in_streams(client) if name.endswith(":turns")
+        name for name in left_in_streams(client) if name.endswith(":bot-tasks")
     }
 
 
@@ -269,7 +269,7 @@ def test_P8_a_command_that_is_too_large_is_given_up(
     shared(ledger, referee_at(ledger))
 
     def too_large(envelope: CommandEnvelope) -> None:
-        raise InvalidInputError("letter", "too many bytes", "SIZE-1")
+        raise InvalidInputError("envelope", "too many bytes", "SIZE-1")
 
     monkeypatch.setattr(ledger, "submit", too_large)
     referee_at(ledger).process_due_games()

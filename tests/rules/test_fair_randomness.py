@@ -141,7 +141,7 @@ def test_P1_a_bot_s_contribution_follows_from_the_seed_by_its_seat() -> None:
     seed = bytes.fromhex(SEED)
     for seat, taken in enumerate(scene.events_of(SeatTaken)):
         expected = h(b"ledgerline/contribution/1", seed, bytes([seat])).hex()
-        assert (taken.contribution, taken.by) == (expected, "house")
+        assert (taken.contribution, taken.by) == (expected, "server")
     assert scene.events_of(SeedSealed)[0].given is False
 
 

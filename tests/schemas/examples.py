@@ -214,7 +214,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
 
 HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for everybody
     SeedSealed("cd" * 32, True, SEED),
-    SeatTaken(1, "Ada", "greedy", 36, SEAT_SECRET, "0f" * 32, "house"),
+    SeatTaken(1, "Ada", "greedy", 36, SEAT_SECRET, "0f" * 32, "server"),
     SeatTaken(1, None, None, 36, SEAT_SECRET, "0f" * 32, "seat", "0a" * 32),
     DeckShuffled((CARD, CARD), "ef" * 32),
     DeckRecreated((CARD, CARD), "ef" * 32),

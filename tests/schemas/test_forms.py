@@ -122,7 +122,7 @@ def test_a_face_down_event_fits_the_schema_too(event: Event) -> None:
 @pytest.mark.parametrize("command", each(examples.COMMANDS))
 def test_an_envelope_fits_its_schema(command: Command) -> None:
     packed = pack_envelope(CommandEnvelope("id-1", "game-1", None, command))
-    published("letter").validate(through_json(unpack(packed)))
+    published("envelope").validate(through_json(unpack(packed)))
 
 
 def test_entries_fit_their_schemas() -> None:

@@ -17,7 +17,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "game": ("abc", "abc-1", "abc-seat", "public", "log", "7f3a"),
     "seat": (0, 1, 7),
     "sender": (None, 0, 7),
-    "command_id": ("a", "0", "a:0", "house:a"),
+    "command_id": ("a", "0", "a:0", "server:a"),
 }
 MAKERS = {
     name: maker

@@ -43,7 +43,7 @@ def test_the_example_is_what_the_codec_writes() -> None:
     commitments = secret_commitment(derive_salt(salt_key, NUMBER, "demo"), secret)
     commitments += private_part_commitment(derive_salt(seat_secret, NUMBER, "demo"), part)
     assert {
-        "letter": pack_envelope(CommandEnvelope("m-7", "demo", 1, DrawBlind())),
+        "envelope": pack_envelope(CommandEnvelope("m-7", "demo", 1, DrawBlind())),
         "log": log,
         "public": pack_public(250, FACES, Proofs(commitments)),
         "part": part,

@@ -164,7 +164,7 @@ def test_TOKEN_1_a_join_is_answered_with_its_token_until_the_game_is_over(
     reply = join(whole.http, played.ada.game, secrets["Ada's join"], invitation=secrets["Ada's invitation"])
 
     body = problem(reply, 409, "GAME-3")
-    assert (body["id"], body["level"]) == (played.secrets["Ada's join"], "told")
+    assert (body["id"], body["level"]) == (played.secrets["Ada's join"], "rejected")
     assert "token" not in body
 
 

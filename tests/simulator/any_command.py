@@ -168,7 +168,7 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     lambda any_: (any_.one("PERSIST", "TTL", "PTTL", "TYPE"), any_.one(*ALL)),
     lambda any_: ("KEYS", any_.one("*", "s*", "[hz]1", "?2")),
     lambda any_: ("SCAN", 0, *any_.maybe("MATCH", "?1"), "COUNT", 1000),
-    lambda any_: ("PUBLISH", any_.one("{p01}:bell", "{p02}:knock", "elsewhere"), any_.one(*WORDS)),
+    lambda any_: ("PUBLISH", any_.one("{p01}:notifications", "{p02}:knock", "elsewhere"), any_.one(*WORDS)),
     lambda any_: ("PING",),
     lambda any_: ("TIME",),
     lambda any_: ("CONFIG GET", any_.one("append*", "appendonly", "no-such-setting")),

@@ -71,7 +71,7 @@ class Recorder:
                     continue
                 if word.endswith(":log"):
                     self.read(word.split(":g:")[1].removesuffix(":log"))
-                elif ":dismissed:" in word and self.world.peek.exists(word):
+                elif ":rejected:" in word and self.world.peek.exists(word):
                     self.rejections.add(word)
 
     def read(self, game: str) -> None:

@@ -154,9 +154,14 @@ def test_a_small_change_of_the_engine_in_memory_is_noticed(
 def test_subscribers_get_the_same_messages_in_the_same_order(twins: Twins) -> None:
     subscriptions = [twins.real.pubsub(), twins.client.pubsub()]
     for subscription in subscriptions:
-        subscription.psubscribe("{p*}:bell")
+        subscription.psubscribe("{p*}:notifications")
         subscription.subscribe("other", "one more")
-    for channel, message in (("{p01}:bell", "a"), ("other", "b"), ("bell", "c"), ("{p02}:bell", "d")):
+    for channel, message in (
+        ("{p01}:notifications", "a"),
+        ("other", "b"),
+        ("notifications", "c"),
+        ("{p02}:notifications", "d"),
+    ):
         twins.replies(("PUBLISH", channel, message))
     theirs, ours = (
         [subscription.get_message(timeout=60) for _ in range(6)] for subscription in subscriptions

@@ -254,7 +254,7 @@ class RulePassages(ResponseModel):
 
     rule: str
     text: str | None
-    told: dict[str, str]
+    passages: dict[str, str]
 
 
 class FieldError(ResponseModel):
@@ -282,7 +282,7 @@ class Problem(ResponseModel):
     )
     level: str | None = Field(
         default=None,
-        description="how sure it is; told: there is no entry; null: not even accepted, for all we know",
+        description="how sure it is; rejected: there is no entry; null: not even accepted, for all we know",
     )
     head: str | None = Field(default=None, description="of the chain after that entry")
     entry: EntryBody | None = Field(default=None, description="with ID-1: the verdict on the other command")

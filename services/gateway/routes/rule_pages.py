@@ -91,7 +91,7 @@ async def rule(
     response.headers.update(VARY_HEADER)
     if markdown is not None:
         return RulesetPage(ruleset=rule, markdown=markdown)
-    return RulePassages(rule=rule, text=ALL_RULES.get(rule), told=dict(passages))
+    return RulePassages(rule=rule, text=ALL_RULES.get(rule), passages=dict(passages))
 
 
 def _html_response(html: str) -> HTMLResponse:

@@ -149,7 +149,7 @@ class Readiness(Enum):
 def _ask_readiness(url: str) -> Readiness:
     try:
         with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, protocol=2) as client:
-            client.exists("ledgerline:birth")  # refused while the AOF is being loaded
+            client.exists("ledgerline:partitions")  # refused while the AOF is being loaded
     except redis.BusyLoadingError:
         return Readiness.LOADING
     except redis.RedisError:

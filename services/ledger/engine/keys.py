@@ -11,14 +11,14 @@ from zlib import crc32
 
 DEFAULT_PARTITIONS: Final = 256
 MAX_PARTITIONS: Final = 4096
-PARTITION_COUNT_KEY: Final = "ledgerline:birth"  # what the first service of this engine fixed
+PARTITION_COUNT_KEY: Final = "ledgerline:partitions"  # what the first service of this engine fixed
 REFEREE_GROUP: Final = "referees"  # consumer group of the commands streams
 BOT_GROUP: Final = "bots"  # consumer group of the bot tasks
 # Channels by consumer group; used on a cluster only.
-WAKEUP_CHANNELS: Final = {REFEREE_GROUP: "ledgerline:letters", BOT_GROUP: "ledgerline:notes"}
+WAKEUP_CHANNELS: Final = {REFEREE_GROUP: "ledgerline:commands", BOT_GROUP: "ledgerline:bot-tasks"}
 # Sorted set: referees by the engine's time of their last heartbeat.
-MEMBERSHIP_KEY: Final = "{house}:referees"
-GAME_CLOCK_KEY: Final = "{house}:time"  # milliseconds; runs only while referees do
+MEMBERSHIP_KEY: Final = "{shared}:referees"
+GAME_CLOCK_KEY: Final = "{shared}:game-clock"  # milliseconds; runs only while referees do
 
 
 def partition_of(game: str, partitions: int) -> int:
@@ -38,22 +38,22 @@ def commands(partition: int) -> str:
 
 def bot_tasks(partition: int) -> str:
     """Stream: tasks for the bots."""
-    return f"{hash_tag(partition)}:turns"
+    return f"{hash_tag(partition)}:bot-tasks"
 
 
 def deadlines(partition: int) -> str:
     """Sorted set: games by the game clock's time at which a referee must look at them."""
-    return f"{hash_tag(partition)}:due"
+    return f"{hash_tag(partition)}:deadlines"
 
 
 def dead_letters(partition: int) -> str:
     """Stream: commands that broke a referee."""
-    return f"{hash_tag(partition)}:dead"
+    return f"{hash_tag(partition)}:dead-letters"
 
 
 def evictions(partition: int) -> str:
     """Sorted set: games that aren't being played, by the wall time at which they may leave."""
-    return f"{hash_tag(partition)}:over"
+    return f"{hash_tag(partition)}:evictions"
 
 
 def archived_lengths(partition: int) -> str:
@@ -63,12 +63,12 @@ def archived_lengths(partition: int) -> str:
 
 def stream_removals(partition: int) -> str:
     """Sorted set: games whose file is in the engine beside their streams, by the wall time at which those may go."""
-    return f"{hash_tag(partition)}:filed"
+    return f"{hash_tag(partition)}:stream-removals"
 
 
 def confirmation_mark(partition: int) -> str:
     """Written behind what must be durable or replicated: see confirm_entry.lua."""
-    return f"{hash_tag(partition)}:mark"
+    return f"{hash_tag(partition)}:confirmation-mark"
 
 
 def games(partition: int) -> str:
@@ -83,8 +83,8 @@ def unlisted_games(partition: int) -> str:
 
 def notification_channel(partition: int, game: str) -> str:
     """Channel of the notifications of a game. One may be lost: the stream is the truth. Services of before there was one
-    for each game subscribe to the pattern `{p*}:bell`, which matches it."""
-    return f"{hash_tag(partition)}:{{{game}}}:bell"
+    for each game subscribe to the pattern `{p*}:notifications`, which matches it."""
+    return f"{hash_tag(partition)}:{{{game}}}:notifications"
 
 
 def log(partition: int, game: str) -> str:
@@ -104,7 +104,7 @@ def chain_head(partition: int, game: str) -> str:
 
 def command_results(partition: int, game: str, sender: int | None) -> str:
     """Hash: the sender's command ids and the number of each one's entry."""
-    return f"{hash_tag(partition)}:g:{game}:verdicts:{'house' if sender is None else sender}"
+    return f"{hash_tag(partition)}:g:{game}:results:{'server' if sender is None else sender}"
 
 
 def game_file(partition: int, game: str) -> str:
@@ -135,7 +135,7 @@ def webhook_games(partition: int) -> str:
 
 def rejection(partition: int, game: str, sender: int | None, command_id: str) -> str:
     """String, for a minute: why a command was rejected without an entry."""
-    return f"{hash_tag(partition)}:g:{game}:dismissed:{'house' if sender is None else sender}:{command_id}"
+    return f"{hash_tag(partition)}:g:{game}:rejected:{'server' if sender is None else sender}:{command_id}"
 
 
 def disputes(partition: int) -> str:
@@ -145,12 +145,12 @@ def disputes(partition: int) -> str:
 
 def unanswered_disputes(partition: int) -> str:
     """Sorted set: those without an answer, by when they were raised."""
-    return f"{hash_tag(partition)}:disputes:waiting"
+    return f"{hash_tag(partition)}:disputes:unanswered"
 
 
 def provisional_disputes(partition: int) -> str:
     """Sorted set: those whose answer is to be completed when their game is over."""
-    return f"{hash_tag(partition)}:disputes:told"
+    return f"{hash_tag(partition)}:disputes:provisional"
 
 
 def sender_disputes(partition: int, game: str, sender: int | None) -> str:
@@ -160,4 +160,4 @@ def sender_disputes(partition: int, game: str, sender: int | None) -> str:
 
 def dispute_findings(partition: int, game: str) -> str:
     """Hash: what audits found in disputed games, by the dispute's id; for the operator alone."""
-    return f"{hash_tag(partition)}:g:{game}:disputes:found"
+    return f"{hash_tag(partition)}:g:{game}:disputes:findings"

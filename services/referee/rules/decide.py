@@ -148,10 +148,10 @@ def decide_without_move(
     """The same for a command that isn't the answer to the seat's pending choice: a system command, or a seat that
     leaves. Refuses any other, and says why."""
     if decide_system_command := SYSTEM_COMMANDS.get(type(command)):
-        require(seat is None, "TOKEN-1", "a seat doesn't speak for the house")
+        require(seat is None, "TOKEN-1", "a seat sends no command of the server's")
         return decide_system_command(state, seat, command)
     if seat is None:
-        raise CommandRefusedError("TURN-1", "the house has no turn")
+        raise CommandRefusedError("TURN-1", "the server plays no turn")
     require(state.started, "GAME-2", "the game hasn't started")
     if exit_reason := state.seats[seat].exit_reason:
         raise CommandRefusedError(

@@ -145,7 +145,7 @@ def contribution_origin(
     if seed_was_named:
         return derive_contribution(seed, seat), "seed"
     if policy is not None:
-        return derive_contribution(seed, seat), "house"
+        return derive_contribution(seed, seat), "server"
     return (NO_CONTRIBUTION, "nobody") if offered is None else (offered, "seat")
 
 

@@ -35,13 +35,13 @@ def test_a_dispute_is_raised_answered_and_evicted_in_any_store(ledger: RedisLedg
     assert store.create(name, OTHER) == RaiseOutcome.DIFFERS
     assert store.create(another, OTHER) == RaiseOutcome.RAISED
     assert sorted(store.next_unanswered()) == sorted([name.id, another.id])
-    assert store.record_answer(name, DisputeState("told"), b"so far", b"for you alone")
+    assert store.record_answer(name, DisputeState.ANSWERED_PARTLY, b"so far", b"for you alone")
     assert store.next_unanswered() == [another.id]
     assert [
         (provisional.id, provisional.length, provisional.is_idle) for provisional in store.next_provisional()
     ] == [(name.id, 0, False)]
     assert store.read_findings(name) == b"for you alone"
-    assert store.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=7)
+    assert store.record_answer(name, DisputeState.ANSWERED_FULLY, b"all", evict_at_ms=7)
     assert store.next_provisional() == []
     assert {stored.name.id: stored.answer for stored in store.list_all()} == {
         name.id: b"all",

@@ -212,17 +212,17 @@ def test_a_job_that_is_done_again_gives_the_same_bytes(web: WebServer) -> None:
 
 def test_the_state_of_a_dispute_never_goes_back(web: WebServer) -> None:
     name, store = derive_dispute_id(GAME, 0, "one"), web.server.ledger.disputes()
-    assert not store.record_answer(name, DisputeState("looking"))
+    assert not store.record_answer(name, DisputeState.IN_PROGRESS)
     store.create(name, DISPUTE_SCHEMA.read({"number": 1, "reason": "Why?"}))
-    assert store.record_answer(name, DisputeState("told"), b"so far")
-    for earlier in ("looking", "failed"):
-        assert not store.record_answer(name, DisputeState(earlier))
-    assert store.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=5)
-    for late in ("told", "whole", "lost"):
-        assert not store.record_answer(name, DisputeState(late), b"late", evict_at_ms=9)
+    assert store.record_answer(name, DisputeState.ANSWERED_PARTLY, b"so far")
+    for earlier in (DisputeState.IN_PROGRESS, DisputeState.FAILED):
+        assert not store.record_answer(name, earlier)
+    assert store.record_answer(name, DisputeState.ANSWERED_FULLY, b"all", evict_at_ms=5)
+    for late in (DisputeState.ANSWERED_PARTLY, DisputeState.ANSWERED_FULLY, DisputeState.GAME_LOST):
+        assert not store.record_answer(name, late, b"late", evict_at_ms=9)
     stored = store.find(name)
     assert stored is not None
-    assert (stored.state, stored.answer) == ("whole", b"all")
+    assert (stored.state, stored.answer) == (DisputeState.ANSWERED_FULLY, b"all")
     assert store.evict(4) == 0
     assert store.evict(5) == 1
     assert keys_left(web) == []

@@ -7,7 +7,7 @@
 --
 -- Returns 1, or 0 if it isn't there, or is in a later state.
 
-local rank = {looking = 1, failed = 1, told = 2, whole = 3, lost = 3}
+local rank = {in_progress = 1, failed = 1, answered_partly = 2, answered_fully = 3, game_lost = 3}
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   return 0
 end
@@ -25,7 +25,7 @@ end
 if rank[ARGV[3]] >= 2 then
   redis.call('ZREM', KEYS[3], ARGV[2])
 end
-if ARGV[3] == 'told' then
+if ARGV[3] == 'answered_partly' then
   redis.call('ZADD', KEYS[4], 0, ARGV[2])
 elseif rank[ARGV[3]] == 3 then
   redis.call('ZREM', KEYS[4], ARGV[2])
