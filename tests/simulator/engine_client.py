@@ -20,9 +20,9 @@ from redis import DataError, ResponseError
 from redis._parsers.base import BaseParser
 from redis._parsers.response_callbacks import get_response_callbacks
 from redis.client import EMPTY_RESPONSE, NEVER_DECODE
-from redis.commands import AsyncCoreCommands, CoreCommands
 from redis.utils import safe_str
 
+from services.fast_path.command_methods import AsyncCommandMethods, CommandMethods
 from tests.simulator.engine import Connection, Engine
 from tests.simulator.engine_connection import Pool
 from tests.simulator.engine_pubsub import AsyncSubscription, Subscription
@@ -136,10 +136,8 @@ def read_all(calls: Sequence[tuple[Call, dict[str, Any]]], replies: Iterable[Any
     return result
 
 
-class SyncClient(CoreCommands):
+class SyncClient(CommandMethods):
     """Stands for `redis.Redis`."""
-
-    _event_dispatcher: Any = None  # redis-py's base of all commands names it
 
     def __init__(self, engine: Engine, carry: Carry = straight) -> None:
         self.engine, self.carry = engine, carry
@@ -172,10 +170,8 @@ class SyncClient(CoreCommands):
         self.close()
 
 
-class Pipeline(CoreCommands):
+class Pipeline(CommandMethods):
     """Commands sent in one round trip; not a transaction."""
-
-    _event_dispatcher: Any = None  # redis-py's base of all commands names it
 
     def __init__(self, trip: Callable[[Sequence[Call]], list[Any]]) -> None:
         self._trip = trip
@@ -202,10 +198,8 @@ class Pipeline(CoreCommands):
         self._calls = []
 
 
-class AsyncClient(AsyncCoreCommands):
+class AsyncClient(AsyncCommandMethods):
     """Stands for `redis.asyncio.Redis`. Concurrent round trips have a connection each."""
-
-    _event_dispatcher: Any = None
 
     def __init__(self, engine: Engine, carry: AsyncCarry = straight_async) -> None:
         self.engine, self.carry = engine, carry
@@ -245,10 +239,8 @@ class AsyncClient(AsyncCoreCommands):
         await self.aclose()
 
 
-class AsyncPipeline(AsyncCoreCommands):
+class AsyncPipeline(AsyncCommandMethods):
     """The same as `Pipeline`, awaited."""
-
-    _event_dispatcher: Any = None
 
     def __init__(self, trip: Callable[[Sequence[Call]], Awaitable[list[Any]]]) -> None:
         self._trip = trip

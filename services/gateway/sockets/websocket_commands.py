@@ -171,8 +171,9 @@ class SocketCommands:
             message = parse_message(text)
             if message.keys() != PLAIN_FIELDS:
                 return False
-            id_ = _parse_command_id(message["id"])
-            envelope = self.service.build_envelope(self.game, self.viewer, message["command"], id_)
+            if not isinstance(message["id"], str):
+                return False
+            envelope = self.service.build_envelope(self.game, self.viewer, message["command"], message["id"])
         except (InvalidInputError, RequestError):
             return False
         waiting = len(self.pending) + len(self.tracked_ids)

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
-from redis.commands import AsyncCoreCommands
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
+from services.fast_path.command_methods import AsyncCommandMethods
 from services.ledger.engine.cluster_pipeline import (
     KEYED_COMMANDS,
     RETRY_PAUSES_S,
@@ -108,10 +108,8 @@ class AsyncCluster(RedisCluster):
         return random.choice(candidates)  # noqa: S311 - any will do
 
 
-class AsyncPipeline(AsyncCoreCommands):
-    """See cluster.Pipeline."""
-
-    _event_dispatcher: Any = None  # as in cluster.Pipeline
+class AsyncPipeline(AsyncCommandMethods):
+    """Commands for many nodes, sent as `cluster.Pipeline` sends them."""
 
     def __init__(self, cluster: AsyncCluster) -> None:
         self._cluster = cluster

@@ -14,9 +14,9 @@ from typing import Any
 
 from redis.client import PubSub
 from redis.cluster import PRIMARY, RedisCluster
-from redis.commands import CoreCommands
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
+from services.fast_path.command_methods import CommandMethods
 from services.ledger.engine.cluster_pipeline import (
     KEYED_COMMANDS,
     RETRY_PAUSES_S,
@@ -78,10 +78,8 @@ class Cluster(RedisCluster):
             self.silent_nodes.keep({node.name for node in nodes.get_nodes_by_server_type(PRIMARY)})
 
 
-class Pipeline(CoreCommands):
+class Pipeline(CommandMethods):
     """Commands for many nodes, each about keys of one slot; WAIT follows what it waits for."""
-
-    _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

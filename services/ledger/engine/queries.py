@@ -19,13 +19,12 @@ Argument = str | bytes | int | float
 
 
 class RedisCommand(NamedTuple):
-    """A command, and the options by which redis-py decodes its reply. `packed`: the same as it is sent, where that was
-    made before; `repeated`: how many of its first arguments others will have too."""
+    """A command, and the options by which redis-py decodes its reply. `packed` is the command as it is sent, where that was
+    made before."""
 
     arguments: tuple[Argument, ...]
     options: Mapping[str, object] = {}
     packed: bytes = b""
-    repeated: int = 0
 
 
 Result = TypeVar("Result")

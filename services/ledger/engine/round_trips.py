@@ -10,7 +10,6 @@ A cluster, a client that sends again by itself, and one that is none of redis-py
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply
 
 OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
-# Of commands, packed: in a referee 30 MiB with their keys; 61 with the longest ids and parts for eight seats.
-MAX_KNOWN_STARTS: Final = 16_384
 SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
 pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 
@@ -84,22 +81,8 @@ def pack(arguments: tuple[Argument, ...]) -> bytes:
     return packed
 
 
-def pack_repeated(arguments: tuple[Argument, ...], repeated: int) -> bytes:
-    """The same of a command whose first arguments others have too: those are packed once."""
-    _, _, rest = pack_command(arguments[repeated:]).partition(b"\r\n")  # without their count
-    return b"*%d\r\n%b%b" % (len(arguments), _pack_first(arguments[:repeated]), rest)
-
-
-@lru_cache(MAX_KNOWN_STARTS)
-def _pack_first(arguments: tuple[Argument, ...]) -> bytes:
-    """The beginning of a command, without the count of its arguments."""
-    _, _, packed = pack(arguments).partition(b"\r\n")
-    return packed
-
-
 def _as_sent(command: RedisCommand) -> bytes:
-    arguments, _, packed, repeated = command
-    return packed or (pack_repeated(arguments, repeated) if repeated else pack(arguments))
+    return command.packed or pack(command.arguments)
 
 
 def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:

@@ -18,7 +18,6 @@ from services.ledger.engine.cancellable_send import has_cancellable_send
 from services.ledger.engine.queries import Client
 from services.ledger.notifications.channel_listener import ChannelListener, OnNotification, OnSubscribed
 from services.ledger.notifications.cluster_listener import ClusterListener
-from services.ledger.notifications.pubsub_connection import listen_by_pubsub
 
 LINGER_S: Final = 1.0  # that a channel stays at least when nobody wants it: clients come back
 
@@ -28,6 +27,8 @@ class GameChannels:
 
     def __init__(self, client: Client, partitions: int) -> None:
         self._client, self._partitions = client, partitions
+        # An engine in memory is no server: it has no connections of its own.
+        self._hear = listen_directly if has_cancellable_send(client) else listen_by_pubsub
         self._wants: Counter[str] = Counter()  # how many want each game
         self._unwanted: set[str] = set()  # since the last sweep
         self._leaving: set[str] = set()  # since the one before
@@ -63,9 +64,7 @@ class GameChannels:
             await self._run(at_nodes, at_nodes.run())
             return
         listener = ChannelListener(on_notification, on_subscribed)
-        is_direct = has_cancellable_send(self._client)
-        hear = listen_directly if is_direct else listen_by_pubsub
-        await self._run(listener, hear(self._client, listener))
+        await self._run(listener, self._hear(self._client, listener))
 
     async def _run(
         self, listener: ChannelListener | ClusterListener, running: Coroutine[Any, Any, None]
@@ -103,3 +102,39 @@ async def listen_directly(client: Client, listener: ChannelListener) -> None:
         await connection.ended
     finally:
         await connection.close()
+
+
+async def listen_by_pubsub(client: Client, listener: ChannelListener) -> None:
+    """Let a listener hear by redis-py's client, until the subscription ends: raises that error."""
+    commands: asyncio.Queue[tuple[str | bytes, ...]] = asyncio.Queue()
+    async with client.pubsub() as pubsub:
+        listener.start(commands.put_nowait)
+        await _send(pubsub, await commands.get())  # before that, redis-py has no connection
+        tasks = [
+            asyncio.ensure_future(_send_all(pubsub, commands)),
+            asyncio.ensure_future(_hear(pubsub, listener)),
+        ]
+        try:
+            ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            ended.pop().result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _send(pubsub: Client, command: tuple[str | bytes, ...]) -> None:
+    name, *channels = command
+    await (pubsub.subscribe if name == "SUBSCRIBE" else pubsub.unsubscribe)(*channels)
+
+
+async def _send_all(pubsub: Client, commands: asyncio.Queue[tuple[str | bytes, ...]]) -> None:
+    while True:
+        await _send(pubsub, await commands.get())
+
+
+async def _hear(pubsub: Client, listener: ChannelListener) -> None:
+    while True:
+        if (message := await pubsub.get_message(timeout=None)) is not None:
+            listener.take([message["type"].encode(), message["channel"], message["data"]])
+        await asyncio.sleep(0)  # others have their turn

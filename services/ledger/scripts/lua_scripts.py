@@ -62,9 +62,7 @@ def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> lis
 
     Raises what making a call raises; then those before it may have been run."""
     to_send, made = tee(calls)
-    replies = send_and_wait(
-        client, (script_command("EVALSHA", script.sha, call, repeats_keys=True) for call in to_send)
-    )
+    replies = send_and_wait(client, (script_command("EVALSHA", script.sha, call) for call in to_send))
     return run(client, _call_forgotten(script, [*made], replies))
 
 
@@ -82,11 +80,7 @@ def run_script(client: Client, script: Script, calls: Sequence[ScriptCall]) -> l
     return [require_reply(reply) for reply in run(client, call_script(script, calls))]
 
 
-def script_command(
-    name: str, script: str | bytes, call: ScriptCall, *, repeats_keys: bool = False
-) -> RedisCommand:
-    """A call of a script: by EVALSHA with its hash, or by EVAL with its source. With `repeats_keys`, further calls have
-    the same keys."""
+def script_command(name: str, script: str | bytes, call: ScriptCall) -> RedisCommand:
+    """A call of a script: by EVALSHA with its hash, or by EVAL with its source."""
     script_keys, arguments = call
-    command = (name, script, len(script_keys), *script_keys, *arguments)
-    return RedisCommand(command, repeated=len(command) - len(arguments) if repeats_keys else 0)
+    return RedisCommand((name, script, len(script_keys), *script_keys, *arguments))
