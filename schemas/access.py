@@ -20,7 +20,7 @@ SpectatorDelay = Annotated[Int, Field(ge=0, le=MAX_SPECTATOR_DELAY)]
 
 
 class AccessFields(TypedDict):
-    """What a command that creates a game says of its access; None for what is as usual."""
+    """The access fields of a command that creates a game; None for what is as usual."""
 
     visibility: GameVisibility | None
     spectator_delay: int | None
@@ -29,7 +29,7 @@ class AccessFields(TypedDict):
 
 
 class Access(NamedTuple):
-    """Who may watch a game, how its seats are taken, and whether they are helped."""
+    """The settled access of one game: its audience, its delay, its seats, its suggestions."""
 
     visibility: GameVisibility = "public"  # listed; or found by its id alone; or for who holds a token of it
     spectator_delay: int = 0  # how many entries late the public view is, until the game is over
@@ -42,7 +42,7 @@ class Access(NamedTuple):
         return self.visibility == "public"
 
     def visible_length(self, length: int, *, is_over: bool) -> int:
-        """How many of a game's `length` entries the public view shows. Its creation is shown at once: there is nothing
+        """Return how many of a game's `length` entries the public view shows. Its creation is shown at once: there is nothing
         to learn from it, because a fork begins with what everybody was shown."""
         return length if is_over else max(min(length, 1), length - self.spectator_delay)
 

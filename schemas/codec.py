@@ -81,7 +81,7 @@ def unpack_envelope(data: bytes) -> CommandEnvelope:
 
 
 class Proofs(NamedTuple):
-    """What a public entry proves of what is hidden in it: see docs/proof.md."""
+    """The proofs that a public entry has for all that is hidden in it (docs/proof.md)."""
 
     commitments: bytes
     leaves: bytes = b""
@@ -141,7 +141,7 @@ def _unpack_entry(
 
 
 def unpack_for_fold(data: bytes) -> tuple[int, str, int | None, tuple[int, ...], list[Event]]:
-    """What a fold needs of an entry: time, command id, sender, seats with a private part, events.
+    """Read from an entry all that a fold needs: time, command id, sender, seats with a private part, events.
 
     Raises CorruptDataError."""
     try:

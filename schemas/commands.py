@@ -47,7 +47,7 @@ POLICIES: Final = ("random", "greedy", "planner", "searcher", "hold-10", "buy-no
 
 @contract()
 class SeatPlan:
-    """Who a seat is for: a human who will join, or a bot of a policy."""
+    """The plan for one seat: a human who will join, or a bot of a policy."""
 
     kind: Literal["human", "bot"] = "human"
     policy: Policy | None = None

@@ -184,7 +184,7 @@ class Schema(Generic[T]):
             raise to_invalid_input_error(error, self.name) from None
 
     def read_json(self, text: bytes | str) -> T:
-        """The same from JSON text, where lists stand for tuples. Raises InvalidInputError."""
+        """Read the contract from JSON text, where lists stand for tuples. Raises InvalidInputError."""
         try:
             return self._adapter.validate_json(text)
         except ValidationError as error:

@@ -30,7 +30,7 @@ def read_record() -> dict[str, Kind]:
 
 
 def current_contracts() -> dict[str, Kind]:
-    """The same of the contracts as they are declared now."""
+    """The contracts as they are declared now, in the form of the record."""
     former = {
         str(code): {
             "type": each.type,
@@ -47,7 +47,7 @@ def current_contracts() -> dict[str, Kind]:
 
 
 def find_changes(record: Mapping[str, Kind], current: Mapping[str, Kind]) -> tuple[list[str], list[str]]:
-    """What stored logs forbid, and what is only missing in the record; each names the code."""
+    """Compare: the changes that stored logs forbid, and those that only the record lacks; each names the code."""
     forbidden: list[str] = []
     missing: list[str] = []
     for kind, recorded in record.items():
@@ -110,7 +110,7 @@ def _compare_rows(
 
 
 def _shape_changes(path: str, old: Json, new: Json) -> Iterator[str]:
-    """Where a value that fits the old shape may not fit the new one."""
+    """Yield each place where a value that fits the old shape may not fit the new one."""
     if old == new or (isinstance(new, dict) and _fits_any(old, new.get("any", ()))):
         return
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():

@@ -30,7 +30,7 @@ DISPUTE_FORMAT: Final = 1
 
 
 class DisputeState(StrEnum):
-    """How far a dispute is, as stored."""
+    """The stored state of a dispute."""
 
     UNANSWERED = ""
     IN_PROGRESS = "in_progress"  # a job works on it

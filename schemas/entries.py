@@ -89,7 +89,7 @@ def write_proof(shown: ShownBytes) -> dict[str, object]:
 
 @contract()
 class EnvelopeHeader:
-    """Of an envelope: its id, and which seat of which game sent it."""
+    """The header of an envelope: its id, and which seat of which game sent it."""
 
     id: CommandId
     game: GameId
@@ -98,7 +98,7 @@ class EnvelopeHeader:
 
 @contract()
 class EntryHeader:
-    """Of a log entry: when it was decided, the command's id, and its sender."""
+    """The header of a log entry: when it was decided, the command's id, and its sender."""
 
     at: Milliseconds
     id: CommandId

@@ -81,7 +81,7 @@ def is_json_value(value: object, depth: int = MAX_JSON_DEPTH) -> bool:
 
 
 def require_json_object(value: Mapping[str, object]) -> Mapping[str, object]:
-    """The same object, its rows as lists. Raises ValueError for what not every language can hold.
+    """Return the object with its rows as lists. Raises ValueError for what not every language can hold.
 
     A log gives rows back as tuples; what is read from it must still equal what was sent."""
     if not is_json_value(value):

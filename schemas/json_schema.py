@@ -164,7 +164,7 @@ def _answer_schema() -> JsonSchema:
 
 
 def _wire_layout() -> JsonSchema:
-    """What a reader of rows needs in addition to the schemas: codes and the order of fields."""
+    """List codes and the order of fields, which a reader of rows needs in addition to the schemas."""
 
     def rows(classes: tuple[type[Contract], ...]) -> list[JsonSchema]:
         return [

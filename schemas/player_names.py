@@ -37,7 +37,7 @@ class SaltedName(NamedTuple):
 
     @property
     def commitment(self) -> str:
-        """What the log has in its place, in hex."""
+        """The commitment that the log has in the name's place, in hex."""
         return sha256(b"ledgerline/name/1" + self.salt + self.name.encode()).hexdigest()
 
 
@@ -82,7 +82,7 @@ def holds_name_and_commitment(events: Sequence[Event]) -> bool:
 
 
 def _name_holders(events: Sequence[Event]) -> Iterator[SeatTaken | SeatPlan]:
-    """What has a name or a commitment to one: seats that are taken, and plans of seats."""
+    """Iterate over all that can be named: seats that are taken, and plans of seats."""
     for event in events:
         if isinstance(event, SeatTaken):
             yield event
@@ -107,7 +107,7 @@ def _shows(holder: SeatTaken | SeatPlan | None, name: str | None) -> bool:
 
 
 def commitment_field(command: Command) -> str:
-    """Where a command holds a commitment to a name, as only a log does; empty where it holds none."""
+    """The field of a command that holds a commitment to a name, as only a log does; empty if none does."""
     if isinstance(command, TakeSeat):
         return "" if command.name_commitment is None else "name_commitment"
     plans = command.seats if isinstance(command, CreateGame) else ()
@@ -123,7 +123,7 @@ def with_names(entry: EntryT, names: SaltedNames) -> EntryT:
 
 
 def log_entry_with_names(entry: Entry, names: SaltedNames) -> Entry:
-    """The same of an entry of the log, and of the command in it."""
+    """The log's entry, its command included, with the names that its commitments stand for, or ERASED_NAME."""
     if commitment_field(entry.command):
         entry = replace(entry, command=_with_names(entry.command, names))
     return with_names(entry, names)

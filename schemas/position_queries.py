@@ -41,7 +41,7 @@ _EMPTY_FIELD_RULES: Final = {
 
 @contract()
 class InvalidCommand:
-    """What is no valid command: it is refused with this rule and reason, and nothing changes."""
+    """A command that isn't valid: it is refused with this rule and reason, and nothing changes."""
 
     rule: Text
     why: Text

@@ -121,7 +121,7 @@ POSITION_SCHEMA: Schema[Position] = Schema(Position, "position")
 
 
 def _to_logged_rows(rows: tuple[object, ...]) -> tuple[object, ...]:
-    """The same rows as a log gives them back. Raises ValueError for what no log can hold."""
+    """Convert rows to what a log gives back. Raises ValueError for what no log can hold."""
     require_json_object({"rows": rows})
     return tuple(map(_lists_to_tuples, rows))
 
@@ -138,7 +138,7 @@ EventRows = Annotated[tuple[Any, ...], AfterValidator(_to_logged_rows)]  # pydan
 
 @contract()
 class Fork:
-    """Where a new game comes from, and the events that make its first state."""
+    """The origin of a new game, and the events that make its first state."""
 
     of: GameId
     at: SequenceNumber

@@ -110,7 +110,7 @@ def foreign_row_to_event(row: Row) -> Event:
 
 
 def trusted_row_to_event(row: Row) -> Event:
-    """The same of a row that was read before: faster, and what a damaged one raises is Python's own."""
+    """The event of a row that was read before: faster than `row_to_event`; a damaged row raises Python's own errors."""
     cls = BY_CODE.get(row[0])
     if cls is None or cls in _NESTED_EVENTS:
         return row_to_event(row)

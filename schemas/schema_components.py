@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from schemas import commands, events
 from schemas.boards.form import BOARD_SCHEMA
@@ -36,7 +36,7 @@ def _components(name: str, schema: JsonSchema) -> dict[str, JsonSchema]:
     definitions = schema.pop("$defs", {})
     prefix = f"{COMPONENTS}{name}_"
 
-    def renamed(part: Any) -> Any:  # any JSON value, and one of the same type
+    def renamed(part: object) -> object:
         if isinstance(part, list):
             return [renamed(each) for each in part]
         if not isinstance(part, dict):
@@ -46,14 +46,12 @@ def _components(name: str, schema: JsonSchema) -> dict[str, JsonSchema]:
         if part == {"type": "object"}:  # a board in place
             return {"$ref": f"{COMPONENTS}BoardForm"}
         return {
-            key: prefix + value.removeprefix("#/$defs/") if key == "$ref" else renamed(value)
+            key: prefix + str(value).removeprefix("#/$defs/") if key == "$ref" else renamed(value)
             for key, value in part.items()
         }
 
-    return {
-        name: renamed(schema),
-        **{f"{name}_{part}": renamed(definition) for part, definition in definitions.items()},
-    }
+    parts = {f"{name}_{part}": definition for part, definition in definitions.items()}
+    return {part: cast("JsonSchema", renamed(each)) for part, each in ({name: schema} | parts).items()}
 
 
 def union_schema(
@@ -77,15 +75,21 @@ def union_schema(
     }
 
 
-def simplify(schema: Any) -> Any:  # any JSON value, and one of the same type
+def simplify(schema: JsonSchema) -> JsonSchema:
     """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
+    return cast("JsonSchema", _simplify(schema))
+
+
+def _simplify(schema: object) -> object:
     if isinstance(schema, list):
-        return [simplify(part) for part in schema]
+        return [_simplify(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     name_keyed = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
     simplified = {
-        key: {name: simplify(value) for name, value in part.items()} if key in name_keyed else simplify(part)
+        key: {name: _simplify(value) for name, value in part.items()}
+        if key in name_keyed
+        else _simplify(part)
         for key, part in schema.items()
         if key != "title"
     }

@@ -93,7 +93,7 @@ def _ref(name: str) -> JsonSchema:
 
 
 def _sent_messages() -> JsonSchema:
-    """What the server sends, by name."""
+    """The messages that the server sends, by name."""
     attached = _typed("attached", {"number": NUMBER, "head": HEAD})
     entry = {"type": {"const": "entry"}, **ENTRY}
     at_level = {"id": TEXT, "level": LEVEL}
@@ -126,7 +126,7 @@ def _sent_messages() -> JsonSchema:
 
 
 def _received_messages() -> JsonSchema:
-    """What the server takes, by name."""
+    """The messages that the server takes, by name."""
     command = _object(
         {"command": _ref("PlayerCommand")},
         id={**TEXT, "description": "the command's: sent again with it, it is never executed twice"},
@@ -156,7 +156,7 @@ ENTRY_OPTIONS: Final[JsonSchema] = {
 
 
 def _socket_schemas() -> dict[str, JsonSchema]:
-    """What only messages hold: the problem (RFC 9457)."""
+    """The schema that only messages hold: the problem (RFC 9457)."""
     errors = {"type": "array", "items": _object({"field": TEXT, "detail": TEXT})}
     problem = _object(
         {"type": TEXT, "title": TEXT, "status": {"type": "integer"}},

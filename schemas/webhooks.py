@@ -58,14 +58,14 @@ WEBHOOK_SCHEMA: Final[Schema[WebhookRequest]] = Schema(WebhookRequest, "webhook"
 
 
 class Webhook(NamedTuple):
-    """Which address is notified, and the secret that signs."""
+    """An address to notify, and the secret that signs."""
 
     url: str
     secret: str
 
 
 class Notice(NamedTuple):
-    """What a seat is asked for, as of an entry."""
+    """A notice to a seat: the choice that it is asked for after an entry."""
 
     game: str
     seat: Seat
@@ -74,11 +74,11 @@ class Notice(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The same however often it is sent, so that a receiver drops what it has."""
+        """The notice's id. It stays when a notice is sent again, so that a receiver drops what it has."""
         return f"{self.game}_{self.seat}_{self.number}"
 
     def body(self, public_url: str = "") -> bytes:
-        """What is sent, as JSON; with the address of the table where the server's own is known."""
+        """The notice as JSON; with the address of the table where the server's own is known."""
         fields: dict[str, object] = {"type": self.asked, **self._asdict()}
         del fields["asked"]
         if public_url:

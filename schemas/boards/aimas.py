@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from math import cos, pi, sin
 from reprlib import repr as short_repr
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 from xml.etree import ElementTree as Xml
 
 from schemas.boards.board_ids import make_unique, slug
@@ -238,6 +238,14 @@ MAX_POINTS: Final = 100
 _INVENTED: Final = ("pair_tickets", "start_tickets", "start_keep", "draw_tickets")
 
 
+class ListedTicket(TypedDict):
+    """A ticket of the file, as a board's form has it but for its id."""
+
+    between: list[str]
+    points: int
+    deck: str
+
+
 def with_listed_tickets(form: BoardForm, value: object) -> BoardForm:
     """The board of an AI-MAS map with these tickets in place of the invented ones; the rules of `europe` then say
     how many are offered.
@@ -261,9 +269,7 @@ def with_listed_tickets(form: BoardForm, value: object) -> BoardForm:
     )
 
 
-def _iter_tickets(
-    form: BoardForm, lists: dict[str, object]
-) -> Iterator[dict[str, Any]]:  # read_board checks them
+def _iter_tickets(form: BoardForm, lists: dict[str, object]) -> Iterator[ListedTicket]:
     node_names = NodeNames([city.name for city in form.cities])
     for name, rows in lists.items():
         if not isinstance(rows, list):

@@ -31,7 +31,7 @@ def slug(name: str, default: str, max_length: int = MAX_CITY_SLUG_LENGTH) -> str
 
 
 def make_unique(ids: Iterable[str]) -> list[str]:
-    """The same ids in order; repeats get a number: rome, rome-2, rome-3."""
+    """Make ids unique, in their order: repeats get a number: rome, rome-2, rome-3."""
     used: set[str] = set()
     unique_ids: list[str] = []
     repeats: dict[str, int] = {}

@@ -26,7 +26,7 @@ def is_plain_map(value: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def to_board_form(value: Mapping[str, object], name: str = "map") -> dict[str, object]:
-    """The same board in the form of schemas/boards/form.py, unchecked: `read_board` checks it."""
+    """Convert such a map into the form of schemas/boards/form.py, unchecked: `read_board` checks it."""
     size = value.get("size") or [_round_float(value.get(side, DEFAULT_SIDE)) for side in ("width", "height")]
     board_fields = {
         key: field_value

@@ -51,7 +51,7 @@ class GameCreated(EventContract):
 
 @event(type="access_set", code=40, visibility=PUBLIC)
 class AccessSet(EventContract):
-    """Who may watch the game, how its seats are taken, and whether they are helped. A game without this event is public."""
+    """The game isn't simply public: this says who may watch it, how its seats are taken, and whether they are helped."""
 
     visible_to: GameVisibility
     spectator_delay: SpectatorDelay  # how many entries late the public view is, until the game is over
@@ -93,7 +93,7 @@ class SeatTaken(EventContract):
 
 @event(type="seat_freed", code=44, visibility=PUBLIC)
 class SeatFreed(EventContract):
-    """Who sat there doesn't any more; whoever takes the seat next has another secret."""
+    """The host freed the seat. The next player gets a new seat secret."""
 
     seat: Seat
 
@@ -226,7 +226,7 @@ class ChoiceLaid(EventContract):
 
 @event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)))
 class DeckKnown(EventContract):
-    """Which tickets of a deck a seat has seen, and where in the deck they are."""
+    """A seat has seen these tickets of a deck, and knows where in the deck they are."""
 
     seat: Seat
     deck: Slug

@@ -53,7 +53,7 @@ class TicketsKept(EventContract):
 
 @event(type="tickets_returned", code=11, visibility=Private(owner="seat", hides=("tickets",)))
 class TicketsReturned(EventContract):
-    """What was offered and not kept went back."""
+    """The seat gave back the offered tickets that it didn't keep."""
 
     seat: Seat
     deck: Slug

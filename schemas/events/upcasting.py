@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.events import BY_CODE, FIELDS, Event
 
-FieldValues: TypeAlias = Mapping[str, Any]  # the values of a row, of any type, by field
+FieldValues: TypeAlias = Mapping[str, object]  # the values of a row by field
 
 
 class FormerVersion(NamedTuple):

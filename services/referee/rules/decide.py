@@ -54,7 +54,7 @@ def decide(state: GameState, seat: Seat | None, command: Command) -> tuple[Event
 
 
 def decide_and_apply(state: GameState, seat: Seat | None, command: Command) -> list[Event]:
-    """The same on a state that the caller owns: each event is applied to it as it is decided.
+    """Decide on a state that the caller owns: each event is applied to it as it is decided.
 
     Raises CommandRefusedError before the first event, and then leaves the state as it was."""
     return _apply_all(state, decide_events(state, seat, command))
@@ -145,8 +145,8 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
 def decide_without_move(
     state: GameState, seat: Seat | None, command: Command, choice: Choice | None
 ) -> EventStream:
-    """The same for a command that isn't the answer to the seat's pending choice: a system command, or a seat that
-    leaves. Refuses any other, and says why."""
+    """Decide a command that isn't the answer to the seat's pending choice: a system command, or a seat that leaves.
+    Refuses any other, and says why."""
     if decide_system_command := SYSTEM_COMMANDS.get(type(command)):
         require(seat is None, "TOKEN-1", "a seat sends no command of the server's")
         return decide_system_command(state, seat, command)

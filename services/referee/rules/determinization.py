@@ -56,7 +56,7 @@ class ShuffleFunction(Protocol):
 
 
 class ViewerKnowledge:
-    """What one viewer (None: a spectator) knows of hidden cards after the events that were applied."""
+    """The hidden cards that one viewer (None: a spectator) knows after the events that were applied."""
 
     __slots__ = ("decks", "hands", "located_tickets", "removed_cards", "viewer")
 
@@ -89,7 +89,7 @@ class ViewerKnowledge:
 
 
 def collect_knowledge(viewer: Seat | None, events: Iterable[Event]) -> ViewerKnowledge:
-    """What the viewer knows after all these events of a game, from its first one on."""
+    """Collect a viewer's knowledge from all events of a game, the first included."""
     knowledge = ViewerKnowledge(viewer)
     for event in events:
         knowledge.apply(event)
@@ -212,7 +212,7 @@ def _card_drawn(knowledge: ViewerKnowledge, event: CardDrawn | MarketCardTaken) 
 
 
 def _cards_paid(knowledge: ViewerKnowledge, event: RouteClaimed | StationBuilt) -> None:
-    """Of equal cards the known ones are paid first: it makes no difference which of them were seen."""
+    """Pay the known ones of equal cards first: it makes no difference which of them were seen."""
     knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(event.cards)
 
 
@@ -238,7 +238,7 @@ def _tickets_stacked(knowledge: ViewerKnowledge, event: TicketsShuffled | Ticket
 
 
 def _tickets_offered(knowledge: ViewerKnowledge, event: TicketsOffered) -> None:
-    """What the viewer knew of the top cards has no known place once they are offered to another seat."""
+    """Forget the places of top tickets that the viewer knew, once they are offered to another seat."""
     removed_tickets = [knowledge.decks[deck].pop() for deck in event.decks]
     knowledge.located_tickets.difference_update(filter(None, removed_tickets))
     knowledge.located_tickets.update(filter(None, event.tickets))

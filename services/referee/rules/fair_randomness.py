@@ -88,7 +88,7 @@ def card_leaf(salt: bytes, name: str) -> bytes:
 
 @lru_cache(maxsize=64)  # needed at the shuffle, and again when the entry is sealed
 def card_leaves(salt_key: bytes, epoch: int, names: Sequence[str]) -> bytes:
-    """The leaves of a pile's cards from the top, joined. The same as `card_salt` and `card_leaf`, inlined:
+    """The leaves of a pile's cards from the top, joined. Equals `card_salt` and `card_leaf`, inlined:
     a game's shuffles have some 300 leaves, and a call costs as much as a hash. To copy a hash that has begun
     costs less than to begin one."""
     begun_salt = sha256(SALT_LABEL + salt_key + epoch.to_bytes(8, "big"))

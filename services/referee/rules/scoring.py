@@ -59,7 +59,7 @@ def seat_score(state: GameState, seat: int) -> SeatScore:
 
 
 def with_bonuses(state: GameState, score: SeatScore, longest: int, most: int) -> SeatScore:
-    """The same with the bonuses for the longest route (`longest` spaces) and for the most tickets made
+    """Add to the scores the bonuses for the longest route (`longest` spaces) and for the most tickets made
     (`most`). A length or a number of 0 earns nobody a bonus (SCORE-3, SCORE-4)."""
     bonus = state.rule_options.longest_bonus if score.longest == longest > 0 else 0
     tickets = state.rule_options.most_tickets_bonus if len(score.made) == most > 0 else 0
@@ -89,7 +89,7 @@ def route_ends(route: Route, countries: frozenset[str]) -> tuple[str, str]:
 
 
 def choose_loans(state: GameState, seat: int, tickets: Sequence[Ticket]) -> tuple[Loan | None, ...]:
-    """What each of the seat's stations borrows, so that its tickets score the most (STATION-3)."""
+    """Choose what each of the seat's stations borrows, so that its tickets score the most (STATION-3)."""
     seat_state = state.seats[seat]
     if not seat_state.stations:
         return ()

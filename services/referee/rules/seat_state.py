@@ -88,12 +88,12 @@ class SeatState:
 
     @property
     def cards(self) -> int:
-        """How many cards the seat holds."""
+        """The number of cards that the seat holds."""
         return sum(self.hand.values())
 
     @property
     def running_score(self) -> int:
-        """What the seat has scored so far: for routes, where they score at once, and for merchandise."""
+        """The points that the seat has so far: for routes, where they score at once, and for merchandise."""
         return self.points + self.merchandise
 
     def copy(self) -> SeatState:

@@ -58,7 +58,7 @@ def split_by_visibility(events: Sequence[Event]) -> VisibilitySplit:
 
 
 class Redactor(NamedTuple):
-    """What an event's declaration comes to."""
+    """The functions that follow from an event's declared visibility."""
 
     owner_of: Callable[[Event], Seat | None]
     redact_row: Callable[[Event, Row], Row | None]  # the row itself where nothing is hidden

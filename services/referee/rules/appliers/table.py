@@ -1,4 +1,4 @@
-"""Where appliers are registered: one function for each event."""
+"""The table of appliers: one function for each event."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def shuffle_discards_under(state: GameState) -> EventStream:
 
 
 def shuffle_all_together(state: GameState) -> EventStream:
-    """What is left of the deck and the discards are shuffled together."""
+    """The rest of the deck and the discards are shuffled together."""
     cards = Counter(state.discards)
     cards.update(state.deck)
     order = state.ruleset.randomness.shuffle(state, in_canonical_order(cards.items()))

@@ -22,12 +22,12 @@ WILD_CARDS_WITH_PLUS_FOUR: Final = (LOCOMOTIVE, PLUS_FOUR)  # in rules with "+4"
 
 
 def require_one_colour(cards: Cards, route: Route, rule_options: RuleOptions) -> None:
-    """As many cards as spaces, all but locomotives of one colour that suits the route (ROUTE-2)."""
+    """Require as many cards as spaces, all but locomotives of one colour that suits the route (ROUTE-2)."""
     require_route_colour(cards, route, WILD_CARDS, rule_options)
 
 
 def require_one_colour_with_plus_four(cards: Cards, route: Route, rule_options: RuleOptions) -> None:
-    """The same where "+4" locomotives are wild too."""
+    """Require one colour, with locomotives and "+4" locomotives wild (ROUTE-2, ROUTE-7)."""
     require_route_colour(cards, route, WILD_CARDS_WITH_PLUS_FOUR, rule_options)
 
 
@@ -82,7 +82,7 @@ def format_cards(cards: Cards) -> str:
 
 
 def describe_cost(route: Route, rule_options: RuleOptions) -> str:
-    """What a route costs, in words."""
+    """Say in words how a route is paid for."""
     colour = "one colour" if route.color == GRAY else route.color
     wild = ", locomotives wild" if rule_options.cards.get(LOCOMOTIVE) else ""
     return f"it takes {route.length} of {colour}{wild}"
@@ -176,7 +176,7 @@ def _wild_way(length: int) -> ClaimsByRoute:
 def one_colour_with_plus_four_payable(
     hand: Hand, open_routes: OpenRoutes, cars: int, rule_options: RuleOptions
 ) -> PayableRoutes:
-    """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
+    """The payable routes where "+4" locomotives are wild on long ones (ROUTE-7)."""
     locomotives, plus_fours = hand[LOCOMOTIVE], hand.get(PLUS_FOUR, 0)
     held_colours = {colour: held for colour in COLORS if (held := hand[colour]) > 0}
     most_held = max(held_colours.values(), default=0)

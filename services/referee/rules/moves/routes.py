@@ -33,7 +33,7 @@ def claim_offers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
 
 
 def claim_offers_with_passengers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
-    """The same claims, and each again with a passenger in either city that can take one (PASSENGER-1)."""
+    """Every claim, and each again with a passenger in either city that can take one (PASSENGER-1)."""
     claims = claim_offers(state, seat)
     return [*claims, *placement_offers(state, seat, claims)]
 

@@ -56,7 +56,7 @@ def build_station(state: GameState, seat: Seat, command: BuildStation) -> EventS
 
 
 def next_station_cost(state: GameState, seat_state: SeatState) -> int | None:
-    """How many cards the seat's next station costs; None if it has built all."""
+    """Count the cards that the seat's next station costs; None if it has built all."""
     costs, built_count = state.rule_options.station_costs, len(seat_state.stations)
     return costs[built_count] if built_count < len(costs) else None
 

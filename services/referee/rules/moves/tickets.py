@@ -75,7 +75,7 @@ def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
 
 
 def tickets_left(state: GameState) -> dict[str, int]:
-    """How many tickets each deck still has of those that are drawn in a mix."""
+    """Count by deck the tickets that are left of those drawn in a mix."""
     return {deck: len(state.ticket_decks[deck]) for deck in state.rule_options.draw_tickets}
 
 
@@ -118,7 +118,7 @@ def keep_offers(state: GameState, seat: Seat) -> Sequence[KeepTickets]:
 
 
 def max_tickets_kept(state: GameState, seat: Seat) -> int:
-    """How many of the offered tickets the seat may keep at most."""
+    """The most of the offered tickets that the seat may keep."""
     offered, limit = len(state.seats[seat].offer), state.rule_options.start_keep_most
     return offered if state.turn is not None or limit is None else min(limit, offered)
 
@@ -145,13 +145,13 @@ def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStr
 
 
 def return_tickets(state: GameState, seat: Seat) -> EventStream:
-    """What the seat didn't keep goes back: at the start as `start_return` says, later to the bottom."""
+    """The seat gives back the tickets that it didn't keep: at the start as `start_return` says, later to the bottom."""
     is_setup = state.turn is None
     return return_tickets_to(state, seat, state.rule_options.start_return if is_setup else "bottom")
 
 
 def return_tickets_to(state: GameState, seat: Seat, destination: TicketDestination) -> EventStream:
-    """What the seat was offered and didn't keep goes to the bottom or the top of its decks, out of the game, or
+    """The offered tickets that the seat didn't keep go to the bottom or the top of its decks, out of the game, or
     into its decks before they are shuffled."""
     returned: dict[str, list[str]] = {}
     for ticket in state.seats[seat].offer:

@@ -34,7 +34,7 @@ def begin_tunnel(state: GameState, seat: Seat, route: Route, cards: Cards) -> Ev
 
 
 def extra_cost(cards: Cards, revealed: Sequence[str]) -> int:
-    """How many more cards are asked for: one for each turned-up card of the played colour, and one for
+    """Count the extra cards of a tunnel: one for each turned-up card of the played colour, and one for
     each locomotive. If only locomotives were played, only locomotives count (TUNNEL-2)."""
     return sum(card in cards or card == LOCOMOTIVE for card in revealed)
 

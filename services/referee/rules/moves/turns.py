@@ -39,7 +39,7 @@ def end_turn(state: GameState, seat: Seat) -> EventStream:
 
 
 def end_eventful_turn(state: GameState, seat: Seat, *, is_last_round_due: bool) -> EventStream:
-    """What happens between two turns where that is more than nothing."""
+    """End a turn after which something happens: a market to fill, a tunnel to clear, or the last round."""
     yield from clean_up_turn(state)
     if is_last_round_due:
         others_only = state.rule_options.last_turns == "others"

@@ -29,7 +29,7 @@ from services.referee.rules.shuffle import commit_to_seed
 
 
 class EventOrder:
-    """How far one game has come. Violations are returned as sentences, never raised."""
+    """The progress of one game through its legal order. Violations are returned as sentences, never raised."""
 
     __slots__ = ("free_seats", "game_ended", "seed_commitment", "seed_revealed", "started")
 

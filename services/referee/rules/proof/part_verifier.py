@@ -1,4 +1,4 @@
-"""What one seat can check of the parts that only it is shown, beside entries that are verified as all see them.
+"""The check of one seat's private parts, beside entries that are verified as all see them.
 
 Its part has to be the one that the entry commits to, to hold all that is hidden from the others only and nothing else,
 to agree with what all see, and its cards are those of their slots (docs/proof.md).
@@ -31,7 +31,7 @@ SEAT_SECRET_BYTES: Final = 32
 
 
 class SeatEntry(NamedTuple):
-    """What a seat is shown of an entry: the command of its own that the entry decides, and the events."""
+    """An entry as one seat is shown it: the command of its own that it decides, and the events."""
 
     answers: CommandId | None
     events: tuple[Event, ...]
@@ -129,8 +129,8 @@ class PartVerifier:
 
 
 def _require_agreement(entry: VerifiedEntry, own_events: dict[int, Event]) -> None:
-    """What the seat is shown alone is what all are shown, with more of it to be seen. So nothing in it can break
-    the order of events either."""
+    """Require that the seat's own events are those that all are shown, with more of them to be seen. So nothing in
+    them can break the order of events either."""
     for index, event in own_events.items():
         public = entry.rows[index]
         if redact_for(None, event) != (public and row_to_event(public)):

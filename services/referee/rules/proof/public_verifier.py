@@ -24,7 +24,7 @@ from services.referee.rules.views import REDACTORS
 
 
 class VerificationFailedError(LedgerlineError):
-    """What the server shows contradicts what it committed to."""
+    """The server showed something else than it committed to."""
 
     def __init__(self, sequence: int, reason: str) -> None:
         super().__init__(f"entry {sequence}: {reason}")

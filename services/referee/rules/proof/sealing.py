@@ -31,7 +31,7 @@ derive_salt_key: Final = lru_cache(maxsize=4_096)(hash_chain.derive_salt_key)
 
 
 class ChainState(NamedTuple):
-    """What the next entry of a log depends on, besides the game state."""
+    """The end of a log, on which its next entry depends besides the game state."""
 
     sequence: int  # of its last entry
     head: bytes  # after that

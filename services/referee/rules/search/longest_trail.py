@@ -70,7 +70,7 @@ def _arms_as_routes(arms: dict[str, tuple[int, int]]) -> Iterator[Edge]:
 
 
 class _Search:
-    """Which routes to leave out. Sets of routes and of cities are bit masks, the shortest route the lowest
+    """The search for the routes to leave out. Sets of routes and of cities are bit masks, the shortest route the lowest
     bit. After MAX_GUESSES it gives up: `best` is then the longest trail found, or the known one."""
 
     def __init__(self, edges: list[Edge], best_known: int) -> None:
@@ -122,7 +122,7 @@ class _Search:
             kept |= 1 << number  # what follows is without another one
 
     def _search_without(self, number: int, routes: int, spaces: int, kept: int, ends: int) -> None:
-        """The same without one route; where that disconnects the rest, on either side."""
+        """Search on without one route; if that disconnects the rest, on either side."""
         routes ^= 1 << number
         part = self._component(self.routes_at[self.ends[number][0]] & routes, routes)
         if part == routes:

@@ -81,7 +81,7 @@ def best_loans(
     tickets: Sequence[tuple[str, str, int]],
     countries: frozenset[str] = frozenset(),
 ) -> tuple[Loan | None, ...]:
-    """What each station lends, or None, so that the tickets made score the most.
+    """Find what each station lends, or None, so that the tickets made score the most.
 
     A ticket (city, city, points) is made if own and lent routes join its cities. Of combinations with the
     same score the one with the fewest loans is returned, then the first in the order of the stations and

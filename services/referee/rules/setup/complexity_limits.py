@@ -84,7 +84,7 @@ def _require_at_most(option: str, counted: str, count: int, limit: int) -> None:
 
 
 def _max_routes_owned(routes: Iterable[Route], cars: int) -> int:
-    """How many routes one seat can own: the shortest ones, while its cars last."""
+    """Count the routes that one seat can own: the shortest ones, while its cars last."""
     owned = 0
     for length in sorted(route.length for route in routes):
         cars -= length
@@ -95,7 +95,7 @@ def _max_routes_owned(routes: Iterable[Route], cars: int) -> int:
 
 
 def _count_payments(rule_options: RuleOptions, routes: Iterable[Route]) -> int:
-    """How many ways to pay there are for a hand that has every card, over all routes."""
+    """Count the ways to pay for a hand that has every card, over all routes."""
     colour_count = sum(card in COLORS for card in rule_options.cards)
     ways = 0
     for route in routes:

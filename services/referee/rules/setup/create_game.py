@@ -43,7 +43,7 @@ AGE_SIGNS: Final = {"age": -1, "youngest": 1}  # by `order`: of the ages by whic
 
 
 class NewGameContext(NamedTuple):
-    """What a new game gets from the server, not from the command that creates it."""
+    """All that the server, not the command, gives a new game."""
 
     game: str
     opened_at_ms: int  # by the game clock
@@ -114,7 +114,7 @@ def seats_at_creation(game: str, seed: str, command: CreateGame) -> EventStream:
 
 
 def access_of(command: CreateGame) -> Access:
-    """Who may watch the game that a command creates: everybody, unless it says otherwise."""
+    """Read the access of the game that a command creates: public, unless it says otherwise."""
     return Access(
         command.visibility or "public",
         command.spectator_delay or 0,
@@ -186,7 +186,7 @@ def validated_board(
 
 @lru_cache(maxsize=256)
 def default_validated_board(ruleset: Ruleset, board: Board, seats: int) -> Board:
-    """The same with the ruleset's own options, cached: most games are played with these."""
+    """Validate a board with the ruleset's own options, cached: most games are played with these."""
     return validated_board(ruleset, ruleset.rule_options, board, seats, starts_with_deal=True)
 
 

@@ -114,8 +114,8 @@ def return_hand_and_offer(state: GameState, seat: Seat) -> EventStream:
 
 
 def continue_after_seat_choice(state: GameState) -> EventStream:
-    """What a seat gave back is shuffled in before the next seat is offered tickets (SETUP-4). Where it gave
-    nothing back, as it was removed, the tickets stay in their order (CONDUCT-2)."""
+    """Tickets that a seat gave back are shuffled in before the next seat is offered some (SETUP-4). If it gave
+    nothing back, since it was removed, the tickets stay in their order (CONDUCT-2)."""
     if state.pending_choices:
         return
     if any(seat_state.offer for seat_state in state.seats):

@@ -58,7 +58,7 @@ def set_up_position(
 
 
 def _route_scores(board: Board, rule_options: RuleOptions, seats: int, position: Position) -> list[int]:
-    """What each seat scored for its routes; 0 where routes score only at the end."""
+    """The points of each seat for its routes; 0 where routes score only at the end."""
     scored = [0] * seats
     for route_id, seat in (position.routes or {}).items():
         scored[seat] += points_for_route(rule_options, board.routes[route_id])

@@ -18,7 +18,7 @@ from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS, TUNNEL, C
 def require_turn_state(
     ruleset: Ruleset, rule_options: RuleOptions, board: Board, seats: int, position: Position
 ) -> None:
-    """What the position says of its turns is possible. Raises CommandRefusedError (GAME-6), naming the wrong entry."""
+    """Require that the turns of the position are possible. Raises CommandRefusedError (GAME-6), naming the wrong entry."""
     if not position.has_turn_state():
         return
     _require(position.turn is not None, "turn", "somebody's turn has begun where it says more of turns")
@@ -42,7 +42,7 @@ def require_turn_state(
 
 
 def pending_choice(position: Position) -> Choice:
-    """What the game waits for."""
+    """Find the choice that the game waits for."""
     if position.second_card:
         return SECOND_CARD
     if position.offer is not None:
@@ -80,7 +80,7 @@ def turn_state_events(
 
 
 def passengers_left(rule_options: RuleOptions, seats: int, position: Position) -> list[int]:
-    """How many passengers each seat has still to place: as given, else all that aren't on the board."""
+    """Count by seat the passengers still to be placed: as given, else all that aren't on the board."""
     given = position.passengers_left or ()
     placed = [*(position.passengers or {}).values()] if rule_options.passengers else []
     return [

@@ -97,7 +97,7 @@ def require_routes(ruleset: Ruleset, rule_options: RuleOptions, board: Board) ->
 
 
 def require_offers(rule_options: RuleOptions) -> None:
-    """What must be kept is offered, and every draw keeps a ticket, so that draws come to an end."""
+    """Require that what must be kept is offered, and every draw keeps a ticket, so that draws come to an end."""
     start_offered = require_offer(
         "start", rule_options.start_named or sum(rule_options.start_tickets.values()), rule_options.start_keep
     )
