@@ -24,21 +24,16 @@ from services.gateway.health.health_watch import HealthWatch
 from services.gateway.models import openapi
 from services.gateway.models.openapi import declare_document
 from services.gateway.routes import (
-    api_descriptions,
     disputes,
-    forks,
+    further_games,
     games,
     health,
     pages,
     play,
-    play_offs,
     replays,
     rule_pages,
-    seat_changes,
-    suggestions,
     tables,
     webhooks,
-    withdrawals,
 )
 from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
@@ -52,13 +47,9 @@ log = get_logger("gateway")
 API: Final = (
     tables,
     replays,
-    suggestions,
     webhooks,
     games,
-    seat_changes,
-    withdrawals,
-    forks,
-    play_offs,
+    further_games,
     play,
     disputes,
 )  # under /v1
@@ -100,7 +91,6 @@ def create_app(
     install_error_handlers(app)
     for router in (
         pages.router,
-        api_descriptions.router,
         health.router,
         rule_pages.router,
         _version_1(),

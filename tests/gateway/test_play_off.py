@@ -17,7 +17,8 @@ from services.gateway.following.hub import Hub
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import GatewayService
 from services.gateway.models.response_models import PlayOffSeat
-from services.gateway.routes.play_offs import take_seat
+from services.gateway.routes.dependencies import GameRequest
+from services.gateway.routes.further_games import take_seat
 from services.gateway.web.problem_details import problem_of
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
@@ -162,7 +163,7 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
             shared, Hub(shared), TokenKeys(b"k" * 32), ClientLimits(RateLimiter(100, 100, lambda: 0.0), 0.05)
         )
         try:
-            return await take_seat(service, game, minted(b"k" * 32, game, 0), "somewhere")
+            return await take_seat(GameRequest(service, game, minted(b"k" * 32, game, 0), "somewhere"))
         finally:
             await shared.close()
 

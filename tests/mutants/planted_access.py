@@ -54,11 +54,11 @@ ACCESS_MUTANTS: Final = (
         "is_void = invitation.times_freed < freed.get(invitation.seat, 0)", "is_void = False", FREED_OVER_HTTP,
     ),
     Mutant(
-        "the webhook of who sat there stays", "security", "services/gateway/routes/seat_changes.py",
+        "the webhook of who sat there stays", "security", "services/gateway/routes/games.py",
         "    await service.ledger.webhooks().remove(game, seat)\n", "", FREED_OVER_HTTP,
     ),
     Mutant(
-        "a seat frees another", "security", "services/gateway/routes/host_commands.py",
+        "a seat frees another", "security", "services/gateway/routes/games.py",
         "if holder.seat is not None:", "if False:", FREED_OVER_HTTP,
     ),
     Mutant(
@@ -158,7 +158,7 @@ ACCESS_MUTANTS: Final = (
         "", PRIVATE,
     ),
     Mutant(
-        "a creator who asks from elsewhere has no quota", "P9", "services/gateway/routes/forks.py",
+        "a creator who asks from elsewhere has no quota", "P9", "services/gateway/routes/further_games.py",
         "    elif bearer:\n", "    elif False:\n", QUOTAS,
     ),
     Mutant(

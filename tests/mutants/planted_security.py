@@ -53,7 +53,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a seat reads another's dispute", "security", "services/gateway/routes/disputes.py",
-        "if (name.game, name.seat) == (game, seat) else None", "if name.game == game else None", TOKEN_MATRIX,
+        "is_own = (name.game, name.seat) == (asked.game, seat)", "is_own = name.game == asked.game", TOKEN_MATRIX,
     ),
     Mutant(
         "a command is of the seat that it names", "security", "services/gateway/games/service.py",
@@ -118,7 +118,7 @@ SECURITY_MUTANTS: Final = (
         "    if has_own_board(body):\n", "    if False:\n", OWN_BOARDS,
     ),
     Mutant(
-        "a fork brings back a board that only the operator may use", "security", "services/gateway/routes/forks.py",
+        "a fork brings back a board that only the operator may use", "security", "services/gateway/routes/further_games.py",
         "    if (await service.creations.find(game)).has_own_board:\n", "    if False:\n", OWN_BOARDS,
     ),
     Mutant(

@@ -73,7 +73,7 @@ class Follower:
         an engine that took over may have another in its place."""
         after = max(0, self.after - 1)
         try:
-            if self.after > await gateway.require_game(self.game):
+            if self.after > await gateway.views.require_game(self.game):
                 self.start_over()
             else:
                 await self._listen(gateway, after)

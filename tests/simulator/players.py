@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas.commands import ClaimRoute, Command, Leave, write_command
 from schemas.entries import ViewEntry
 from services.gateway.games.service import GatewayService
-from services.gateway.routes.play_offs import take_seat
+from services.gateway.routes.dependencies import GameRequest
+from services.gateway.routes.further_games import take_seat
 from services.gateway.web.problem_details import Problem
 from services.referee.rules import GameState, fold_events, legal
 from tests.rules.random_commands import command_pool
@@ -164,7 +165,9 @@ class Player:
 
     def join_play_off(self) -> Steps:
         """Take the seat in the play-off."""
-        moved = yield from self.me.retry(lambda gateway: take_seat(gateway, self.game, self.token, self.name))
+        moved = yield from self.me.retry(
+            lambda gateway: take_seat(GameRequest(gateway, self.game, self.token, self.name))
+        )
         if moved.reply is None:
             self.world.complain(f"{self.name} got no seat in the play-off: {describe(moved.problem)}")
             yield NEVER

@@ -36,7 +36,7 @@ from services.gateway.games.command_tracking import (
 )
 from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
-from services.gateway.games.game_views import GameLocation, GameViews
+from services.gateway.games.game_views import GameViews
 from services.gateway.games.invitations import Invitations, take_invitation
 from services.gateway.games.open_games import OPERATOR, Creator, OpenGames
 from services.gateway.models import response_models as responses
@@ -124,7 +124,7 @@ class GatewayService:
         self, game: str, body: Mapping[str, object], id_: str | None, client: str, ack_request: AckRequest
     ) -> responses.SeatJoined:
         """Take a seat. The same id again gives the same seat and token, until the game is over."""
-        if (await self.locate_game(game, client)).archived:
+        if (await self.views.locate(game, client)).archived:
             raise GameOverError(id_)
         invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
@@ -148,7 +148,7 @@ class GatewayService:
         self, game: str, bearer: str | None, id_: str | None, client: str, ack_request: AckRequest
     ) -> responses.GameStarted:
         """Shuffle and deal; the host and every seat may ask for it."""
-        await self.locate_game(game, client)
+        await self.views.locate(game, client)
         holder = await self.authorization.require_holder(game, bearer)
         id_ = read_system_command_id(id_)
         self.rate_limiter.require((game, holder.seat))
@@ -159,7 +159,7 @@ class GatewayService:
 
     async def withdraw_token(self, game: str, bearer: str | None, client: str) -> responses.TokenIssued:
         """Make all tokens void that the token's holder was given until now, and give it a new one."""
-        await self.locate_game(game, client)
+        await self.views.locate(game, client)
         token = await self.authorization.require_token(game, bearer)
         seat = token.holder.seat
         self.rate_limiter.require((game, seat))
@@ -170,20 +170,6 @@ class GatewayService:
         """The latest games. It reads every partition, so it costs as much as many commands."""
         self.rate_limiter.require(("games", client), LIST_COST)
         return await self.ledger.games(limit)
-
-    async def read_page(
-        self, game: str, bearer: str | None, after: int, limit: int, client: str
-    ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
-        """As of `GameViews`."""
-        return await self.views.read_page(game, bearer, after, limit, client)
-
-    async def require_game(self, game: str) -> int:
-        """As of `GameViews`."""
-        return await self.views.require_game(game)
-
-    async def locate_game(self, game: str, client: str) -> GameLocation:
-        """As `GameViews.locate`."""
-        return await self.views.locate(game, client)
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
         """Raise GameOverError where the game is over: tokens are issued no more."""

@@ -5,12 +5,13 @@ Dependencies are coroutines: FastAPI runs any other on a thread, which costs mor
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from fastapi import Depends, Header, Path, Query, Request, Security
 from fastapi.requests import HTTPConnection
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from schemas.field_types import Seat
 from services.gateway.games.command_tracking import MAX_WAIT_MS, AckRequest
 from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
@@ -59,6 +60,22 @@ async def _operator_key(
     return credentials.credentials if credentials else None
 
 
+class GameRequest(NamedTuple):
+    """A request about a game: who answers it, the game's id, the token that was sent, and the sender's address."""
+
+    service: GatewayService
+    game: str
+    bearer: str | None
+    client: str
+
+    async def require_seat(self) -> Seat:
+        """The seat that the token names; the request counts as the seat's. Raises TokenError, NotYoursError, or
+        RateExceededError."""
+        seat = await self.service.authorization.require_seat(self.game, self.bearer)
+        self.service.rate_limiter.require((self.game, seat))
+        return seat
+
+
 ServiceParam = Annotated[GatewayService, Depends(_service)]
 
 
@@ -77,6 +94,15 @@ BearerToken = Annotated[str | None, Depends(_bearer_token)]
 ClientAddress = Annotated[str, Depends(_client_address)]
 GameIdParam = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
 OperatorKey = Annotated[str | None, Depends(_operator_key)]
+
+
+async def _game_request(
+    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> GameRequest:
+    return GameRequest(service, game, bearer, client)
+
+
+GameParam = Annotated[GameRequest, Depends(_game_request)]
 IdempotencyKey = Annotated[
     str | None,
     Header(

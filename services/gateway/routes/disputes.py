@@ -24,15 +24,12 @@ from schemas.disputes import (
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
 from services.gateway.errors import NotFoundError, RefusedError, TooManyError
-from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
 from services.gateway.models.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
 from services.gateway.routes.dependencies import (
-    BearerToken,
-    ClientAddress,
-    GameIdParam,
+    GameParam,
+    GameRequest,
     IdempotencyKey,
-    ServiceParam,
     read_body,
 )
 from services.ledger.stores.dispute_queries import RaiseOutcome, dispute_json
@@ -50,22 +47,25 @@ router = APIRouter(tags=["disputes"])
     openapi_extra=openapi.DISPUTE_BODY,
 )
 async def dispute(
-    service: ServiceParam,
+    asked: GameParam,
     request: Request,
     response: Response,
-    game: GameIdParam,
-    bearer: BearerToken,
-    client: ClientAddress,
     idempotency_key: IdempotencyKey = None,
 ) -> DisputeRaised:
-    raised = await raise_dispute(service, game, await read_body(request), bearer, idempotency_key, client)
+    raised = await raise_dispute(asked, await read_body(request), idempotency_key)
     response.headers["Location"] = raised.address
     return raised
 
 
 @router.get("/games/{game}/disputes", summary="What your seat disputes in a game")
-async def disputes(service: ServiceParam, game: GameIdParam, bearer: BearerToken) -> DisputeList:
-    return await list_disputes(service, game, bearer)
+async def disputes(asked: GameParam) -> DisputeList:
+    seat = await asked.require_seat()
+    listed = []
+    for record in await asked.service.ledger.disputes().list_raised_by(asked.game, seat):
+        fields = dispute_json(record)
+        del fields["answer"]
+        listed.append(ListedDispute(**fields, address=_dispute_path(record.name)))
+    return DisputeList(game=asked.game, disputes=listed)
 
 
 @router.get(
@@ -73,23 +73,26 @@ async def disputes(service: ServiceParam, game: GameIdParam, bearer: BearerToken
     name="one",  # OpenAPI's operationId is made of it
     summary="What came of a dispute",
 )
-async def find_dispute(
-    service: ServiceParam, game: GameIdParam, dispute: str, bearer: BearerToken
-) -> Dispute:
-    return await read_dispute(service, game, dispute, bearer)
+async def find_dispute(asked: GameParam, dispute: str) -> Dispute:
+    seat = await asked.require_seat()
+    try:
+        name = parse_dispute_id(dispute)
+    except InvalidInputError:
+        name = DisputeId("", None, "")
+    is_own = (name.game, name.seat) == (asked.game, seat)
+    record = await asked.service.ledger.disputes().find(name) if is_own else None
+    if record is None:
+        raise NotFoundError("DISPUTE-1", "this seat has raised no such dispute")
+    return Dispute(**dispute_json(record))
 
 
 async def raise_dispute(
-    service: GatewayService,
-    game: str,
-    body: Mapping[str, object],
-    bearer: str | None,
-    idempotency_key: str | None,
-    client: str,
+    asked: GameRequest, body: Mapping[str, object], idempotency_key: str | None
 ) -> DisputeRaised:
     """Store a dispute. The same id again gives the same dispute, whatever its state is.
 
     Raises InvalidInputError, RefusedError or TooManyError: the seat or the server has too many."""
+    service, game, bearer, client = asked
     seat = await service.authorization.require_seat(game, bearer)
     dispute = DISPUTE_SCHEMA.read(dict(body))
     name = derive_dispute_id(
@@ -98,7 +101,7 @@ async def raise_dispute(
         secrets.token_hex(12) if idempotency_key is None else _IDEMPOTENCY_KEY.read(idempotency_key),
     )
     service.rate_limiter.require((game, seat))
-    length, _ = await service.locate_game(game, client)
+    length, _ = await service.views.locate(game, client)
     if dispute.number > length:
         raise InvalidInputError(
             "number", f"game {game} has {length} entries, so there is no entry {dispute.number}"
@@ -115,32 +118,6 @@ async def raise_dispute(
             detail = "so many disputes wait for their answer that no more are taken in"
             raise TooManyError("BUSY-1", detail, RETRY_AFTER_S)
     return DisputeRaised(dispute=name.id, game=game, number=dispute.number, address=_dispute_path(name))
-
-
-async def list_disputes(service: GatewayService, game: str, bearer: str | None) -> DisputeList:
-    """A seat's disputes of a game, the latest first, without the answers."""
-    seat = await service.authorization.require_seat(game, bearer)
-    service.rate_limiter.require((game, seat))
-    listed = []
-    for record in await service.ledger.disputes().list_raised_by(game, seat):
-        fields = dispute_json(record)
-        del fields["answer"]
-        listed.append(ListedDispute(**fields, address=_dispute_path(record.name)))
-    return DisputeList(game=game, disputes=listed)
-
-
-async def read_dispute(service: GatewayService, game: str, id_: str, bearer: str | None) -> Dispute:
-    """A seat's own dispute with its answer. Raises NotFoundError: another seat's is not found either."""
-    seat = await service.authorization.require_seat(game, bearer)
-    service.rate_limiter.require((game, seat))
-    try:
-        name = parse_dispute_id(id_)
-    except InvalidInputError:
-        name = DisputeId("", None, "")
-    record = await service.ledger.disputes().find(name) if (name.game, name.seat) == (game, seat) else None
-    if record is None:
-        raise NotFoundError("DISPUTE-1", "this seat has raised no such dispute")
-    return Dispute(**dispute_json(record))
 
 
 def _dispute_path(name: DisputeId) -> str:

@@ -1,6 +1,7 @@
-"""The pages for people: the lobby at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files
-under `/assets`.
+"""Routes of the pages for people, and of what describes the API beside OpenAPI: the messages of the socket, and a page for
+models.
 
+The lobby is at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files under `/assets`.
 A page is the same for everybody: what it shows it asks the API for, with the tokens that the browser has. It may run
 only scripts of this server, and asks no other host for anything."""
 
@@ -18,10 +19,12 @@ from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
 from fastapi import APIRouter, HTTPException
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
+from schemas.socket_messages import describe_socket
 from services.runtime.html_templates import html_templates
 
 IMPORTED: Final = re.compile(r'^(?:import|export|\}) .*"(\.\.?/.+)";$', re.MULTILINE)
@@ -54,6 +57,26 @@ async def table(game: str) -> Response:
 @router.get("/audit/{game}", summary="A game's audit")
 async def audit(game: str) -> Response:
     return _page("audit/audit", "audit/audit")
+
+
+@router.get("/llms.txt", summary="The API for language models")
+async def llms_txt() -> Response:
+    return PlainTextResponse(_read_text("llms.txt"), media_type="text/markdown")
+
+
+@router.get("/asyncapi.json", summary="The messages of the WebSocket")
+async def asyncapi() -> Response:
+    return Response(_asyncapi_text(), media_type="application/json")
+
+
+@cache
+def _asyncapi_text() -> bytes:
+    return to_json(describe_socket())
+
+
+@cache
+def _read_text(name: str) -> str:
+    return resources.files("services.gateway").joinpath(name).read_text(encoding="utf-8")
 
 
 class Asset(NamedTuple):

@@ -10,14 +10,13 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from schemas.entries import ViewEntry, write_proof, write_view_entry
 from services.gateway.games.command_tracking import RETRY_HINT, AckRequest
-from services.gateway.games.service import GatewayService, hex_head
+from services.gateway.games.service import hex_head
 from services.gateway.models import openapi
 from services.gateway.models.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.routes.dependencies import (
     AckParam,
-    BearerToken,
-    ClientAddress,
-    GameIdParam,
+    GameParam,
+    GameRequest,
     IdempotencyKey,
     ServiceParam,
     read_body,
@@ -60,35 +59,26 @@ router = APIRouter(tags=["play"])
     responses=openapi.UNKNOWN_VERDICT_RESPONSE,
 )
 async def command(
-    service: ServiceParam,
+    asked: GameParam,
     request: Request,
-    game: GameIdParam,
-    bearer: BearerToken,
-    client: ClientAddress,
     ack_request: AckParam,
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
 ) -> CommandAccepted | Response:
     if prefer == "respond-async":
         ack_request = AckRequest(ACCEPTED, ack_request.wait_s)
-    return await send_command(service, game, request, bearer, client, ack_request, idempotency_key)
+    return await send_command(asked, request, ack_request, idempotency_key)
 
 
 async def send_command(
-    service: GatewayService,
-    game: str,
-    sent: Request | JsonBody,
-    bearer: str | None,
-    client: str,
-    ack_request: AckRequest,
-    id_: str | None,
+    asked: GameRequest, sent: Request | JsonBody, ack_request: AckRequest, id_: str | None
 ) -> CommandAccepted | Response:
     """The verdict on a seat's command, which stands in the request's body, or is given. Raises RequestError."""
-    archived = (await service.locate_game(game, client)).archived
-    seat = await service.authorization.require_seat(game, bearer)
-    service.rate_limiter.require((game, seat))
+    service = asked.service
+    archived = (await service.views.locate(asked.game, asked.client)).archived
+    seat = await asked.require_seat()
     body = await read_body(sent) if isinstance(sent, Request) else sent
-    envelope = service.build_envelope(game, seat, body, id_)
+    envelope = service.build_envelope(asked.game, seat, body, id_)
     progress = await (
         service.finished_games.read_progress(envelope) if archived else service.execute(envelope, ack_request)
     )
@@ -114,16 +104,14 @@ async def send_command(
     response_model_exclude_unset=True,
 )
 async def view(
-    service: ServiceParam,
-    game: GameIdParam,
-    bearer: BearerToken,
-    client: ClientAddress,
+    asked: GameParam,
     folds: LegalParam,
     after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
     most: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
     proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
 ) -> ViewPage:
-    viewer, entries, length = await service.read_page(game, bearer, after, most, client)
+    service, game, bearer, client = asked
+    viewer, entries, length = await service.views.read_page(game, bearer, after, most, client)
     last_sequence = entries[-1].number if entries else min(after, length)
     bodies = [_entry_body(entry, proofs) for entry in entries]
     if folds is not None:
@@ -149,10 +137,7 @@ async def view(
     responses=openapi.STREAM_RESPONSE,
 )
 async def stream(
-    service: ServiceParam,
-    game: GameIdParam,
-    bearer: BearerToken,
-    client: ClientAddress,
+    asked: GameParam,
     folds: LegalParam,
     after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
     head: Annotated[
@@ -160,22 +145,24 @@ async def stream(
     ] = "",
     proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
 ) -> StreamingResponse:
-    follow_request = FollowRequest(game, after, head, proofs, folds)
-    opening = await read_opening(service, follow_request, bearer, client)
-    lines = EntryLines(service, follow_request, opening).lines()
+    follow_request = FollowRequest(asked.game, after, head, proofs, folds)
+    opening = await read_opening(asked.service, follow_request, asked.bearer, asked.client)
+    lines = EntryLines(asked.service, follow_request, opening).lines()
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # no proxy keeps lines back
     return StreamingResponse(lines, headers=headers, media_type=MEDIA_TYPE)
+
+
+async def _follow_request(
+    game: str, folds: LegalParam, after: int = 0, head: str = "", proofs: bool = False
+) -> FollowRequest:
+    return FollowRequest(game, after, head, proofs, folds)
 
 
 @router.websocket("/games/{game}/play")
 async def play(
     service: ServiceParam,
     websocket: WebSocket,
-    game: str,
-    folds: LegalParam,
-    after: int = 0,
-    head: str = "",
-    proofs: bool = False,
+    follow_request: Annotated[FollowRequest, Depends(_follow_request)],
     authenticate: bool = False,
 ) -> None:
     """The WebSocket of a player or spectator: `websocket_session` has its messages."""
@@ -184,7 +171,6 @@ async def play(
     if origins is not None and origin is not None and origin not in origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
-    follow_request = FollowRequest(game, after, head, proofs, folds)
     await WebSocketSession(service, websocket, follow_request, token_follows=authenticate).run()
 
 

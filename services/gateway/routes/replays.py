@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from services.gateway.models import openapi
 from services.gateway.models.explanation_models import AuditReport
 from services.gateway.models.table_models import Replay, TableState
-from services.gateway.routes.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
+from services.gateway.routes.dependencies import GameParam
 from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
 
 FILE_MEDIA_TYPE: Final = "application/vnd.ledgerline.game"
@@ -25,9 +25,8 @@ router = APIRouter(tags=["replays"])
     summary="A game to be watched again: its moves in words",
     openapi_extra=openapi.TOKEN_IS_OPTIONAL,
 )
-async def replay(
-    folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress, as_: AsParam = None
-) -> Replay:
+async def replay(asked: GameParam, folds: FoldsParam, as_: AsParam = None) -> Replay:
+    _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
     table = await folds.read(game, viewer, client, lambda fold: fold.table(0))
     is_over = table.status == "over"
@@ -43,13 +42,12 @@ async def replay(
     openapi_extra=openapi.TOKEN_IS_OPTIONAL,
 )
 async def replayed_table(
+    asked: GameParam,
     folds: FoldsParam,
-    game: GameIdParam,
     number: Annotated[int, Path(ge=1, le=1_000_000_000, description="of the entry")],
-    bearer: BearerToken,
-    client: ClientAddress,
     as_: AsParam = None,
 ) -> TableState:
+    _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
     fold = await folds.at(game, viewer, client, number, "number")
     return await asyncio.to_thread(fold.table, number - 1)
@@ -63,12 +61,10 @@ async def replayed_table(
     response_model_exclude_unset=True,
 )
 async def audit(
-    service: ServiceParam,
-    game: GameIdParam,
-    bearer: BearerToken,
-    client: ClientAddress,
+    asked: GameParam,
     at: Annotated[int | None, Query(ge=1, le=1_000_000_000, description="the entry to explain")] = None,
 ) -> AuditReport:
+    service, game, bearer, client = asked
     await service.views.require_finished(game, bearer, client)
     return cast("AuditReport", await service.finished_games.audit(game, at))  # the model checks it
 
@@ -80,9 +76,8 @@ async def audit(
     response_class=Response,
     responses=FILE,
 )
-async def game_file(
-    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
-) -> Response:
+async def game_file(asked: GameParam) -> Response:
+    service, game, bearer, client = asked
     await service.views.require_finished(game, bearer, client)
     content = await service.finished_games.read_file(game)
     headers = {"Content-Disposition": f'attachment; filename="{game}.ledgerline"'}

@@ -1,10 +1,10 @@
-"""Routes of tables under /v1: games in detail, the state of a table, what a seat may do, boards, rulesets."""
+"""Routes of tables: games in detail, the state of a table, what a seat may or might do, boards, rulesets."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
@@ -19,17 +19,20 @@ from services.gateway.models.table_models import (
     GameStatus,
     LegalCommands,
     ListedGame,
+    Suggestions,
     TableState,
 )
-from services.gateway.routes.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
+from services.gateway.routes.dependencies import ClientAddress, GameParam, ServiceParam
 from services.gateway.tables.board_svg import board_svg
 from services.gateway.tables.clock_presets import PRESETS
+from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableFold
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
 
 MAX_LIST: Final = 200
+MAX_SEAT: Final = 7
 SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 AtParam = Annotated[
     int | None, Query(ge=1, le=1_000_000_000, description="the table after this entry, in place of now")
@@ -66,18 +69,42 @@ async def _table_folds(request: Request) -> TableFolds:
 FoldsParam = Annotated[TableFolds, Depends(_table_folds)]
 
 
-@router.get("/games", summary="The latest games, with details", response_model_exclude_unset=True)
-async def list_games(
-    service: ServiceParam,
-    folds: FoldsParam,
-    client: ClientAddress,
-    most: Annotated[int, Query(ge=1, le=MAX_LIST)] = 50,
+class WantedGames(NamedTuple):
+    """Which games are listed; None is any."""
+
+    status: GameStatus | None
+    ruleset: str | None
+    board: str | None
+    free: bool
+
+    def has(self, row: ListedGame) -> bool:
+        """Whether a game is one of them."""
+        return (
+            self.status in (None, row.status)
+            and self.ruleset in (None, row.ruleset)
+            and self.board in (None, row.board)
+            and bool(row.free or not self.free)
+        )
+
+
+async def _wanted_games(
     status: Annotated[
         GameStatus | None, Query(description="only those that wait, are played, or are over")
     ] = None,
     ruleset: Annotated[str | None, Query(max_length=40, description="only those by these rules")] = None,
     board: Annotated[str | None, Query(max_length=40, description="only those on this board")] = None,
     free: Annotated[bool, Query(description="only those with a free seat")] = False,
+) -> WantedGames:
+    return WantedGames(status, ruleset, board, free)
+
+
+@router.get("/games", summary="The latest games, with details", response_model_exclude_unset=True)
+async def list_games(
+    service: ServiceParam,
+    folds: FoldsParam,
+    client: ClientAddress,
+    wanted: Annotated[WantedGames, Depends(_wanted_games)],
+    most: Annotated[int, Query(ge=1, le=MAX_LIST)] = 50,
 ) -> GameListing:
     found, partitions = await service.list_games(most, client), service.ledger.partitions
     rows: list[ListedGame] = []
@@ -89,23 +116,15 @@ async def list_games(
             unread.add(partition_of(game, partitions))
         else:
             rows += [] if row is None else [row]
-    wanted = [
-        row
-        for row in rows
-        if status in (None, row.status)
-        and ruleset in (None, row.ruleset)
-        and board in (None, row.board)
-        and (row.free or not free)
-    ]
-    return GameListing(games=wanted, **missing_games(len(unread), partitions))
+    return GameListing(
+        games=[row for row in rows if wanted.has(row)], **missing_games(len(unread), partitions)
+    )
 
 
 @router.get("/games/{game}/state", summary="The table as you see it", openapi_extra=openapi.TOKEN_IS_OPTIONAL)
 async def state(
+    asked: GameParam,
     folds: FoldsParam,
-    game: GameIdParam,
-    bearer: BearerToken,
-    client: ClientAddress,
     at: AtParam = None,
     since: SinceParam = None,
     as_: AsParam = None,
@@ -115,6 +134,7 @@ async def state(
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
     if at is not None and with_legal:
         raise InvalidInputError("legal", "doesn't go with `at`: only now can a command be sent")
+    _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
 
     def answer(fold: TableFold) -> TableState:
@@ -132,10 +152,9 @@ async def state(
 
 
 @router.get("/games/{game}/legal", summary="What your seat may do now")
-async def legal(
-    service: ServiceParam, folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
-) -> LegalCommands:
-    await service.locate_game(game, client)
+async def legal(asked: GameParam, folds: FoldsParam) -> LegalCommands:
+    service, game, bearer, client = asked
+    await service.views.locate(game, client)
     seat = await service.authorization.require_seat(game, bearer)
     return await folds.read(game, seat, client, lambda fold: fold.legal())
 
@@ -143,9 +162,8 @@ async def legal(
 @router.get(
     "/games/{game}/board", summary="The board of a game, drawn", openapi_extra=openapi.TOKEN_IS_OPTIONAL
 )
-async def game_board(
-    folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
-) -> BoardDrawing:
+async def game_board(asked: GameParam, folds: FoldsParam) -> BoardDrawing:
+    _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client)
     return await folds.read(game, viewer, client, lambda fold: fold.board())
 
@@ -172,6 +190,30 @@ async def board_picture(folds: FoldsParam, board: str) -> Response:
 @router.get("/rulesets", summary="The rulesets, their options, and clocks by name")
 async def rulesets(folds: FoldsParam) -> RulesetList:
     return RulesetList(rulesets=folds.catalog.rulesets(), clocks=list(PRESETS.values()))
+
+
+@router.get(
+    "/games/{game}/suggestions",
+    summary="What your seat might do, and why",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+)
+async def suggestions(
+    asked: GameParam,
+    request: Request,
+    at: Annotated[
+        int | None, Query(ge=1, le=1_000_000_000, description="after this entry, in place of now")
+    ] = None,
+    seat: Annotated[
+        int | None,
+        Query(ge=0, le=MAX_SEAT, description="once the game is over, of this seat, in place of the token's"),
+    ] = None,
+) -> Suggestions:
+    """The candidates of the bot `searcher`, the best first, each with the points that it is expected to bring. While the
+    game is played, a seat asks for itself alone, and only where the table allows it (SUGGEST-1)."""
+    queue: SuggestionQueue | None = request.app.state.suggestions
+    if queue is None:
+        raise NotFoundError("GAME-1", "this server shows no tables")
+    return await queue.suggest(asked.game, asked.bearer, asked.client, at, seat)
 
 
 def _require_board(folds: TableFolds, name: str) -> BoardDrawing:

@@ -13,14 +13,11 @@ from fastapi import APIRouter, Request
 from schemas.field_types import Seat
 from schemas.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
 from services.gateway.errors import NotYoursError, UnknownGameError
-from services.gateway.games.service import GatewayService
 from services.gateway.models import openapi
 from services.gateway.models.response_models import WebhookSet, WebhookState
 from services.gateway.routes.dependencies import (
-    BearerToken,
-    ClientAddress,
-    GameIdParam,
-    ServiceParam,
+    GameParam,
+    GameRequest,
     read_body,
 )
 from services.runtime.webhook_urls import read_webhook_url
@@ -35,12 +32,11 @@ router = APIRouter(tags=["webhooks"])
     summary="Have a web address notified when your seat is to act",
     openapi_extra=openapi.WEBHOOK_BODY,
 )
-async def set_webhook(
-    service: ServiceParam, request: Request, game: GameIdParam, bearer: BearerToken
-) -> WebhookSet:
+async def set_webhook(asked: GameParam, request: Request) -> WebhookSet:
     """A seat has one webhook; a second one takes its place. It is notified of what the seat is asked for now, too."""
-    await service.require_game(game)
-    seat = await _require_seat(service, game, bearer)
+    service, game = asked.service, asked.game
+    await service.views.require_game(game)
+    seat = await asked.require_seat()
     if service.limits.webhook_policy.mode == "off":
         raise NotYoursError("this server notifies no web addresses (LEDGERLINE_WEBHOOKS=off)", "OPERATOR-1")
     wanted = WEBHOOK_SCHEMA.read(await read_body(request))
@@ -53,32 +49,22 @@ async def set_webhook(
 
 
 @router.get("/games/{game}/webhook", summary="Your seat's webhook, and whether it could be notified")
-async def webhook(
-    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
-) -> WebhookState:
-    await service.locate_game(game, client)
-    return await _state(service, game, await _require_seat(service, game, bearer))
+async def webhook(asked: GameParam) -> WebhookState:
+    await asked.service.views.locate(asked.game, asked.client)
+    return await _state(asked, await asked.require_seat())
 
 
 @router.delete("/games/{game}/webhook", summary="Remove your seat's webhook")
-async def remove_webhook(
-    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
-) -> WebhookState:
-    await service.locate_game(game, client)
-    seat = await _require_seat(service, game, bearer)
-    await service.ledger.webhooks().remove(game, seat)
-    return await _state(service, game, seat)
+async def remove_webhook(asked: GameParam) -> WebhookState:
+    await asked.service.views.locate(asked.game, asked.client)
+    seat = await asked.require_seat()
+    await asked.service.ledger.webhooks().remove(asked.game, seat)
+    return await _state(asked, seat)
 
 
-async def _require_seat(service: GatewayService, game: str, bearer: str | None) -> Seat:
-    """The seat that asks, whose rate counts. Raises RequestError."""
-    seat = await service.authorization.require_seat(game, bearer)
-    service.rate_limiter.require((game, seat))
-    return seat
-
-
-async def _state(service: GatewayService, game: str, seat: Seat) -> WebhookState:
-    stored = await service.ledger.webhooks().find(game, seat)
+async def _state(asked: GameRequest, seat: Seat) -> WebhookState:
+    game = asked.game
+    stored = await asked.service.ledger.webhooks().find(game, seat)
     if stored is None:
         return WebhookState(game=game, seat=seat, url=None, notified=None, failure=None)
     return WebhookState(

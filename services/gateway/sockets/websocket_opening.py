@@ -66,7 +66,7 @@ async def read_opening(
 
     Raises RequestError, CorruptDataError, or what the engine's client does."""
     game = request.game
-    archived = (await service.locate_game(game, client)).archived
+    archived = (await service.views.locate(game, client)).archived
     viewer = await service.views.resolve_viewer(game, bearer)
     if request.legal_folds is not None:
         await service.authorization.require_seat(game, bearer)

@@ -27,7 +27,7 @@ class SuggestionQueue:
         self, game: str, bearer: str | None, client: str, number: int | None, seat: int | None
     ) -> Suggestions:
         """What the seat (None: the token's) might do after this entry (None: now). Raises RequestError."""
-        location = await self._service.locate_game(game, client)
+        location = await self._service.views.locate(game, client)
         shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
         viewer = await self._folds.viewer(game, bearer, client, shown)
         if not await self._service.views.is_over(game, location):

@@ -138,7 +138,7 @@ class TableFolds:
         row, names = self._listed.get(game, (None, None))
         if (
             row is not None
-            and (row.status == "over" or row.number == await self.service.require_game(game))
+            and (row.status == "over" or row.number == await self.service.views.require_game(game))
             and names == await self.service.ledger.read_names(game)
         ):
             return row
@@ -157,7 +157,7 @@ class TableFolds:
         self, fold: TableFold, after: int, most: int, client: str
     ) -> tuple[Sequence[ViewEntry], int]:
         """Entries of the view that is folded, whose viewer is authorized, and how many it has."""
-        location = await self.service.locate_game(fold.game, client)
+        location = await self.service.views.locate(fold.game, client)
         return await self._views.read_entries(fold.game, fold.viewer, after, most, location)
 
     async def _shows_names(self, fold: TableFold, client: str) -> bool:
