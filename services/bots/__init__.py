@@ -1,5 +1,3 @@
-"""Bots: a worker that processes bot tasks, and the policies that choose its commands.
+"""Bots: a worker that processes bot tasks, and the policies that choose its commands by what their seat sees.
 
-A policy sees what its seat sees. Start with `worker`, then `policies/`. `kit/` is for bots that play over the
-network.
-"""
+Start with `worker`, then `policies/`. `kit/` is for bots that play over the network."""

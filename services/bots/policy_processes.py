@@ -74,8 +74,7 @@ class _PolicyProcess:
 
 
 class PolicyProcesses(Generic[T]):
-    """So many processes at most, each started when it is first needed. To be closed. `clock` is a monotonic
-    clock in seconds."""
+    """At most `size` processes, each started when it is first needed. To be closed. `clock` is monotonic, in seconds."""
 
     def __init__(self, size: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.size, self.clock = size, clock

@@ -60,8 +60,7 @@ class SeatProjection:
         return self.state.seats[self.seat].seat_secret or NO_SEAT_SECRET, self.answered_commands
 
     def apply(self, entries: Iterable[VerifiedEntry]) -> None:
-        """Apply the next entries, with the seat's parts of them. Raises VerificationFailedError for a part that doesn't fit
-        its entry."""
+        """Apply the next entries, with the seat's parts of them. Raises VerificationFailedError for a part that doesn't fit."""
         parts = self.parts
         for entry in entries:
             answers, events = self.part_verifier.verify(entry, parts.pop(entry.number, None))
@@ -98,8 +97,7 @@ class GameProjections:
         return self
 
     def next_page(self) -> ViewRequest:
-        """The request for the next page: the entries after the last one that was verified, if that one is still there, and
-        the private parts of all seats, which lie with them."""
+        """The request for the next page: the entries after the last verified one, if that one is still there, and all seats' parts."""
         verifier = self.public_verifier
         parts = [(seat, each.parts_until) for seat, each in self.seats.items()]
         return ViewRequest(verifier.game, verifier.sequence, (None,), verifier.head, parts)
@@ -107,9 +105,8 @@ class GameProjections:
     def apply(self, page: ViewPageOrError) -> bool:
         """Apply the page that was asked for last. Returns whether there may be another one.
 
-        Raises the page, if it is an error, such as LogRewoundError: a fail-over lost the end of the log. Raises
-        VerificationFailedError for a public view that doesn't fit its chain. A fault in one seat's parts is that seat's:
-        `current` raises it."""
+        Raises the page, if it is an error, or VerificationFailedError for a public view that doesn't fit its chain. `current`
+        raises faults in a seat's parts."""
         if not isinstance(page, ViewPage):
             raise page
         self._recent.extend(map(self.public_verifier.verify, page.views[None]))
@@ -170,8 +167,7 @@ MAX_LOOKS: Final = 64  # at idle games, at once
 
 
 class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
-    """Projections by game and seat, of the games whose bots a worker serves; those asked for longest ago are dropped first.
-    `clock` is a monotonic clock in seconds."""
+    """Projections by game and seat of a bots worker; games asked for longest ago are dropped first. `clock` is in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -190,8 +186,7 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
         return sum(len(projections.seats) for projections in self._games.values())
 
     def read_pages(self, views: ViewPageReader, seats: Iterable[tuple[str, Seat]]) -> None:
-        """Read the next page of each of these games, with the parts of its seats, in one round trip. They are applied
-        when they are asked for."""
+        """Read the next page of each of these games, in one round trip. They are applied when a seat is asked for."""
         games = dict[str, None]()
         for game, seat in seats:
             games[game] = None
@@ -207,8 +202,7 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
         self._current.clear()
 
     def refreshed(self, views: ViewPageReader, game: str, seat: Seat) -> SeatProjection:
-        """The seat's projection with all that is new, by the page that was read for it or a new one. Raises what reading
-        does, and one of VIEW_ERRORS for a view that can't be believed, or doesn't go on from what was read."""
+        """The seat's projection with all that is new. Raises what reading does, and VIEW_ERRORS for a view not to be believed."""
         projections = self._of_game(game, seat)
         projections.looked_at_s = self.clock()
         page = self._pages.get(projections)
@@ -232,8 +226,7 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
         self._games.pop(game, None)
 
     def forget_finished(self, views: ViewPageReader) -> int:
-        """Look at some idle games, the longest first, and drop those that are over or gone: nobody sends a task for them.
-        Returns how many projections were dropped."""
+        """Drop games that are over or gone, of those idle for longest. Returns how many projections were dropped."""
         idle = [
             (projections.looked_at_s, game)
             for game, projections in self._games.items()

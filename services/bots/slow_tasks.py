@@ -41,8 +41,7 @@ class SlowTasks:
         return list(self._held.values()) if self._held or was_renewed else None
 
     def hold(self, delivery: DeliveredBotTask) -> bool:
-        """Hold a task of a slow policy until it ends; False if that seat's task is held under another id. One task may be
-        delivered again."""
+        """Hold a task of a slow policy until it ends; False if its seat has another task already."""
         key = (delivery.task.game, delivery.task.seat)
         if key in self._held:
             return self._held[key].id == delivery.id
@@ -50,8 +49,7 @@ class SlowTasks:
         return True
 
     def begin_waiting(self, prepare: Callable[[BotTask], Thought[Command] | None]) -> None:
-        """Let processes that are free think about the tasks that wait longest. A task ends at once if `prepare` gives
-        None."""
+        """Let free processes think about the tasks that wait longest. A task ends at once if `prepare` gives None."""
         free_count = self.processes.free_count(len(self._waiting))
         for key in list(self._waiting)[:free_count]:
             del self._waiting[key]

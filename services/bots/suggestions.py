@@ -6,9 +6,9 @@ They follow from the seat's view and the entry alone, so equal questions get equ
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from schemas.commands import Command
 from schemas.errors import LedgerlineError
@@ -25,35 +25,21 @@ MAX_WAIT_S: Final = 20.0  # for those before it
 POLL_S: Final = 0.01
 
 
+# Evaluates the candidates of a seat in a state, after an entry.
+Suggester: TypeAlias = Callable[[GameState, Seat, int], Sequence[CandidateValue]]
+
+
 class NoSuggestionError(LedgerlineError):
     """The search didn't end in time, or broke."""
 
 
-class Suggester(Protocol):
-    """Evaluates the candidates of a seat that has to choose."""
-
-    def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """The values of the seat's candidates after entry `number`, the best first; none if it has nothing to choose.
-        Blocks, on any thread. Raises NoSuggestionError."""
-        ...
-
-    def close(self) -> None:
-        """End what it has started."""
-        ...
-
-
-class InlineSuggester:
-    """Thinks on the caller's thread, as long as it takes."""
-
-    def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """See `Suggester`."""
-        commands = legal(state, seat)
-        # not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards
-        seat_random = SeatRandom(NO_SEAT_SECRET, number)
-        return evaluate_for_player(state, seat, commands, seat_random) if commands else ()
-
-    def close(self) -> None:
-        """Nothing was started."""
+def evaluate_here(state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
+    """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. It thinks
+    on the caller's thread, as long as it takes."""
+    # not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards
+    seat_random = SeatRandom(NO_SEAT_SECRET, number)
+    commands = legal(state, seat)
+    return evaluate_for_player(state, seat, commands, seat_random) if commands else ()
 
 
 class ProcessSuggester:
@@ -68,7 +54,8 @@ class ProcessSuggester:
         self._processes.close()
 
     def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """See `Suggester`."""
+        """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. Waits
+        for others' questions, on any thread. Raises NoSuggestionError."""
         commands = legal(state, seat)
         if not commands:
             return ()

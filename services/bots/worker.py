@@ -58,8 +58,7 @@ class BotLedger(BotTaskQueue, ViewPageReader, Protocol):
 
 
 class BotWorker:
-    """A worker for all bots of all partitions. `clock` is a monotonic clock in seconds. Without `slow_tasks`,
-    slow policies think in the worker's own process, as long as they like."""
+    """A worker for all bots. Without `slow_tasks`, slow policies think in its own process. `clock` is monotonic, in seconds."""
 
     def __init__(
         self,
@@ -85,8 +84,7 @@ class BotWorker:
         return len(deliveries)
 
     def renew_slow_tasks(self) -> None:
-        """Show other workers that this one is alive and has these tasks. To be called more often than every
-        RECLAIM_IDLE_MS."""
+        """Show other workers that this one has these tasks. To be called more often than every RECLAIM_IDLE_MS."""
         if self.slow_tasks is not None and (deliveries := self.slow_tasks.deliveries_to_renew()) is not None:
             self.ledger.renew_tasks(self.name, deliveries)
 
@@ -152,8 +150,8 @@ class BotWorker:
         )
 
     def _answer_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
-        """Answer these tasks; returns how many are finished. The others are requeued, and this delivery of them isn't
-        counted. Raises the connection's error if no task could be finished for it."""
+        """Answer these tasks, and requeue those that must wait; returns how many are finished. Raises the connection's error if it
+        kept all of them from being finished."""
         finished: list[DeliveredBotTask] = []
         requeued: list[DeliveredBotTask] = []
         remaining, errors = deque(deliveries), list[Exception]()
@@ -180,8 +178,8 @@ class BotWorker:
         return len(finished)
 
     def _choose_and_send(self, deliveries: Iterable[DeliveredBotTask]) -> list[Exception | None]:
-        """Choose for the first of these tasks, for about MAX_CHOOSING_S, and send the commands together.
-        For each of these tasks, why it must wait, or None where it is finished."""
+        """Choose for the first tasks, for about MAX_CHOOSING_S, and send the commands together. Returns for each the error for which
+        it must wait, or None."""
         choices, deadline = list[Choice](), self.clock() + MAX_CHOOSING_S
         for delivery in deliveries:
             choices.append(self._choose_envelope(delivery.task))
@@ -201,8 +199,7 @@ class BotWorker:
         return CommandEnvelope(f"bot:{task.sequence}", task.game, task.seat, command)
 
     def _choose_or_fall_back(self, task: BotTask) -> Command | None:
-        """The policy's choice. If it fails on a new projection too, the first legal command, so that the game
-        goes on; None if the legal commands can't be found."""
+        """The policy's choice. If it fails twice, the first legal command; None if that can't be found."""
         for choose in (self.choose_command, self.choose_command, self.first_legal_command):
             try:
                 return choose(task)

@@ -1,8 +1,6 @@
 """Commands as numbers for an agent: places in a fixed list of every command, or among the legal ones of the moment.
 
-Commands of `legal` are mostly the same few objects, made once. Each is looked up by its identity, which holds as long as it
-is kept here.
-"""
+`legal` gives mostly the same few objects, made once. They are looked up by identity, which holds as long as they are kept."""
 
 from __future__ import annotations
 
@@ -76,8 +74,7 @@ class FixedActions:
     """An action is a place in the list of all commands that there can be in such a game."""
 
     def __init__(self, state: GameState) -> None:
-        """The actions of games like this one. Raises InvalidInputError: its rules have commands that aren't listed
-        beforehand."""
+        """The actions of games like this one. Raises InvalidInputError: its rules have commands that no list can have."""
         answers = {move.command for moves in state.ruleset.moves.values() for move in moves}
         if not answers <= FIXED_COMMANDS:
             reason = f"the rules {state.ruleset.name} have no fixed list; take 'candidates'"
@@ -168,9 +165,7 @@ class CandidateActions:
 def make_action_form(
     state: GameState, kind: ActionKind | None, max_candidates: int
 ) -> FixedActions | CandidateActions:
-    """The actions of games like this one; `kind` None: fixed where the rules allow it.
-
-    Raises InvalidInputError where they don't, and `kind` is "fixed"."""
+    """The actions of games like this one; `kind` None: fixed if the rules allow it. Raises InvalidInputError for "fixed" if not."""
     if kind != "candidates":
         try:
             return FixedActions(state)

@@ -1,8 +1,7 @@
 """A table as a game of OpenSpiel, by the name `ledgerline`: one chance node chooses the deal, every other node is a seat's.
 
-What follows from the deal's seed later on (the cards that are drawn, shuffles) is no chance node: two states with one history are the
-same. Importing this module registers the game. Needs the extra `openspiel`.
-"""
+Later chance (cards drawn, shuffles) follows from the deal's seed, so two states with one history are equal. Importing this
+module registers the game. Needs the extra `openspiel`."""
 
 from __future__ import annotations
 
@@ -50,8 +49,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
     """A kind of table: rules, seats, board, options."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:  # Any: as OpenSpiel has them
-        """With these of the parameters that DEFAULTS names. Raises UnloggedRejectionError if no such game can be
-        created."""
+        """A game with these of DEFAULTS' parameters. Raises UnloggedRejectionError if it can't be created."""
         given = {**DEFAULTS, **(params or {})}
         self.setting = GameSetting(given["ruleset"], given["board"] or None, json.loads(given["options"]))
         self.seats: int = given["seats"]

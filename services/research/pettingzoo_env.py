@@ -44,10 +44,9 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         reward: Reward = "win",
         render_mode: str | None = None,
     ) -> None:
-        """A table with these rules. `actions` None: fixed where the rules allow it.
+        """A table with these rules. `actions` None: fixed if the rules allow it.
 
-        Raises UnloggedRejectionError if no such game can be created, InvalidInputError if the rules have no fixed list
-        of actions."""
+        Raises UnloggedRejectionError for a game that can't be created, InvalidInputError if the rules have no fixed actions."""
         super().__init__()
         self.setting, self.reward, self.render_mode = setting, reward, render_mode
         self._policies = ("random",) * seats  # of its creation: agents choose the moves
@@ -99,8 +98,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         return observation
 
     def step(self, action: int | None) -> None:
-        """The selected agent acts; once the game is over, with None. Raises ValueError for an action that its mask
-        excludes, and then changes nothing."""
+        """Let the selected agent act; None once the game is over. Raises ValueError for an action that its mask excludes."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)

@@ -126,8 +126,7 @@ def _land_path(board: str, scale: float, dx: float, dy: float) -> str:
 
 @cache
 def _read_rings(board: str) -> Rings:
-    """The outlines in the board's own units, which deploy/board_land.py makes. Boards of somebody's own have any id, so
-    only names of files in the folder are read."""
+    """The outlines of a built-in board in its units. Others may have any id, so only names of files in the folder are read."""
     folder = resources.files(__package__).joinpath("land")
     for file in folder.iterdir() if folder.is_dir() else ():
         if file.name == f"{board}.json":

@@ -10,7 +10,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
-from services.bots.suggestions import InlineSuggester, Suggester
+from services.bots.suggestions import ProcessSuggester, evaluate_here
 from services.gateway.models.catalog_models import (
     BoardDrawing,
     ListedBoard,
@@ -27,19 +27,19 @@ from services.tables.table_fold import FoldedTable
 
 
 class BuiltInCatalog:
-    """The catalog of what this server has built in. Without a `suggester`, folds think of suggestions on the
-    caller's thread."""
+    """The boards and rulesets of this server. Without a `suggester`, folds think of suggestions on the caller's thread."""
 
-    def __init__(self, suggester: Suggester | None = None) -> None:
-        self.suggester = suggester or InlineSuggester()
+    def __init__(self, suggester: ProcessSuggester | None = None) -> None:
+        self.suggester = suggester
 
     def close(self) -> None:
         """End the processes of the suggester."""
-        self.suggester.close()
+        if self.suggester:
+            self.suggester.close()
 
     def new_fold(self, game: str, viewer: Seat | None) -> FoldedTable:
         """The fold of a viewer's view (None: the public's) to which nothing was applied."""
-        return FoldedTable(game, viewer, self.suggester)
+        return FoldedTable(game, viewer, self.suggester.evaluate if self.suggester else evaluate_here)
 
     def boards(self) -> list[ListedBoard]:
         """The built-in boards that can be read."""

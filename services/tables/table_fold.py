@@ -9,7 +9,7 @@ from schemas.entries import ViewEntry
 from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.player_names import names_in
-from services.bots.suggestions import InlineSuggester, NoSuggestionError, Suggester
+from services.bots.suggestions import NoSuggestionError, Suggester, evaluate_here
 from services.gateway.models.catalog_models import BoardDrawing
 from services.gateway.models.table_models import (
     LegalCommand,
@@ -32,9 +32,9 @@ log = get_logger("gateway")
 class FoldedTable:
     """The fold that services/gateway/tables/table_port.py asks for."""
 
-    def __init__(self, game: str, viewer: Seat | None, suggester: Suggester | None = None) -> None:
+    def __init__(self, game: str, viewer: Seat | None, suggester: Suggester = evaluate_here) -> None:
         self.game, self.viewer = game, viewer
-        self.suggester = suggester or InlineSuggester()
+        self.suggester = suggester
         self.number, self.head = 0, b""
         self.state = GameState()
         self.moves: list[Move] = []
@@ -114,7 +114,7 @@ class FoldedTable:
         """Suggestions for the seat's move. Blocks; None if there is no answer in time."""
         assert self.viewer is not None, "the public may do nothing"
         try:
-            candidates = self.suggester.evaluate(self.state, self.viewer, self.number)
+            candidates = self.suggester(self.state, self.viewer, self.number)
         except NoSuggestionError as error:
             log.warning("no suggestion", game=self.game, seat=self.viewer, why=str(error))
             return None

@@ -57,9 +57,7 @@ GAMES_A_TASK: Final = 4
 
 
 def play_fast(setting: GameSetting, games: Sequence[PlannedGame], processes: int) -> Iterator[GameResult]:
-    """The results of these games, in their order. One process is this one.
-
-    Raises UnloggedRejectionError if such a game can't be created."""
+    """The results of these games, in their order. Raises UnloggedRejectionError if such a game can't be created."""
     processes = min(processes, len(games))
     if processes <= 1:
         yield from (play_one(setting, planned) for planned in games)

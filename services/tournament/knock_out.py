@@ -59,9 +59,9 @@ def begin_knock_out(players: int, min_size: int = MIN_SIZE, max_size: int = MAX_
 
 
 def finish_round(knock_out: KnockOut, outcomes: Sequence[GameOutcome]) -> KnockOut:
-    """The knock-out after these outcomes of its groups, in their order. All of a first rank go on, in their old order.
+    """The knock-out after these outcomes of its groups: all of a first rank go on, in their old order.
 
-    It is over when the round was one game, when the winners of two rounds are equal, or when fewer than two remain."""
+    It is over after a round of one game, when two rounds have equal winners, or when fewer than two remain."""
     played = list(zip(knock_out.groups, outcomes, strict=True))
     winners = tuple(
         sorted(group[index] for group, game in played for rank in game.ranks[:1] for index in rank)
@@ -85,8 +85,7 @@ def run_knock_out(
     min_size: int = MIN_SIZE,
     max_size: int = MAX_SIZE,
 ) -> TournamentResult:
-    """Play a knock-out of so many players. `play_round` plays the games of a round; each outcome has indices into its
-    group."""
+    """Play a knock-out of so many players. `play_round` gives the outcomes of a round; they have indices into its groups."""
     knock_out = begin_knock_out(players, min_size, max_size)
     while knock_out.groups:
         knock_out = finish_round(knock_out, play_round(knock_out.groups))
@@ -96,8 +95,7 @@ def run_knock_out(
 def group_players(
     players: Sequence[T], min_size: int = MIN_SIZE, max_size: int = MAX_SIZE
 ) -> list[tuple[T, ...]]:
-    """The games of a round: each as large as possible, in order. If too few players are left for the last game, the games
-    before it give up players, the nearest first."""
+    """The games of a round, as large as possible, in order. For a last one that is too small the nearest games give up players."""
     sizes = [max_size] * (len(players) // max_size)
     leftover = len(players) % max_size
     if leftover:
@@ -168,8 +166,7 @@ def knock_out_setting(setting: GameSetting) -> GameSetting:
 def play_knock_out(
     policies: Sequence[str], ruleset: str, seats: int | None, seed: str, play_games: PlayGames
 ) -> PlayedKnockOut:
-    """Play a knock-out. Each of `policies` is a player; `seats` is the most at one table (None: the ruleset's most).
-    `play_games` plays the games of a round. Raises InvalidInputError."""
+    """Play a knock-out of policies. `seats` is the most at one table (None: the ruleset's). Raises InvalidInputError."""
     rule_options = RULESETS[ruleset].rule_options
     if not rule_options.seats_least <= len(policies) <= MAX_PLAYERS:
         raise InvalidInputError(

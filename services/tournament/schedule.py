@@ -33,8 +33,7 @@ def plan_games(policies: Sequence[str], seats: int, games: int, seed: str) -> li
 
 
 def list_seatings(policies: Sequence[str], seats: int) -> list[tuple[str, ...]]:
-    """Every table of so many policies, each in every rotation, each seating once. With fewer policies than
-    seats, they take the seats in turn."""
+    """Every table of so many policies in every rotation, once; fewer policies take the seats in turn."""
     if len(policies) < seats:
         tables = [tuple(policies[seat % len(policies)] for seat in range(seats))]
     else:

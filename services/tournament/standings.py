@@ -67,8 +67,7 @@ def estimate(blocks: Sequence[Sequence[float]]) -> Estimate:
 
 
 def rate_policies(results: Sequence[GameResult]) -> dict[str, tuple[float, float]]:
-    """By policy the openskill rating, mu and sigma, after all games in this order (Plackett-Luce). A table
-    where a policy has several seats is rated by its best place."""
+    """By policy the openskill rating (mu, sigma) after these games (Plackett-Luce). Several seats count by the best place."""
     model = PlackettLuce()
     ratings = {seat.policy: model.rating() for game in results for seat in game.seats}
     for game in results:

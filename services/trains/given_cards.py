@@ -61,9 +61,9 @@ PLAYERS: Final[Mapping[str, Policy]] = {"Hold-10": hold_10, "Buy-Now": buy_now, 
 
 
 def play_game(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) -> GameOutcome:
-    """Play a game of these players, the first of the turn order first; `cards` begins with the top of the deck.
+    """Play a game; players are in turn order, `cards` begins with the top of the deck.
 
-    Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
+    Raises TooFewDestinationsError, and CommandRefusedError if the rules allow no such game."""
     state = start_game(form, len(players), cards)
     seat_random = SeatRandom(NO_SEED, 0)
     while not state.result:
@@ -74,9 +74,7 @@ def play_game(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) 
 
 
 def start_game(form: BoardForm, seats: int, cards: Sequence[str] | None) -> GameState:
-    """The state with hands dealt, in which the first player has to choose its destinations.
-
-    Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
+    """The state with hands dealt, in which the first player has to choose its destinations. Raises what `play_game` does."""
     try:
         return begin_game(creation_command(form, seats, cards))[0]
     except CommandRefusedError as refusal:
@@ -84,8 +82,7 @@ def start_game(form: BoardForm, seats: int, cards: Sequence[str] | None) -> Game
 
 
 def begin_game(creation: CreateGame) -> tuple[GameState, list[Event]]:
-    """The game that is so created, with its seats taken, once it is started; and its events. Raises
-    CommandRefusedError."""
+    """The created game with its seats taken and started, and its events. Raises CommandRefusedError."""
     state, events = GameState(), list[Event]()
     seats: Iterable[Command] = (TakeSeat(f"player {seat + 1}", seat) for seat in range(len(creation.seats)))
     for command in (creation, *seats, StartGame()):
@@ -94,8 +91,7 @@ def begin_game(creation: CreateGame) -> tuple[GameState, list[Event]]:
 
 
 def creation_command(form: BoardForm, seats: int, cards: Sequence[str] | None) -> CreateGame:
-    """The creation of a game whose turns go by seat. With given cards, which need not have every colour, the destinations
-    come in order too, the first ones not yet kept; with None all is shuffled."""
+    """The creation of a game in the order of seats. With given cards the destinations come in order too; None shuffles all."""
     position = None if cards is None else _given_decks(form, cards)
     return CreateGame(
         tuple(SeatPlan() for _ in range(seats)),

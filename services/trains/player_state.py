@@ -53,9 +53,7 @@ CONNECTION: Final[Schema[tuple[str, str, str, int]]] = Schema(tuple[City, City, 
 
 
 def build_game_state(form: BoardForm, player_state: PlayerState) -> GameState:
-    """The state as this player sees it: it is seat 0, and has to act.
-
-    Raises InvalidInputError, naming the bad value."""
+    """The state as this player sees it: it is seat 0, and has to act. Raises InvalidInputError, naming the bad value."""
     seats = max(MIN_SEATS, 1 + len(player_state.acquired))
     cards: dict[str, int] = {color: count for color, count in player_state.this.cards.items() if count}
     position = Position(

@@ -84,8 +84,7 @@ MIN_SEATS: Final = TRAINS.rule_options.seats_least
 
 
 class PolicyPlayer:
-    """Plays by a policy, in games of its own that hold what the protocol says. Chance follows from `secret` (64 hex digits)
-    and the number of choices."""
+    """Plays by a policy, in games made of what the protocol says. `secret` (64 hex digits) is the source of its chance."""
 
     def __init__(self, policy: str, secret: str | None = None) -> None:
         self._policy, self._secret = POLICIES[policy], secret or secrets.token_hex(32)

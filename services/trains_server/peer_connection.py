@@ -77,9 +77,8 @@ class Value(NamedTuple):
 
 
 class JsonStream:
-    """Takes bytes as they come, and gives the values in them, one after the other.
-
-    Each is found by its brackets and quotes before it is parsed, so one that is too long or too deep is refused first."""
+    """Takes bytes and gives the values in them, one after the other. Each is found by its brackets and quotes before it is
+    parsed, so one that is too long or too deep is refused first."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -99,8 +98,7 @@ class JsonStream:
     def take(self, max_bytes: int) -> Value | None:
         """The next value, of at most so many bytes; None while it isn't there as a whole.
 
-        Raises BadJsonError: a value that is too long, too deep, or none; and a number or a word alone, which
-        has no end in a stream, and answers nothing."""
+        Raises BadJsonError: it is too long, too deep, or none. A number or a word alone, which has no end here, is none."""
         end = self._find_end()
         if (end or len(self._buffer)) > max_bytes:
             raise BadJsonError(f"a value of more than {max_bytes} bytes")

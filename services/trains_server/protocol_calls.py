@@ -23,21 +23,17 @@ from services.trains.given_cards import NOT_ON_ANY_MAP
 from services.trains.player_state import (
     CONNECTION,
     MORE_CARDS,
-    STATE,
     City,
     Colour,
-    PlayerState,
     connection_json,
     parse_connection,
 )
 
 MAX_CALL_BYTES: Final = 1_048_576  # a map of any server, and what eight players have acquired
 CALLS: Final = ("start", "setup", "pick", "play", "more", "win", "end")
-_CARDS: Final[Schema[tuple[str, ...]]] = Schema(
-    Annotated[tuple[Colour, ...], Field(max_length=1000)], "cards"
-)
+CARDS: Final[Schema[tuple[str, ...]]] = Schema(Annotated[tuple[Colour, ...], Field(max_length=1000)], "cards")
 _RAILS: Final[Schema[int]] = Schema(Annotated[Int, Field(ge=0, le=100)], "rails")
-_FLAG: Final[Schema[bool]] = Schema(Bool, "flag")
+FLAG: Final[Schema[bool]] = Schema(Bool, "flag")
 _OFFER: Final[Schema[tuple[tuple[str, str], ...]]] = Schema(
     Annotated[tuple[tuple[City, City], ...], Field(min_length=5, max_length=5)], "destinations"
 )
@@ -68,40 +64,14 @@ def read_call(value: object) -> Call:
     )
 
 
-def read_flag(arguments: list[object]) -> bool:
-    """The argument of `start`, `win` and `end`."""
-    (flag,) = _require_count(arguments, 1)
-    return _FLAG.read(flag)
-
-
-def read_setup(arguments: list[object]) -> Setup:
+def read_setup(map_json: object, rails: object, cards: object) -> Setup:
     """The arguments of `setup`."""
-    map_json, rails, cards = _require_count(arguments, 3)
-    return Setup(read_trains_map(map_json), _RAILS.read(rails), _CARDS.read(cards))
+    return Setup(read_trains_map(map_json), _RAILS.read(rails), CARDS.read(cards))
 
 
-def read_offer(arguments: list[object]) -> list[Destination]:
+def read_offer(value: object) -> list[Destination]:
     """The argument of `pick`: five destinations."""
-    (offer,) = _require_count(arguments, 1)
-    return [Destination(*each) for each in _OFFER.read(offer)]
-
-
-def read_player_state(arguments: list[object]) -> PlayerState:
-    """The argument of `play`."""
-    (player_state,) = _require_count(arguments, 1)
-    return STATE.read(player_state)
-
-
-def read_cards(arguments: list[object]) -> tuple[str, ...]:
-    """The argument of `more`."""
-    (cards,) = _require_count(arguments, 1)
-    return _CARDS.read(cards)
-
-
-def _require_count(arguments: list[object], count: int) -> list[object]:
-    if len(arguments) != count:
-        raise InvalidInputError("call", f"has {len(arguments)} arguments, not {count}")
-    return arguments
+    return [Destination(*each) for each in _OFFER.read(value)]
 
 
 # -- arguments of calls, from a seat's view of its game --------------------------------------
@@ -187,8 +157,7 @@ def read_choice(value: object, offered: Sequence[Destination]) -> KeepTickets:
 
 
 def read_action(value: object, routes: Mapping[Connection, str]) -> RequestCards | ClaimRoute:
-    """A player's turn as a command; `routes` are the ids of all connections of the map. The rules judge it, even if the
-    connection is on no map."""
+    """A player's turn as a command; `routes` are the ids of the map's connections. The rules judge it, on the map or not."""
     if value == MORE_CARDS:
         return RequestCards()
     wanted = parse_connection(CONNECTION.read(value))

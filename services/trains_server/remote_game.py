@@ -26,8 +26,8 @@ from services.trains_server.remote_player import RemotePlayer
 
 
 async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> GameOutcome:
-    """Play a game to its end; the players are in turn order. A player that fails at the call `win`, or at the cards of the
-    game's last turn, is out of its rank, and nobody moves up."""
+    """Play a game to its end; the players are in turn order. A player that fails after its last turn is out of its rank, and
+    nobody moves up."""
     routes: dict[Connection, str] = {}
     failed_late: set[Seat] = set()
     while (turn := await table.next_turn()) is not None:
@@ -107,8 +107,7 @@ class Table(Protocol):
         ...
 
     async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
-        """Decide a command of this seat; the game after it, as this seat sees it. What the rules refuse removes the
-        seat (CONDUCT-2)."""
+        """Decide a command of this seat; the game after it, as the seat sees it. A refusal removes the seat (CONDUCT-2)."""
         ...
 
     async def final_state(self) -> GameState:

@@ -25,8 +25,7 @@ T = TypeVar("T")
 
 
 class RemotePlayer:
-    """A player that has signed up. Every call raises PeerFailedError where the player fails at it, and closes its
-    connection then; `failure` says why."""
+    """A player that has signed up. A call at which it fails closes its connection and raises PeerFailedError."""
 
     def __init__(
         self, name: str, connection: PeerConnection, time_limits: TimeLimits, answer_s: float
@@ -36,8 +35,7 @@ class RemotePlayer:
         self._time_limits, self._answer_s = time_limits, answer_s
 
     async def start(self) -> BoardForm | None:
-        """The tournament begins; the map that the player suggests, None where it is too large. It is read in a
-        thread: all answer at the same time, and a map that is slow to read makes nobody else late."""
+        """Begin the tournament; the suggested map, None if it is too large. A thread reads it: a slow map makes nobody late."""
         suggested = await self._call("start", True, read=lambda answer: answer, max_bytes=MAX_MAP_BYTES)
         try:
             return await asyncio.to_thread(read_map, suggested)

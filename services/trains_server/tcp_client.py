@@ -6,19 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
+from schemas.errors import InvalidInputError
 from services.bots.policies.trains_strategies import Destination
-from services.trains.player_state import PlayerState
+from services.trains.player_state import STATE, PlayerState
 from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
 from services.trains_server.protocol_calls import (
+    CARDS,
+    FLAG,
     MAX_CALL_BYTES,
     VOID,
     Call,
     Setup,
     read_call,
-    read_cards,
-    read_flag,
     read_offer,
-    read_player_state,
     read_setup,
 )
 
@@ -54,22 +54,24 @@ class ClientAnswers:
 
     async def answer(self, call: Call) -> object:
         """The answer to a call, as JSON. Raises InvalidInputError: the call is wrong."""
-        match call.name:
-            case "setup":
-                self.player.begin(read_setup(call.arguments))
-            case "pick":
-                return [list(each) for each in self.player.give_back(read_offer(call.arguments))]
-            case "play":
-                return self.player.act(read_player_state(call.arguments))
-            case "more":
-                read_cards(call.arguments)
-            case "win":
-                self.games_won.append(read_flag(call.arguments))
-            case "end":
-                self.has_won = read_flag(call.arguments)
-            case _:
-                read_flag(call.arguments)
+        match call:
+            case Call("start", [flag]):
+                FLAG.read(flag)
                 return self.map_json
+            case Call("setup", [map_json, rails, cards]):
+                self.player.begin(read_setup(map_json, rails, cards))
+            case Call("pick", [offer]):
+                return [list(each) for each in self.player.give_back(read_offer(offer))]
+            case Call("play", [player_state]):
+                return self.player.act(STATE.read(player_state))
+            case Call("more", [cards]):
+                CARDS.read(cards)
+            case Call("win", [flag]):
+                self.games_won.append(FLAG.read(flag))
+            case Call("end", [flag]):
+                self.has_won = FLAG.read(flag)
+            case _:
+                raise InvalidInputError("call", f"{call.name} doesn't take {len(call.arguments)} arguments")
         return VOID
 
 
@@ -78,8 +80,8 @@ async def sign_up_and_play(
 ) -> None:
     """Sign up under this name, and answer calls until the tournament is over.
 
-    Raises OSError: nobody listens; PeerFailedError: the server closed the connection (so it removes a player), sent no
-    JSON, or nothing for `silence_s`; InvalidInputError: its call isn't in the protocol."""
+    Raises OSError: nobody listens; PeerFailedError: the server removed the player, sent no JSON, or nothing for `silence_s`;
+    InvalidInputError: its call isn't in the protocol."""
     connection = PeerConnection(*await asyncio.open_connection(host, port))
     try:
         await connection.send(name)

@@ -97,9 +97,7 @@ class SignUp:
 async def run_tcp_tournament(
     sign_up: SignUp, tables: TableOpener, choose_map: MapChooser, address: tuple[str, int]
 ) -> RemoteResult:
-    """Sign players up at this address (host and port), and play their tournament.
-
-    Raises InvalidInputError if nobody can listen there, and what opening a table does."""
+    """Sign players up at this address (host and port), and play. Raises InvalidInputError if nobody can listen there."""
     host, port = address
     try:
         server = await asyncio.start_server(sign_up.welcome, host, port)

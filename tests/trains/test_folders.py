@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.trains.cases import iter_json_values, read_values
-from services.trains.report import UnreadableCase, run_folder
+from services.trains.cases import UnreadableCase, iter_json_values, read_values, run_folder
 from services.trains_server.server_cases import ALL_KINDS
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.trains.test_games import CARDS, MAP, PLAYER_STATE

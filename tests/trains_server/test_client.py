@@ -13,9 +13,10 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.bots.policies.trains_strategies import HOLD_10
+from services.trains.player_state import STATE as PLAYER_STATE
 from services.trains_server.client_players import PolicyPlayer, StrategyPlayer
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
-from services.trains_server.protocol_calls import MAX_CALL_BYTES, read_offer, read_player_state, read_setup
+from services.trains_server.protocol_calls import MAX_CALL_BYTES, read_offer, read_setup
 from services.trains_server.server_cases import LOOPBACK
 from services.trains_server.tcp_client import ClientAnswers, sign_up_and_play
 from tests.cli.command_line import CommandResult, run_in_process
@@ -126,12 +127,12 @@ def test_what_is_no_json_within_the_bounds_ends_the_client(sent: bytes) -> None:
 @pytest.mark.parametrize("policy", ["random", "greedy", "planner", "hold-10", "buy-now"])
 def test_a_policy_gives_back_three_destinations_and_acts(policy: str) -> None:
     player = PolicyPlayer(policy, "00" * 32)
-    player.begin(read_setup(SETUP[1]))  # type: ignore[arg-type]  # it is a list
-    offered = read_offer([OFFER])
+    player.begin(read_setup(*SETUP[1]))
+    offered = read_offer(OFFER)
     given_back = player.give_back(offered)
     assert len(set(given_back)) == 3 and set(given_back) < set(offered)
     for state in (STATE, {**STATE, "acquired": []}):
-        action = player.act(read_player_state([state]))
+        action = player.act(PLAYER_STATE.read(state))
         assert action == "more cards" or action[0] < action[1]  # type: ignore[operator]  # a connection
         if state is STATE:
             assert action != ["Ash", "Bow", "red", 3]  # another's
@@ -140,10 +141,10 @@ def test_a_policy_gives_back_three_destinations_and_acts(policy: str) -> None:
 def test_a_policy_plays_as_the_strategy_of_its_name() -> None:
     policy, strategy = PolicyPlayer("hold-10"), StrategyPlayer(HOLD_10)
     for player in (policy, strategy):
-        player.begin(read_setup(SETUP[1]))  # type: ignore[arg-type]  # it is a list
-    offered = read_offer([OFFER])
+        player.begin(read_setup(*SETUP[1]))
+    offered = read_offer(OFFER)
     assert policy.give_back(offered) == strategy.give_back(offered)
-    state = read_player_state([STATE])
+    state = PLAYER_STATE.read(STATE)
     assert policy.act(state) == strategy.act(state) == ["Ash", "Cam", "red", 4]
 
 
@@ -157,8 +158,8 @@ def test_a_policy_plays_as_the_strategy_of_its_name() -> None:
 )
 def test_a_state_that_no_game_has_is_refused_or_played(own: dict[str, object]) -> None:
     player = PolicyPlayer("planner")
-    player.begin(read_setup(SETUP[1]))  # type: ignore[arg-type]  # it is a list
-    state = read_player_state([{**STATE, "this": {**STATE["this"], **own}}])  # type: ignore[dict-item]
+    player.begin(read_setup(*SETUP[1]))
+    state = PLAYER_STATE.read({**STATE, "this": {**STATE["this"], **own}})  # type: ignore[dict-item]
     if "cards" in own:
         assert player.act(state)
     else:

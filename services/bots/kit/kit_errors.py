@@ -16,8 +16,7 @@ class UnreachableError(KitError):
 
 
 class ServerRefusedError(KitError):
-    """The server won't do it, and asking again is of no use: the HTTP status (0 where there is none), the rule's id
-    ('' for none), and why."""
+    """The server's final refusal: the HTTP status (0 for none), the rule's id ('' for none), and why."""
 
     def __init__(self, status: int, rule: str, detail: str) -> None:
         super().__init__(f"{rule}: {detail}" if rule else detail)

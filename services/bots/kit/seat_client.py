@@ -64,8 +64,8 @@ class _ReturningClient:
 
 
 class AsyncSeatClient(_ReturningClient):
-    """One seat's connection, which comes back by itself. `async for turn in client` gives each turn until the game is
-    over; answer it with `send`.
+    """One seat's connection, which comes back by itself. `async for turn in client` gives each turn until the game is over;
+    answer it with `send`.
 
     Every call may raise ServerRefusedError, UnreachableError after `patience_s` in which nothing was heard, or
     VerificationFailedError and CorruptDataError: the server isn't to be believed."""
@@ -101,9 +101,7 @@ class AsyncSeatClient(_ReturningClient):
         return None
 
     async def send(self, command: Command) -> Verdict:
-        """Send a command and wait for its verdict; it is sent again under its id until there is one.
-
-        Raises KitError: another one has no verdict yet (its `send` was cancelled): ask for the next turn."""
+        """Send a command, again under its id until there is a verdict. Raises KitError after a `send` that was cancelled."""
         self.session.send(command)
         self._heard()
         while self.session.verdict is None:
@@ -171,9 +169,7 @@ class SeatClient(_ReturningClient):
         return None
 
     def send(self, command: Command) -> Verdict:
-        """Send a command and wait for its verdict; it is sent again under its id until there is one.
-
-        Raises KitError: another one has no verdict yet (its `send` was interrupted): ask for the next turn."""
+        """Send a command, again under its id until there is a verdict. Raises KitError after a `send` that was interrupted."""
         self.session.send(command)
         self._heard()
         while self.session.verdict is None:

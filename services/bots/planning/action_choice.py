@@ -95,8 +95,7 @@ def payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
 
 
 def _is_risky(plan: MovePlan, claim: ClaimRoute, seat_random: SeatRandom) -> bool:
-    """Whether a tunnel may ask for a card that the seat doesn't have. Now and then this says no by chance, or a table
-    of planners might wait for ever."""
+    """Whether a tunnel may ask for a card that the seat lacks. Chance says no now and then, or all planners might wait."""
     if plan.state.board.routes[claim.route].kind != TUNNEL_KIND or not plan.state.rule_options.tunnel_cards:
         return False
     hand = plan.state.seats[plan.seat].hand

@@ -56,8 +56,7 @@ def graph_of(board: Board, rule_options: RuleOptions) -> BoardGraph:
 
 
 def shortest_path(graph: BoardGraph, costs: Sequence[float], start: int, end: int) -> tuple[float, list[int]]:
-    """The least cost of a path between two cities, and its routes; UNREACHABLE and none if there is no path. `costs`
-    are by route, none negative."""
+    """The least cost of a path between two cities, and its routes; UNREACHABLE and [] without one. `costs` are by route."""
     costs_to, arrivals = _search(graph, costs, start, end)
     return costs_to[end], _routes_back(arrivals, start, end) if costs_to[end] < UNREACHABLE else []
 

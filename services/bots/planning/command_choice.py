@@ -44,7 +44,7 @@ def plan_command(
         return commands[0]
     choice = state.pending_choices[seat]
     if choice == MIX:
-        return min(of_type(commands, DrawTickets), key=lambda mix: max((mix.decks or {}).values()))
+        return even_mix(of_type(commands, DrawTickets))
     if choice == TUNNEL:
         paid = of_type(commands, PayTunnel)
         return min(paid, key=lambda pay: pay.cards.get(LOCOMOTIVE, 0), default=commands[0])

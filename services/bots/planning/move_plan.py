@@ -116,8 +116,7 @@ class CardNeeds:
 
 
 def find_needs(situation: SeatSituation, wanted: Mapping[int, float]) -> CardNeeds:
-    """Assign the hand to the wanted routes, the most important first: those of a colour before the gray ones,
-    each of which takes the colour that is left most of."""
+    """Assign the hand to the wanted routes, the coloured ones first, then to gray ones the colour that is left most of."""
     routes = situation.graph.routes
     reserved: dict[str, int] = {}
     needs: dict[int, RouteNeed] = {}

@@ -22,7 +22,7 @@ from schemas.commands import (
     RequestCards,
 )  # fmt: skip
 from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
-from services.bots.planning.command_choice import of_type
+from services.bots.planning.command_choice import even_mix, of_type
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
@@ -48,8 +48,7 @@ def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_rando
 def _avoid_risky_tunnels(
     state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Sequence[Command]:
-    """The commands, by chance without the tunnels that may ask for more than the seat can pay: a table of greedy seats
-    might else begin and decline the same ones for ever."""
+    """The commands, by chance without risky tunnels: greedy seats might else begin and decline them for ever."""
     if not _has_tunnels(state.board):
         return commands
     safe = [command for command in commands if not _is_risky(state, seat, command)]
@@ -76,7 +75,7 @@ def _resolve_choice(state: GameState, seat: Seat, commands: Sequence[Command]) -
     if paid := of_type(commands, PayTunnel):
         return min(paid, key=lambda pay: pay.cards.get(LOCOMOTIVE, 0))
     if state.pending_choices[seat] == MIX:
-        return min(of_type(commands, DrawTickets), key=lambda mix: max((mix.decks or {}).values()))
+        return even_mix(of_type(commands, DrawTickets))
     return None
 
 

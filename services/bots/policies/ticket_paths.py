@@ -45,10 +45,7 @@ _known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 
 def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
-    """The shortest path of each of the seat's tickets.
-
-    The last ones are kept, as most turns change neither the seat's routes nor its tickets, and others' claims are seldom on
-    its paths: they follow from their key and the open routes."""
+    """The shortest path of each of the seat's tickets. The last ones are kept: most turns of others change nothing in them."""
     seat_state = state.seats[seat]
     key = (
         state.board.digest,

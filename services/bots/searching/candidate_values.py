@@ -1,8 +1,7 @@
-"""The candidates for a seat's move, and what each of them is expected to bring: flat Monte Carlo.
+"""The candidates for a seat's move, with the points that each is expected to bring: flat Monte Carlo.
 
-Every candidate is played out in the same worlds with the same chance (common random numbers), half of them
-are dropped a round, and the planner's choice is left only for one that is clearly better.
-"""
+All candidates are played out in equal worlds with equal chance (common random numbers). Half of them are dropped a round,
+and the planner's choice is left only for one that is clearly better."""
 
 from __future__ import annotations
 

@@ -53,8 +53,7 @@ def _other_keeps(keeps: Sequence[KeepTickets], planned: KeepTickets) -> Sequence
 
 
 def _actions(plan: MovePlan, commands: Sequence[Command]) -> list[Command]:
-    """The best claims, each with its cheapest payment, the best card, and more tickets while cars are left; in rules
-    that have them a request for cards, the cheapest useful station, the best journeys."""
+    """The best claims, the best card, more tickets while cars are left, a request, the cheapest station, the best journeys."""
     actions: list[Command] = [*_claims(plan, of_type(commands, ClaimRoute))]
     draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
     if (card := best_card(plan, draws)) is not None:

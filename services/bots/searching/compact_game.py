@@ -29,28 +29,9 @@ class CompactGame:
     are played differently (common random numbers)."""
 
     __slots__ = (
-        "cars",
-        "deck",
-        "discards",
-        "drawn",
-        "hands",
-        "is_over",
-        "last_turns",
-        "market",
-        "owners",
-        "passenger_owners",
-        "passengers_left",
-        "passes",
-        "points",
-        "revealed",
-        "routes",
-        "rules",
-        "seed",
-        "stations",
-        "ticket_decks",
-        "tickets",
-        "tokens",
-        "turn",
+        "cars", "deck", "discards", "drawn", "hands", "is_over", "last_turns", "market", "owners", "passenger_owners",
+        "passengers_left", "passes", "points", "revealed", "routes", "rules", "seed", "stations", "ticket_decks", "tickets",
+        "tokens", "turn",
     )  # fmt: skip
 
     def __init__(self, rules: CompactRules, seed: int, seats: int) -> None:
@@ -141,8 +122,7 @@ class CompactGame:
         self.passes = 0
 
     def rebuild_deck(self) -> None:
-        """The discards go into the deck. Where what was left of it should be drawn first, that is at most a few
-        cards."""
+        """Put the discards into the deck, beside the few cards that may be left of it."""
         self.deck = [one + more for one, more in zip(self.deck, self.discards, strict=True)]
         self.discards = [0] * self.rules.kind_count
 

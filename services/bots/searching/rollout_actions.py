@@ -115,8 +115,7 @@ def _plus_fours(game: CompactGame, route: int) -> int:
 
 
 def _is_risky(game: CompactGame, claim: Claim) -> bool:
-    """Whether a tunnel may ask for more cards than the seat should risk: one; or all, if it turns up all there are, as
-    it would turn up the same again in every turn."""
+    """Whether a tunnel may ask for more than the seat should risk: one card, or all that can be turned up again each turn."""
     hand, most = game.hands[game.turn], game.rules.tunnel_cards
     coloured = game.rules.graph.lengths[claim.route] - claim.wilds
     spare = hand[claim.colour] - coloured + hand[WILD] - claim.wilds

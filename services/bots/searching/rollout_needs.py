@@ -165,8 +165,8 @@ NO_SPAN: Final = Span(0, -1)  # of any other city
 
 
 def path_bonuses(game: CompactGame, planned: Iterable[int]) -> dict[int, float]:
-    """By free route the points that it adds, as a chance of the longest route's bonus, to the planned ones of the seat whose
-    turn it is. Empty at tables of more than two seats, where such routes cost more than they bring."""
+    """By free route its worth for the longest route's bonus, in points, beside the planned routes of the seat to act. Empty with
+    more than two seats: such routes cost more there than they bring."""
     order, seat = game.rules.order, game.turn
     if len(order) != RIVALS:
         return {}

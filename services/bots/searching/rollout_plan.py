@@ -135,8 +135,7 @@ def _route_risk(game: CompactGame, seat: int) -> float:
 def _worth(
     costs: Sequence[float], tickets: Sequence[TicketEnds], paths: Sequence[Sequence[int]], risk: float
 ) -> float:
-    """The expected points of the tickets, less the cost of their routes. A ticket that is made brings its points twice, as a
-    missed one costs them."""
+    """The expected points of the tickets, less the cost of their routes. A made ticket counts twice, as a missed one costs it."""
     routes = {route for path in paths for route in path}
     brought = [
         2 * ticket.points * (1 - risk) ** len(path) for ticket, path in zip(tickets, paths, strict=True)
@@ -151,8 +150,7 @@ def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[
 
 
 def _lay_paths(game: CompactGame, costs: Sequence[float], tickets: Sequence[TicketEnds]) -> list[list[int]]:
-    """By ticket the routes of its path that aren't the seat's own; each is laid twice, as others may share its
-    routes. A path that doesn't exist has no routes."""
+    """The routes still to claim for each ticket; none, if no path exists. Each is laid twice, as others may share its routes."""
     graph, current = game.rules.graph, list(costs)
     paths: list[list[int]] = [[] for _ in tickets]
     users = [0] * len(current)

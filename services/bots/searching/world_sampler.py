@@ -149,8 +149,7 @@ def _draw_by_odds(indices: list[int], odds: Sequence[float], random: Callable[[]
 
 
 def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list[int], list[int]]:
-    """Put the hands that the seat knows into the game. Returns the cards that it hasn't seen, and how many of them are
-    in each hand; the others are the deck."""
+    """Put the hands that the seat knows into the game. Returns the unseen cards, and how many of them are in each hand."""
     hands = [known_hand(state, seat, other) for other in range(len(state.seats))]
     kinds, shares = KINDS[: game.rules.kind_count], game.rules.card_shares
     unseen: Counter[str | None] = Counter(state.rule_options.cards)
@@ -169,8 +168,7 @@ def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list
 
 
 def known_hand(state: GameState, viewer: Seat, seat: Seat) -> Counter[str]:
-    """The cards of a seat's hand that the viewer knows: all of its own; of another's those taken face up and not paid
-    since (of equal cards these are paid first)."""
+    """The cards of a seat's hand that the viewer knows; of another's those taken face up and not paid since."""
     hand = state.seats[seat].hand
     if seat == viewer:
         return Counter({str(card): count for card, count in hand.items() if count > 0})

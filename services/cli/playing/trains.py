@@ -25,10 +25,9 @@ from services.referee.rules.board import load_board
 from services.referee.rules.rulesets.trains import TRAINS
 from services.runtime.settings import Settings, read_settings
 from services.trains.case_kinds import DECK
-from services.trains.cases import read_values
+from services.trains.cases import read_values, run_folder, tally_json, tally_table, unreadable_lines
 from services.trains.given_cards import choose_map
 from services.trains.player_state import MAX_SEATS
-from services.trains.report import run_folder, tally_json, tally_table, unreadable_lines
 from services.trains_server.client_players import STRATEGIES, PolicyPlayer, StrategyPlayer
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
 from services.trains_server.protocol_calls import read_name

@@ -1,9 +1,8 @@
 """A player of the AI-MAS class: subclass `TTRClient`, write `my_method`, and call `play`.
 
-The kit calls `my_method` again and again for as long as the player is to act, also with a card, tickets or a tunnel
-open; it acts by calling methods that return integers, negative ones where nothing was done. Where only a pass is
-legal the kit passes, and it goes on into a play-off by itself (TIE-1).
-"""
+The kit calls `my_method` for as long as the player is to act, also with a card, tickets or a tunnel open. It acts by
+methods that return integers, negative ones if nothing was done. The kit passes if nothing else is legal, and goes on into
+a play-off by itself (TIE-1)."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def _edge(
 
 
 def write_map(board: Board, rule_options: RuleOptions) -> str:
-    """The board as XML of the competition's form, which `--board` reads again (docs/boards.md). Its edges name their
-    cities; where two cities have one name, their positions."""
+    """The board as XML of the competition's form, which `--board` reads (docs/boards.md). Edges name their cities, or their
+    positions if two cities have one name."""
     cities = board.form.cities
     names = [city.name for city in cities]
     references = [name if names.count(name) == 1 else str(place) for place, name in enumerate(names)]
