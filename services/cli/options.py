@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, get_type_hints
 
 import typer
 from pydantic import SecretStr
@@ -36,6 +38,31 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 GameArgument = Annotated[str, typer.Argument(help="The game's id, as play and games print it.")]
 DEFAULT_DATA = Path(".ledgerline")
 GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
+
+
+def in_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take options in groups: for typer, the fields of a parameter's NamedTuple are its own parameters."""
+    hints = get_type_hints(command, include_extras=True)
+    groups, options = dict[str, type[object]](), list[Parameter]()
+    for name, parameter in signature(command).parameters.items():
+        hint, declared, annotations = hints[name], {name: parameter}, hints
+        if isinstance(hint, type) and issubclass(hint, tuple):
+            groups[name], declared = hint, {**signature(hint).parameters}
+            annotations = get_type_hints(hint, include_extras=True)
+        options += [
+            each.replace(annotation=annotations[field], kind=Parameter.KEYWORD_ONLY)
+            for field, each in declared.items()
+        ]
+
+    @wraps(command)
+    def run(**values: object) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field: values.pop(field) for field in signature(group).parameters})
+        command(**values)
+
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]  # what typer reads
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
 
 
 class OpenedGames(NamedTuple):

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from reprlib import repr as short_repr
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -19,7 +19,7 @@ from schemas.field_types import is_json_value
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.bots.seat_projection import ViewPageReader
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, set_up_logging
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
 from services.cli.output import console, print_json
 from services.cli.playing.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.cli.playing.following import LineDisplay, LiveDisplay, SilentDisplay, WatchedGame, follow_games
@@ -34,32 +34,39 @@ from services.verification.game_repository import GameRepository
 app = typer.Typer()
 
 
-@app.command()
-def play(
+class GameOptions(NamedTuple):
+    """The rules, board and deal of games of bots."""
+
     rules: Annotated[
         str | None, typer.Option(help="usa, europe, marklin or trains; else the board's own, or usa.")
-    ] = None,
+    ] = None
+    board: Annotated[
+        str | None, typer.Option(help="A board's name, or a file: docs/boards.md has the forms.")
+    ] = None
+    seed: Annotated[
+        str | None, typer.Option(help="Shuffle by this seed; the same seed gives the same deals.")
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE: a rule option that is set otherwise; may be repeated."),
+    ] = None
+
+
+@app.command()
+@in_groups
+def play(
+    game: GameOptions,
     seats: Annotated[
         str, typer.Option(help="The bots' policies, one for each seat.")
     ] = "greedy,greedy,random,random",
     games: Annotated[int, typer.Option(min=1, max=1000, help="How many games, side by side.")] = 1,
-    seed: Annotated[
-        str | None, typer.Option(help="Shuffle by this seed; the same seed gives the same game.")
-    ] = None,
-    board: Annotated[
-        str | None, typer.Option(help="A board's name, or a file: docs/boards.md has the forms.")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=VALUE: a rule option that is set otherwise; may be repeated."),
-    ] = None,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """Play whole games with bots, through the real pipeline, and print the final scores."""
     settings = read_settings()
     set_up_logging(settings, quiet=True)
-    body = create_game_body(rules, seats, seed, board, option or ())
+    body = create_game_body(game, seats)
     if not isinstance(body.get("board", ""), str):
         require_own_boards(settings)
     with run_embedded_server(data, settings, processes=games > 1, gateway=False) as running:
@@ -74,17 +81,18 @@ def play(
         replay_command = "ledgerline replay"
         if data != DEFAULT_DATA:
             replay_command += f" --data {shlex.quote(str(data))}"
-        for game in watched:
-            _print_result(game, replay_command)
+        for each in watched:
+            console.print(final_score_table(each.state))
+            summary = f"Game {each.id}: {each.event_count} events in {each.sequence} entries."
+            console.print(f"{summary} See it again: {replay_command} {each.id}")
 
 
-def create_game_body(
-    rules: str | None, seats: str, seed: str | None, board: str | None, options: Sequence[str] = ()
-) -> dict[str, object]:
+def create_game_body(game: GameOptions, seats: str) -> dict[str, object]:
     """The body of a creation of a game of bots. Raises InvalidInputError, naming the option."""
     body: dict[str, object] = {}
-    if board is not None:
-        body["board"], default_rules = _read_board(board)
+    rules = game.rules
+    if game.board is not None:
+        body["board"], default_rules = _read_board(game.board)
         rules = rules or default_rules
     rules = rules or "usa"
     if rules not in RULESETS:
@@ -100,12 +108,12 @@ def create_game_body(
     body["ruleset"] = rules
     body["seats"] = [{"kind": "bot", "policy": policy} for policy in policies]
     body["visibility"] = "public"  # bots have nothing to hide from those who come to the server
-    if seed is not None:
-        if not is_json_value(seed):
+    if game.seed is not None:
+        if not is_json_value(game.seed):
             raise InvalidInputError("--seed", "can't be written as UTF-8")
-        body["seed"] = seed
-    if options:
-        body["options"] = dict(_parse_option(option) for option in options)
+        body["seed"] = game.seed
+    if game.option:
+        body["options"] = dict(_parse_option(option) for option in game.option)
     return body
 
 
@@ -154,9 +162,3 @@ def watch_games(
         display = LiveDisplay(watched) if console.is_terminal else LineDisplay(watched)
     follow_games(views, pages, watched, display, failure_reason)
     return watched
-
-
-def _print_result(game: WatchedGame, replay_command: str) -> None:
-    console.print(final_score_table(game.state))
-    summary = f"Game {game.id}: {game.event_count} events in {game.sequence} entries."
-    console.print(f"{summary} See it again: {replay_command} {game.id}")

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -19,11 +19,11 @@ from schemas.errors import InvalidInputError
 from schemas.refusals import CommandRefusedError
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, set_up_logging
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
 from services.cli.output import console, print_json, print_line
 from services.cli.playing.bot_games import create_bot_games, require_own_boards
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
-from services.cli.playing.play import create_game_body
+from services.cli.playing.play import GameOptions, create_game_body
 from services.ledger import RedisLedger
 from services.runtime.executors import core_count
 from services.runtime.settings import read_settings
@@ -44,63 +44,79 @@ from services.tournament.viewed_game import GameSetting
 
 app = typer.Typer()
 BATCH: Final = 50  # games side by side
-SeatsOption = Annotated[
-    int | None,
-    typer.Option(min=2, max=8, help="Seats at each table; 2 if left out, in a knock-out the most."),
-]
-GamesOption = Annotated[
-    int | None,
-    typer.Option(min=1, max=100_000, help="At least so many, in whole blocks; 100 if left out."),
-]
-RuleOption = Annotated[list[str] | None, typer.Option(help="NAME=VALUE: a rule option; may be repeated.")]
-ProcessesOption = Annotated[
-    int | None, typer.Option(min=1, max=256, help="Of --fast; else as many as there are cores.")
-]
-KnockOutOption = Annotated[
-    bool,
-    typer.Option("--knock-out", help="Rounds, whose winners play the next; a policy may be named often."),
-]
-FastOption = Annotated[
-    bool, typer.Option("--fast", help="Play on the rules alone: the same deals, but no logs.")
-]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every seat of every game here.")]
+
+
+class EntrantOptions(NamedTuple):
+    """The policies of a tournament, and how they meet."""
+
+    policies: Annotated[str, typer.Option(help="The policies, separated by commas.")] = "planner,greedy"
+    seats: Annotated[
+        int | None,
+        typer.Option(min=2, max=8, help="Seats at each table; 2 if left out, in a knock-out the most."),
+    ] = None
+    games: Annotated[
+        int | None,
+        typer.Option(min=1, max=100_000, help="At least so many, in whole blocks; 100 if left out."),
+    ] = None
+    knock_out: Annotated[
+        bool,
+        typer.Option("--knock-out", help="Rounds, whose winners play the next; a policy may be named often."),
+    ] = False
+
+
+class PlaceOptions(NamedTuple):
+    """The place where a tournament's games are played: on the server, or on the rules alone."""
+
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Play on the rules alone: the same deals, but no logs.")
+    ] = False
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Of --fast; else as many as there are cores.")
+    ] = None
+    data: DataOption = DEFAULT_DATA
+
+
+class FileOptions(NamedTuple):
+    """The files of a tournament."""
+
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every seat of every game here.")] = (
+        None
+    )
+    page: Annotated[Path | None, typer.Option(help="Write a page with charts here.")] = None
 
 
 @app.command()
+@in_groups
 def tournament(
-    policies: Annotated[str, typer.Option(help="The policies, separated by commas.")] = "planner,greedy",
-    rules: Annotated[str | None, typer.Option(help="usa, europe, marklin or trains.")] = None,
-    seats: SeatsOption = None,
-    games: GamesOption = None,
-    seed: Annotated[str, typer.Option(help="The deals follow from it.")] = "tournament",
-    board: Annotated[str | None, typer.Option(help="A board's name, or a file.")] = None,
-    option: RuleOption = None,
-    knock_out: KnockOutOption = False,
-    fast: FastOption = False,
-    processes: ProcessesOption = None,
-    csv_file: CsvOption = None,
-    page: Annotated[Path | None, typer.Option(help="Write a page with charts here.")] = None,
-    data: DataOption = DEFAULT_DATA,
+    entrants: EntrantOptions,
+    game: GameOptions,
+    place: PlaceOptions,
+    files: FileOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Let policies play against each other: every deal in every seating, with 95 % intervals; or a knock-out."""
-    names = [name.strip() for name in policies.split(",")]
-    body = create_game_body(rules, policies, seed, board, option or ())
+    """Let policies play against each other: every deal in every seating, with 95 % intervals; or a knock-out.
+
+    Without --seed it is always the same deals."""
+    names, seed = [name.strip() for name in entrants.policies.split(",")], game.seed or "tournament"
+    body = create_game_body(game, entrants.policies)
     setting = GameSetting(str(body["ruleset"]), body.get("board"), body.get("options"))  # type: ignore[arg-type]  # an object of JSON
-    setting = knock_out_setting(setting) if knock_out else setting
-    with _open_player(setting, data, fast, processes, as_json) as play_games:
-        if knock_out:
-            if games is not None:
+    setting = knock_out_setting(setting) if entrants.knock_out else setting
+    with _open_player(setting, place, as_json) as play_games:
+        if entrants.knock_out:
+            if entrants.games is not None:
                 raise InvalidInputError("--games", "a knock-out has as many as its players need")
-            played = play_knock_out(names, setting.ruleset, seats, seed, play_games)
+            played = play_knock_out(names, setting.ruleset, entrants.seats, seed, play_games)
             what, results = f"knock-out of {len(names)} players", played.games
         else:
-            planned = plan_games(names, seats or 2, games or 100, seed)
-            what, played, results = f"{seats or 2} seats", None, list(play_games(planned))
-    logged = "Played on the rules alone (--fast): no game was logged." if fast else "Every game is logged."
+            seats = entrants.seats or 2
+            planned = plan_games(names, seats, entrants.games or 100, seed)
+            what, played, results = f"{seats} seats", None, list(play_games(planned))
+    logged = "Every game is logged."
+    if place.fast:
+        logged = "Played on the rules alone (--fast): no game was logged."
     how = f"{setting.ruleset}, {what}, seed {seed}. {logged}"
     standings = compute_standings(results)
-    _write_files(results, standings, how, csv_file, page)
+    _write_files(results, standings, how, files)
     if as_json:
         document = {
             "how": how,
@@ -117,19 +133,17 @@ def tournament(
 
 
 @contextmanager
-def _open_player(
-    setting: GameSetting, data: Path, fast: bool, processes: int | None, quiet: bool
-) -> Iterator[PlayGames]:
+def _open_player(setting: GameSetting, place: PlaceOptions, quiet: bool) -> Iterator[PlayGames]:
     """Yield a function that plays games of this setting, and shows how many are over."""
 
     def play_on_the_rules(planned: Sequence[PlannedGame]) -> list[GameResult]:
         try:
-            played = play_fast(setting, planned, processes or core_count())
+            played = play_fast(setting, planned, place.processes or core_count())
             return _with_progress(played, len(planned), quiet)
         except CommandRefusedError as error:  # a game that can't be created is the fault of the options
             raise InvalidInputError("tournament", error.reason, error.rule) from None
 
-    if fast:
+    if place.fast:
         yield play_on_the_rules
         return
     settings = read_settings()
@@ -137,7 +151,7 @@ def _open_player(
     if not isinstance(setting.board, str | None):
         require_own_boards(settings)
     with (
-        run_embedded_server(data, settings, processes=True, gateway=False) as running,
+        run_embedded_server(place.data, settings, processes=True, gateway=False) as running,
         closing(composition.open_ledger(running.settings)) as ledger,
     ):
 
@@ -163,20 +177,18 @@ def _with_progress(played: Iterable[GameResult], total: int, quiet: bool) -> lis
         return list(progress.track(played, total=total))
 
 
-def _write_files(
-    results: Sequence[GameResult], standings: Standings, how: str, csv_file: Path | None, page: Path | None
-) -> None:
+def _write_files(results: Sequence[GameResult], standings: Standings, how: str, files: FileOptions) -> None:
     """Raises InvalidInputError, naming the option, where a file can't be written."""
     try:
         option = "--csv"
-        if csv_file is not None:
-            with csv_file.open("w", newline="", encoding="utf-8") as file:
+        if files.csv_file is not None:
+            with files.csv_file.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, CSV_FIELDS)
                 writer.writeheader()
                 writer.writerows(csv_rows(results))
         option = "--page"
-        if page is not None:
-            page.write_text(render_page("Tournament", how, results, standings), encoding="utf-8")
+        if files.page is not None:
+            files.page.write_text(render_page("Tournament", how, results, standings), encoding="utf-8")
     except OSError as error:
         raise InvalidInputError(option, f"can't be written: {error.strerror}") from None
 

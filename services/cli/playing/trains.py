@@ -18,7 +18,7 @@ from schemas.errors import InvalidInputError
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.cli.exit import CommandLineError
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, set_up_logging
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
 from services.cli.output import console, print_json, print_line
 from services.cli.playing.trains_tables import REQUEST_TIMEOUT_S, LoggedTables, PrintedProgress, print_result
 from services.referee.rules.board import load_board
@@ -51,6 +51,36 @@ def _player_count(text: str) -> OptionInfo:
     return typer.Option(min=2, max=50, help=text)  # type: ignore[no-any-return]  # so it is declared
 
 
+class SignUpOptions(NamedTuple):
+    """The limits of a sign-up."""
+
+    wait_s: Annotated[float, _seconds("Seconds of sign-up, once or twice.")] = RULES.wait_s
+    enough: Annotated[int, _player_count("So many need only one wait.")] = RULES.min_first
+    least: Annotated[int, _player_count("Fewer play no tournament.")] = RULES.min_players
+    most: Annotated[int, _player_count("So many end the sign-up.")] = RULES.max_players
+    name_s: Annotated[float, _seconds("Seconds from connecting to the name.")] = RULES.name_s
+    answer_s: Annotated[float, _seconds("Seconds to answer a call, or be removed.")] = RULES.answer_s
+
+
+class TableOptions(NamedTuple):
+    """The map and the cards of every game, where players don't choose them."""
+
+    map_file: Annotated[
+        Path | None, typer.Option("--map", help="Play on this map, whatever players suggest.")
+    ] = None
+    deck: Annotated[Path | None, typer.Option(help="Every game's cards: a JSON list of colours.")] = None
+
+
+class PlayerOptions(NamedTuple):
+    """A player of ours at somebody's server."""
+
+    name: Annotated[str, typer.Option(help="1 to 50 letters.")] = "Ledgerline"
+    policy: Annotated[str, typer.Option(help=f"{POLICIES}.")] = "planner"
+    map_file: Annotated[
+        Path | None, typer.Option("--map", help="Suggest this map; else that of the board iberia.")
+    ] = None
+
+
 class Tournament(NamedTuple):
     """A tournament to be played: its sign-up, its map (None: what players suggest), its cards (None: shuffled)."""
 
@@ -64,19 +94,12 @@ class Tournament(NamedTuple):
 
 
 @app.command("trains-server")
+@in_groups
 def trains_server(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Listen here; 0 takes a free port.")],
+    table: TableOptions,
+    sign_up: SignUpOptions,
     host: Annotated[str, typer.Option(help="Listen on this address. There is no TLS.")] = LOOPBACK,
-    map_file: Annotated[
-        Path | None, typer.Option("--map", help="Play on this map, whatever players suggest.")
-    ] = None,
-    deck: Annotated[Path | None, typer.Option(help="Every game's cards: a JSON list of colours.")] = None,
-    wait_s: Annotated[float, _seconds("Seconds of sign-up, once or twice.")] = RULES.wait_s,
-    enough: Annotated[int, _player_count("So many need only one wait.")] = RULES.min_first,
-    least: Annotated[int, _player_count("Fewer play no tournament.")] = RULES.min_players,
-    most: Annotated[int, _player_count("So many end the sign-up.")] = RULES.max_players,
-    name_s: Annotated[float, _seconds("Seconds from connecting to the name.")] = RULES.name_s,
-    answer_s: Annotated[float, _seconds("Seconds to answer a call, or be removed.")] = RULES.answer_s,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
@@ -84,12 +107,12 @@ def trains_server(
 
     Every game is an ordinary logged game, for `ledgerline replay` and `audit`. With --deck destinations come in
     order too. The protocol (docs/trains.md) has neither TLS nor passwords."""
-    if least > most:
-        raise InvalidInputError("--least", f"{least} is more than --most, {most}")
+    if sign_up.least > sign_up.most:
+        raise InvalidInputError("--least", f"{sign_up.least} is more than --most, {sign_up.most}")
     tournament = Tournament(
-        SignUpRules(wait_s, enough, least, most, name_s, answer_s),
-        read_trains_map(_read_one_value(map_file)) if map_file else None,
-        _read_deck(deck) if deck else None,
+        SignUpRules(*sign_up),
+        read_trains_map(_read_one_value(table.map_file)) if table.map_file else None,
+        _read_deck(table.deck) if table.deck else None,
     )
     settings = read_settings(port=0, rate=10_000.0, read_rate=10_000.0)
     set_up_logging(settings, quiet=True)
@@ -149,14 +172,11 @@ def _play_on_embedded_server(
 
 
 @app.command("trains-client")
+@in_groups
 def trains_client(
     host: Annotated[str, typer.Argument(help="The server's address.")],
     port: Annotated[int, typer.Argument(min=1, max=65_535, help="Its port.")],
-    name: Annotated[str, typer.Option(help="1 to 50 letters.")] = "Ledgerline",
-    policy: Annotated[str, typer.Option(help=f"{POLICIES}.")] = "planner",
-    map_file: Annotated[
-        Path | None, typer.Option("--map", help="Suggest this map; else that of the board iberia.")
-    ] = None,
+    player: PlayerOptions,
     silence_s: Annotated[
         float, typer.Option(min=0.01, max=86_400, help="Give up after so many seconds without a call.")
     ] = 3_600.0,
@@ -165,6 +185,7 @@ def trains_client(
     """Sign up at a server of the game Trains and play its tournament to the end; docs/trains.md has the protocol.
 
     The exit code is 1 where the server can't be reached, removes the player or breaks the protocol."""
+    name, policy, map_file = player
     read_name(name)
     board = load_board(TRAINS.default_board).form
     suggested = read_trains_map(_read_one_value(map_file)) if map_file else board
