@@ -50,9 +50,8 @@ def test_P5_a_notified_entry_is_sent_as_one_that_is_read(viewer: int | None, pro
     entry = NOTIFICATION.entry_for(viewer)
     proof = {"proof": write_proof(entry.shown)} if proofs else {}
 
-    encoded = NotifiedEntry(NOTIFICATION).encode(viewer, proofs)
+    [encoded] = NotifiedEntry(NOTIFICATION).encode(viewer, proofs) or ()
 
-    assert encoded is not None
     assert encoded.text.encode() == to_json({"type": "entry", **write_view_entry(entry), **proof})
     assert (encoded.number, encoded.answers, encoded.head) == (7, entry.answers, HEAD)
     assert (encoded.answers == "c7") == (viewer == 1) == ("red" in encoded.text)

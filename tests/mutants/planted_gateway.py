@@ -84,7 +84,7 @@ GATEWAY_MUTANTS: Final = (
         "viewers don't learn that a fail-over took back entries",
         "P5",
         "services/gateway/following/subscriptions.py",
-        "if self.head and notification.previous_head and notification.previous_head != self.head:",
+        "if self.head and new.previous_head and new.previous_head != self.head:",
         "if False:",
         ("tests/gateway/test_log_rewound.py",),
     ),

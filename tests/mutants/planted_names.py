@@ -53,7 +53,7 @@ NAMES_MUTANTS: Final = (
     ),
     Mutant(
         "a notified entry comes without names", "security", "services/gateway/following/entry_encoding.py",
-        "return None if holds_commitment([entry]) else encode_entry", "return encode_entry", ERASED,
+        "return None if holds_commitment([entry]) else [", "return [", ERASED,
     ),
     Mutant(
         "a stored digest follows from a name", "security", "schemas/command_digest.py",

@@ -7,7 +7,7 @@ form (events that hold other contracts, or are of an earlier version) are made e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from pydantic_core import to_json
 
@@ -18,6 +18,7 @@ from schemas.events import GameEnded
 from schemas.field_types import Seat
 from schemas.rows import Row, row_to_json
 from services.ledger.log.named_views import holds_commitment
+from services.ledger.log.view_pages import ViewPage
 from services.ledger.notifications.entry_notifications import EntryNotification
 
 TEXT_FRAME: Final = 0x81  # a whole message in one frame (RFC 6455, 5.2)
@@ -40,7 +41,7 @@ class EncodedEntry(NamedTuple):
 
 
 def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
-    """An entry as it is sent. With `proofs`, it has the very bytes that the chain is made of.
+    """Write an entry as it is sent. With `proofs`, it has the very bytes that the chain is made of.
 
     Raises CorruptDataError: a stored entry may be msgpack of our form and still hold what JSON can't express."""
     try:
@@ -52,22 +53,59 @@ def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
     return EncodedEntry(entry.number, entry.answers, frame, entry.shown.head, ends_game)
 
 
+class NewEntries(Protocol):
+    """The next entries of a game, as its followers are sent them."""
+
+    count: int
+    previous_head: bytes  # before the first of them, and `head` after the last; empty where it isn't known
+    head: bytes
+    is_last: bool  # no more will come
+
+    def seen_by(self, viewer: Seat | None) -> Seat | None:
+        """The viewer, or None where it sees what the public does."""
+
+    def encode(self, viewer: Seat | None, proofs: bool = False) -> Sequence[EncodedEntry] | None:
+        """The entries for a viewer. None where a name in them has to be read first. Raises CorruptDataError."""
+
+
+class PageEntries:
+    """The entries of a page that was read, for the viewers whom it was read for."""
+
+    def __init__(self, page: ViewPage) -> None:
+        self._views, self.count = page.views, len(next(iter(page.views.values()), ()))
+        self.previous_head, self.head, self.is_last = page.previous_head, page.head, page.is_last
+
+    def seen_by(self, viewer: Seat | None) -> Seat | None:
+        """The viewer."""
+        return viewer
+
+    def encode(self, viewer: Seat | None, proofs: bool = False) -> Sequence[EncodedEntry]:
+        """The viewer's entries, each written by `encode_entry`."""
+        return [encode_entry(entry, proofs) for entry in self._views[viewer]]
+
+
 class NotifiedEntry:
-    """The entry that a notification carries, encoded for each of its viewers: what all of them see is read once, and
-    written once for those who see no more. Raises CorruptDataError."""
+    """The entry that a notification carries: what all viewers see is read once, and written once for those who see no
+    more. Raises CorruptDataError."""
+
+    count, is_last = 1, False
 
     def __init__(self, notification: EntryNotification) -> None:
         assert notification.public is not None, "only a new entry is carried"
         self._notification, self._public = notification, notification.public
+        self.previous_head, self.head = notification.previous_head, notification.head
         self._at, rows = read_shown_rows(self._public)
         self._events = [None if row is None else row_to_json(row) for row in rows]
         self._is_plain = self._events.count(None) == rows.count(None)
         self._public_json = b""  # of the events, once somebody needs it
 
-    def encode(self, viewer: Seat | None, proofs: bool = False) -> EncodedEntry | None:
-        """The entry for a viewer. None where it holds a commitment to a name: then it must be read, with the name.
+    def seen_by(self, viewer: Seat | None) -> Seat | None:
+        """The viewer, or None for one without a private part."""
+        return viewer if viewer in self._notification.private_parts else None
 
-        Raises CorruptDataError."""
+    def encode(self, viewer: Seat | None, proofs: bool = False) -> Sequence[EncodedEntry] | None:
+        """The entry for a viewer, written straight from its rows where it can be. None where it holds a commitment to a
+        name: then it must be read, with the name. Raises CorruptDataError."""
         notification, private_part = self._notification, self._notification.private_part(viewer)
         number, head = notification.sequence, notification.head
         answers, own_rows = read_own_rows(private_part) if private_part else (None, {})
@@ -75,7 +113,7 @@ class NotifiedEntry:
             events = self._events_json(own_rows)
             if events is None:
                 entry = notification.entry_for(viewer)
-                return None if holds_commitment([entry]) else encode_entry(entry, proofs)
+                return None if holds_commitment([entry]) else [encode_entry(entry, proofs)]
             text = b'{"type":"entry","number":%d,"at":%b,"answers":%b,"events":%b,"head":%b' % (
                 number,
                 to_json(self._at),
@@ -87,11 +125,11 @@ class NotifiedEntry:
                 text += b',"proof":%b' % to_json(write_proof(ShownBytes(self._public, private_part, head)))
         except (ValueError, TypeError) as error:
             raise CorruptDataError(f"entry {number} can't be written as JSON: {error}") from None
-        return EncodedEntry(number, answers, encode_text_frame(text + b"}"), head)
+        return [EncodedEntry(number, answers, encode_text_frame(text + b"}"), head)]
 
     def _events_json(self, own_rows: Mapping[int, Row]) -> bytes | None:
-        """What who has these rows sees; None where that takes more than a change of form. Raises ValueError or
-        TypeError."""
+        """The events as a viewer with these rows sees them; None where that takes more than a change of form. Raises
+        ValueError or TypeError."""
         if not self._is_plain:
             return None
         if not own_rows:

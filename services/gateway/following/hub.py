@@ -21,7 +21,13 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.following.answer_watch import AnswerWatch
 from services.gateway.following.delivery_queue import DeliveryQueue
-from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
+from services.gateway.following.entry_encoding import (
+    EncodedEntry,
+    NewEntries,
+    NotifiedEntry,
+    PageEntries,
+    encode_entry,
+)
 from services.gateway.following.finished_pages import FinishedPages, FinishedView, GamePage
 from services.gateway.following.subscriptions import (
     DirectSend,
@@ -153,13 +159,16 @@ class Hub:
         if self.deliveries.is_full(followed):
             return
         try:
-            recipients = followed.take_notification(notification)
-            if recipients is None:
-                self.mark_stale(notification.game)
-            else:
-                self.deliveries.deliver(notification.game, followed, recipients)
+            self._deliver(notification.game, followed, NotifiedEntry(notification))
         except (CorruptDataError, LogRewoundError) as error:
             self._end_subscriptions(notification.game, error)
+
+    def _deliver(self, game: str, followed: FollowedGame, new: NewEntries) -> None:
+        """Deliver the next entries, or read them where they can't be sent as they are."""
+        if (recipients := followed.take(new)) is None:
+            self.mark_stale(game)
+        else:
+            self.deliveries.deliver(game, followed, recipients)
 
     def _end_subscriptions(
         self, game: str, error: MissingEntryError | CorruptDataError | LogRewoundError
@@ -289,7 +298,7 @@ class Hub:
             if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
                 self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
             else:
-                self.deliveries.deliver(game, followed, followed.take_page(page))
+                self._deliver(game, followed, PageEntries(page))
                 if followed.last_sequence - request.after == PAGE_SIZE:
                     self.mark_stale(game)
         except (MissingEntryError, CorruptDataError, LogRewoundError) as error:

@@ -8,9 +8,7 @@ from typing import Final
 
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from services.gateway.following.entry_encoding import EncodedEntry, NotifiedEntry, encode_entry
-from services.ledger.log.view_pages import ViewPage
-from services.ledger.notifications.entry_notifications import EntryNotification
+from services.gateway.following.entry_encoding import EncodedEntry, NewEntries
 from services.ledger.scripts.view_merge import LogRewoundError
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
@@ -88,46 +86,26 @@ class FollowedGame:
         self.subscriptions: set[Subscription] = set()
         self.queued_pages, self.was_full = 0, False  # in the delivery queue
 
-    def take_page(self, page: ViewPage) -> list[Recipient]:
-        """The next entries of every viewer, for its subscriptions; they count as delivered."""
-        variants = {(subscription.viewer, subscription.proofs) for subscription in self.subscriptions}
-        encoded_by_variant = {
-            variant: [encode_entry(entry, variant[1]) for entry in page.views[variant[0]]]
-            for variant in variants
-        }
-        count = len(next(iter(page.views.values()), ()))
-        ends = any(entry.ends_game for encoded in encoded_by_variant.values() for entry in encoded)
-        self.is_over = page.is_last or ends or (self.is_over and not count)
-        self._learn_head(page.previous_head)
-        self.last_sequence += count
-        self.head = page.head
-        return [
-            (subscription, encoded_by_variant[subscription.viewer, subscription.proofs])
-            for subscription in self.subscriptions
-        ]
-
-    def take_notification(self, notification: EntryNotification) -> list[Recipient] | None:
-        """The one entry that a notification carries: a viewer without a private part sees the public one. None where
-        it holds a commitment to a name: then it must be read, with the name.
+    def take(self, new: NewEntries) -> list[Recipient] | None:
+        """Encode the next entries for each subscription, once for all who see the same; they count as delivered. None where
+        a name in them has to be read first.
 
         Raises LogRewoundError, or CorruptDataError."""
-        assert notification.public is not None, "only a new entry is carried"
-        if self.head and notification.previous_head and notification.previous_head != self.head:
+        if self.head and new.previous_head and new.previous_head != self.head:
             raise LogRewoundError(f"entry {self.last_sequence} isn't the one that was delivered")
-        entry, private_parts = NotifiedEntry(notification), notification.private_parts
-        encoded_by_variant: dict[tuple[Seat | None, bool], EncodedEntry] = {}
+        encoded_by_variant: dict[tuple[Seat | None, bool], Sequence[EncodedEntry]] = {}
         recipients: list[Recipient] = []
         for subscription in self.subscriptions:
-            viewer = subscription.viewer
-            variant = (viewer if viewer in private_parts else None, subscription.proofs)
-            if (encoded := encoded_by_variant.get(variant)) is None:
-                if (encoded := entry.encode(*variant)) is None:
-                    return None
-                encoded_by_variant[variant] = encoded
-            recipients.append((subscription, (encoded,)))
-        self._learn_head(notification.previous_head)
-        self.last_sequence, self.head = notification.sequence, notification.head
-        self.is_over = any(encoded.ends_game for encoded in encoded_by_variant.values())
+            variant = new.seen_by(subscription.viewer), subscription.proofs
+            encoded = encoded_by_variant.get(variant) or new.encode(*variant)
+            if encoded is None:
+                return None
+            encoded_by_variant[variant] = encoded
+            recipients.append((subscription, encoded))
+        self._learn_head(new.previous_head)
+        self.last_sequence, self.head = self.last_sequence + new.count, new.head
+        ends = any(entry.ends_game for encoded in encoded_by_variant.values() for entry in encoded)
+        self.is_over = new.is_last or ends or (self.is_over and not new.count)
         return recipients
 
     def is_at(self, sequence: int, head: bytes) -> bool:
