@@ -102,10 +102,10 @@ class DirectConnection(asyncio.Protocol):
         self._lost.set()
 
     def pause_writing(self) -> None:
-        """What isn't sent yet is kept: how much that may be is for callers to limit (`DirectCalls.is_full`)."""
+        """Keep what isn't sent yet: callers limit how much that may be (`DirectCalls.is_full`)."""
 
     def resume_writing(self) -> None:
-        """As `pause_writing`."""
+        """Do nothing: what was kept is sent by the transport."""
 
 
 class DirectCalls:

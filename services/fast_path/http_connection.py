@@ -131,7 +131,7 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         self.transport.close()
 
     def _give_up_running(self) -> None:
-        """What the application sends from now on goes nowhere, and it receives that the client left."""
+        """Drop all that the application sends from now on, and let it receive that the client left."""
         if self.running is not None:
             self.running.disconnected = True
             self.running.message_event.set()

@@ -64,7 +64,7 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
         return True
 
     async def send(self, message: ASGISendEvent) -> None:
-        """As uvicorn's; but a closing doesn't wait until the client has read what was sent before."""
+        """Send by uvicorn; but a closing doesn't wait until the client has read what was sent before."""
         if message["type"] != "websocket.close" or not self.handshake_complete or self.initial_response:
             await super().send(message)
             return

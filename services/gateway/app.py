@@ -146,7 +146,7 @@ async def _run_hub(app: FastAPI, hub: Hub) -> None:
 
 
 async def _run_watch(watch: HealthWatch | EngineSettingsWatch) -> None:
-    """The same for a watch."""
+    """Run a watch until cancelled: one that fails is logged and started again."""
     while True:
         try:
             await watch.run()

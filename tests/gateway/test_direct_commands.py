@@ -125,7 +125,7 @@ def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_r
         async with client_of(harness) as client:
             await harness.store.client_pause(60_000, all=False)
             submitted = [
-                ledger.submit(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind())) for number in range(10)
+                ledger.submit(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind())) for number in range(12)
             ]
             commands = client.direct.take_text.__self__
             assert client.direct.take_text(DRAW)

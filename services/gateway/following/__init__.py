@@ -1,1 +1,1 @@
-"""Who follows which game, how far each follower is served, and the bytes that it is sent."""
+"""Following games: who follows which, how far each follower is served, and the bytes that it is sent."""

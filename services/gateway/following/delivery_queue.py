@@ -18,7 +18,7 @@ MAX_QUEUED_PAGES: Final = 8  # of a game, before its next entries are read later
 
 
 class DeliveryQueue:
-    """What is still to be delivered to crowds, in the order in which it was read. `on_drained` is called with a game
+    """Entries that are still to be delivered to crowds, in the order in which they were read. `on_drained` is called with a game
     that was full, once everything of it is delivered."""
 
     def __init__(self, on_drained: Callable[[str], None]) -> None:

@@ -1,7 +1,7 @@
 """The last entries of games whose streams go while they are followed: they follow from the game's file.
 
-Who has been delivered the end needs nothing more. Who hasn't, or came late, gets the rest of the view here, one game
-after the other, so that no other game waits for it.
+A follower who was delivered the end needs nothing more. One who wasn't, or came late, gets the rest of the view here,
+one game after the other, so that no other game waits for it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class FinishedPages:
             self._wanted.put_nowait(request)
 
     async def run(self) -> AsyncIterator[tuple[ViewRequest, GamePage | None]]:
-        """What was asked for, endlessly; None where it can't be read now."""
+        """Yield each request that was put, with its page; None where it can't be read now."""
         while True:
             request = await self._wanted.get()
             page: GamePage | None

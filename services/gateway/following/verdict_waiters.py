@@ -1,4 +1,4 @@
-"""Who waits for the verdicts of a game, woken by notifications and, as those may be lost, by a slow poll."""
+"""Waiting for the verdicts of a game: notifications wake those who do, and a slow poll, as notifications may be lost."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class VerdictWaiter:
             self.notified.set()
 
     def poll(self) -> None:
-        """Set the event if something was pending at the last poll already: its notification may be lost. What was
-        added since may have its verdict on the way; reading for all of it at once would delay everybody."""
+        """Set the event if something was pending at the last poll already: its notification may be lost. Commands that
+        were added since may have their verdicts on the way; reading for all of them would delay everybody."""
         if self.pending_at_last_poll and any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
             self.notified.set()
         self.pending_at_last_poll = tuple(self.pending_ids)

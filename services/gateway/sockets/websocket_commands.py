@@ -100,7 +100,7 @@ class SocketCommands:
             await self._handle_message(text)
 
     async def _receive(self) -> bytes | str:
-        """The next message that `_take` leaves: uvicorn's connection offers it messages where they arrive."""
+        """Wait for the next message that `_take` leaves: uvicorn's connection offers it each where it arrives."""
         if self._connection is not None:
             self._connection.take_text = self._take
         try:
@@ -169,9 +169,7 @@ class SocketCommands:
             return False
         try:
             message = parse_message(text)
-            if message.keys() != PLAIN_FIELDS:
-                return False
-            if not isinstance(message["id"], str):
+            if message.keys() != PLAIN_FIELDS or not isinstance(message["id"], str):
                 return False
             envelope = self.service.build_envelope(self.game, self.viewer, message["command"], message["id"])
         except (InvalidInputError, RequestError):

@@ -26,7 +26,7 @@ class SuggestionQueue:
     async def suggest(
         self, game: str, bearer: str | None, client: str, number: int | None, seat: int | None
     ) -> Suggestions:
-        """What the seat (None: the token's) might do after this entry (None: now). Raises RequestError."""
+        """Suggest moves to the seat (None: the token's) after this entry (None: now). Raises RequestError."""
         location = await self._service.views.locate(game, client)
         shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
         viewer = await self._folds.viewer(game, bearer, client, shown)

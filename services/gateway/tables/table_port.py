@@ -1,4 +1,4 @@
-"""What the gateway is given by the composition root to show tables: it knows no rules itself.
+"""Tables as the composition root gives them to the gateway, which knows no rules itself.
 
 services/tables has the one implementation."""
 
@@ -45,13 +45,13 @@ class TableFold(Protocol):
         """The table, with the moves after entry `since`."""
 
     def legal(self) -> LegalCommands:
-        """What the viewer, who is a seat, may do now."""
+        """List all that the viewer, who is a seat, may do now."""
 
     def legal_commands(self, most: int) -> list[dict[str, object]]:
-        """What the viewer, who is a seat, is asked to choose from now, the first `most`; leaving isn't listed."""
+        """List the first `most` commands that the viewer, a seat, is asked to choose from now; leaving isn't listed."""
 
     def suggestions(self) -> Suggestions | None:
-        """What the viewer, who is a seat, might do now, and why. Blocks; None where it can't be found out in time."""
+        """Suggest moves to the viewer, who is a seat, and say why. Blocks; None where none is found in time."""
 
     def listed(self) -> ListedGame:
         """The game as a list shows it."""

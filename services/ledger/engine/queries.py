@@ -57,7 +57,7 @@ def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Repl
 
 
 async def run_async(client: Client, query: Query[Result]) -> Result:
-    """The same by an asyncio client."""
+    """Run a query by an asyncio client, and return its result. Raises as `run`."""
 
     async def send(commands: Sequence[RedisCommand]) -> Sequence[Reply]:
         return await send_commands(client, commands)
@@ -68,7 +68,7 @@ async def run_async(client: Client, query: Query[Result]) -> Result:
 async def run_rounds(
     send: Callable[[Sequence[RedisCommand]], Awaitable[Sequence[Reply]]], query: Query[Result]
 ) -> Result:
-    """The same, where `send` makes a round trip."""
+    """Run a query by `send`, which makes a round trip, and return its result."""
     try:
         commands = next(query)
         while True:

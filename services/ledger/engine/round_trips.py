@@ -55,7 +55,7 @@ def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Re
 
 
 async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
-    """The same by an asyncio client, of commands that are there: they are sent at once."""
+    """Send commands at once by an asyncio client, and return their replies, as `make_round_trip` does."""
     if not commands:
         return []
     pool = client.connection_pool

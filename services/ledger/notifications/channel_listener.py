@@ -1,4 +1,4 @@
-"""What one connection hears: the channels of games that it is subscribed to, at an engine or at one node of a cluster.
+"""The hearing of one connection: the channels of games that it is subscribed to, at an engine or at one node of a cluster.
 
 A channel of a cluster is sharded: its messages stay at the node of its slot. Where a node knows no such channels (before
 Redis 7), an ordinary one stands for it; the script that publishes goes by the same node's word.

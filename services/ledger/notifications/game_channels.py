@@ -23,7 +23,7 @@ LINGER_S: Final = 1.0  # that a channel stays at least when nobody wants it: cli
 
 
 class GameChannels:
-    """Who wants which game, and the listener while `listen` runs."""
+    """Counts who wants which game, and has the listener while `listen` runs."""
 
     def __init__(self, client: Client, partitions: int) -> None:
         self._client, self._partitions = client, partitions
