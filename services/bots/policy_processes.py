@@ -54,9 +54,8 @@ class _PolicyProcess:
     """One process, and the seat that it thinks about."""
 
     def __init__(self) -> None:
-        context = get_context(
-            "forkserver"
-        )  # threads of this process aren't copied, and a new one takes little time
+        # threads of this process aren't copied, and a new one takes little time
+        context = get_context("forkserver")
         context.set_forkserver_preload([AT_START, __name__])
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_think, args=(theirs,), name="policy", daemon=True)
@@ -138,9 +137,8 @@ class PolicyProcesses(Generic[T]):
 
 def _think(connection: Connection) -> None:
     """Run a process: say that it is ready, then answer, until nobody asks any more."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # a terminal sends it to all; who started this process ends it
+    # a terminal sends it to all; this process is ended by its starter
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICENESS)
     with suppress(OSError, EOFError):
         connection.send((None, ""))

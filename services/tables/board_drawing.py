@@ -1,4 +1,4 @@
-"""A board as a drawing: where its cities, the spaces of its routes, its names and its ground are."""
+"""A board as a drawing: the places of its cities, the spaces of its routes, its names and its ground."""
 
 from __future__ import annotations
 

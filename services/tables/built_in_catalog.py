@@ -46,7 +46,7 @@ class BuiltInCatalog:
         return list(_list_boards())
 
     def board(self, name: str) -> BoardDrawing | None:
-        """A built-in board; None where there is none of that name, or it can't be read."""
+        """A built-in board; None if it can't be read, or there is none of that name."""
         try:
             return draw_board(load_board(name))
         except InvalidInputError:

@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 class Grid:
-    """Boxes, found again by where they are."""
+    """Boxes, found again by their places."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[int, int], list[Box]] = defaultdict(list)

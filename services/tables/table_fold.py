@@ -53,7 +53,7 @@ class FoldedTable:
             self._note_move(entry, points_before)
 
     def _note_move(self, entry: ViewEntry, points_before: Sequence[int]) -> None:
-        """Note an entry that was applied, where there is something to say of it."""
+        """Note an applied entry in words, if there is something to say of it."""
         turn, events = self.turns, entry.events
         self.turns += sum(isinstance(event, TurnStarted) for event in events)
         text = [s for event in events if (s := event_sentence(self.state, event))]

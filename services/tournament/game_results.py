@@ -36,7 +36,7 @@ class GameResult:
     seats: tuple[SeatResult, ...]
 
     def share_won(self, seat: int) -> float:
-        """1 for the only winner; where several share the first place, each has its part of it."""
+        """1 for the only winner; an equal part of it for each of several."""
         winners = sum(result.place == 1 for result in self.seats)
         return (self.seats[seat].place == 1) / winners
 

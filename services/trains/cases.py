@@ -66,7 +66,7 @@ def run_folder(folder: Path, quiet: bool, kinds: Mapping[str, CaseSolver] = KIND
 
 
 def check_case(case: Case, kinds: Mapping[str, CaseSolver] = KINDS) -> Shortfall | None:
-    """Why a case has not passed; None where our answer is the expected one, or where its kind is none of these."""
+    """Why a case has not passed; None if our answer is the expected one, or its kind is none of these."""
     solver = kinds.get(case.kind)
     if solver is None:
         return None

@@ -64,7 +64,7 @@ async def choose_command(player: RemotePlayer, turn: Turn, routes: dict[Connecti
 
 
 async def _takes_cards(player: RemotePlayer, cards: Counter[str]) -> bool:
-    """Tell the player which cards it got, if any; False where it fails at that."""
+    """Tell the player which cards it got, if any; False if it fails at that."""
     try:
         if cards:
             await player.more([color for color in COLORS for _ in range(cards[color])])

@@ -73,7 +73,7 @@ class FollowingGame(CompactGame):
 
     def __init__(self, state: GameState) -> None:
         start = compact(state)
-        super().__init__(start.rules, 0, len(state.seats))
+        super().__init__(start.rules, len(state.seats))
         for name in COMPARED:
             setattr(self, name, getattr(start, name))
         self.deck_order = [KINDS.index(str(card)) for card in state.deck]

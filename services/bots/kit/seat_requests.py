@@ -58,24 +58,23 @@ def join_by_link(link: str, name: str) -> SeatToken:
     return join(f"{parts.scheme}://{parts.netloc}{before}", game, name, invitation)
 
 
-def find_seat(url: str, game: str, token: str, patience_s: float = PATIENCE_S) -> SeatToken:
+def find_seat(url: str, game: str, token: str) -> SeatToken:
     """The seat that a token is for. Raises ServerRefusedError: it opens none of this game; UnreachableError."""
     with _client(url) as client:
-        viewer = _read_view(client, game, token, patience_s)["viewer"]
+        viewer = _read_view(client, game, token, PATIENCE_S)["viewer"]
     if not isinstance(viewer, int):
         raise ServerRefusedError(403, "TOKEN-1", "this token is the host's: it plays no seat")
     return SeatToken(url, game, viewer, token)
 
 
-def take_play_off_seat(seat: SeatToken, patience_s: float = PATIENCE_S) -> SeatToken:
+def take_play_off_seat(seat: SeatToken) -> SeatToken:
     """The seat in the game that follows from a shared first place (TIE-1).
 
     Raises ServerRefusedError: no play-off follows, or this seat isn't in it; UnreachableError."""
     with _client(seat.url) as client:
         path = f"/v1/games/{seat.game}/play-off"
-        taken = _answer_to(
-            client, client.build_request("POST", path, headers=_bearer(seat.token)), patience_s
-        )
+        request = client.build_request("POST", path, headers=_bearer(seat.token))
+        taken = _answer_to(client, request, PATIENCE_S)
     return SeatToken(seat.url, str(taken["game"]), int(taken["seat"]), str(taken["token"]))
 
 
@@ -99,7 +98,7 @@ def _read_view(client: httpx.Client, game: str, token: str, patience_s: float) -
 
 
 def _first_head(client: httpx.Client, game: str, patience_s: float) -> str:
-    """The head after the first entry; empty where the game is shown to nobody without a seat."""
+    """The head after the first entry; empty for a private game."""
     try:
         entries = _read_view(client, game, "", patience_s)["entries"]
     except ServerRefusedError as refused:

@@ -70,14 +70,8 @@ class SeatSession:
     `expected` is known from the join: the head after the first entry, and the player's contribution to the deal. Unless
     empty, the view must show them."""
 
-    def __init__(
-        self,
-        game: str,
-        seat: Seat,
-        expected: tuple[str, str] = NOTHING_KNOWN,
-        new_id: Callable[[], str] = lambda: secrets.token_hex(12),
-    ) -> None:
-        self.game, self.seat, self.expected, self._new_id = game, seat, expected, new_id
+    def __init__(self, game: str, seat: Seat, expected: tuple[str, str] = NOTHING_KNOWN) -> None:
+        self.game, self.seat, self.expected = game, seat, expected
         self.pending: SentCommand | None = None
         self.verdict: Verdict | None = None  # on the last command
         self.on_entry: Callable[[ViewEntry], None] | None = None  # is called with each entry that counts
@@ -131,7 +125,7 @@ class SeatSession:
         """Make this the command to be sent. Raises KitError while another one has no verdict."""
         if self.pending is not None:
             raise KitError(f"the command {self.pending.id} has no verdict yet; ask for the next turn")
-        self.pending, self.verdict, self._is_sent = SentCommand(self._new_id(), command), None, False
+        self.pending, self.verdict, self._is_sent = SentCommand(secrets.token_hex(12), command), None, False
 
     def outgoing(self) -> str | None:
         """The message to be sent now. After an interruption a command is sent again only if the view doesn't answer it."""

@@ -93,7 +93,7 @@ def _is_too_much(situation: SeatSituation, plan: NetworkPlan) -> bool:
 def _lay_paths(
     graph: BoardGraph, costs: Sequence[float], tickets: Sequence[PlannedTicket]
 ) -> list[list[int] | None]:
-    """By ticket the routes of its path that aren't the seat's own; None where there is no path."""
+    """The routes of each ticket's path that aren't the seat's own; None if there is no path."""
     paths: list[list[int] | None] = [None] * len(tickets)
     users = [0] * len(costs)
     current = list(costs)

@@ -39,7 +39,7 @@ class PlanWeights(NamedTuple):
     end_share: float = 0.3  # of the price of the cars then
     # the longest route
     touch_bonus: float = (
-        6.0  # of cards for a route that lengthens the network by four spaces, where the longest has a bonus
+        6.0  # of cards for a route that lengthens the network by four spaces, if that has a bonus
     )
     trail_share: float = 0.6  # of what a longer trail adds to the chance of that bonus, with two seats
     trail_growth: float = 0.4  # spaces by which a rival's longest route grows for each car that it has left

@@ -34,8 +34,8 @@ class CompactGame:
         "tokens", "turn",
     )  # fmt: skip
 
-    def __init__(self, rules: CompactRules, seed: int, seats: int) -> None:
-        self.rules, self.seed = rules, seed
+    def __init__(self, rules: CompactRules, seats: int) -> None:
+        self.rules, self.seed = rules, 0
         self.owners = [FREE] * len(rules.colours)
         self.hands = [[0] * rules.kind_count for _ in range(seats)]
         self.cars, self.points = [0] * seats, [0] * seats  # of routes and merchandise
@@ -112,7 +112,7 @@ class CompactGame:
         return self.has_cards() or any(card not in (NO_CARD, WILD) for card in self.market)
 
     def request_cards(self) -> None:
-        """The next cards, or none where too few are left: a turn that changes nothing (CARD-6)."""
+        """Take the next cards; if too few are left, the turn changes nothing (CARD-6)."""
         count = self.rules.cards_asked
         if sum(self.deck) < count:
             self.passes += 1

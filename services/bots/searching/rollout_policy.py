@@ -152,7 +152,7 @@ class Rollout:
     # -- claims --------------------------------------------------------------------------
 
     def claim(self, claim: Claim, plan: RolloutPlan) -> None:
-        """Claim the route, with a passenger where the plan wants it."""
+        """Claim the route, with a passenger if the plan wants the route."""
         place = place_for_passenger(self.game, claim.route) if claim.route in plan.routes else NOWHERE
         self.claim_for(claim.route, claim.payment(self.game.rules.graph.lengths[claim.route]), place)
 

@@ -186,9 +186,9 @@ def is_view(state: GameState) -> bool:
 # -- what all see ----------------------------------------------------------------------------
 
 
-def public_part(state: GameState, rules: CompactRules, seed: int = 0) -> CompactGame:
+def public_part(state: GameState, rules: CompactRules) -> CompactGame:
     """The game without hands, tickets and decks. `state` is a seat's view or more."""
-    game, city = CompactGame(rules, seed, len(state.seats)), rules.graph.city_index
+    game, city = CompactGame(rules, len(state.seats)), rules.graph.city_index
     _read_routes(game, state)
     for seat, seat_state in enumerate(state.seats):
         game.cars[seat] = seat_state.cars

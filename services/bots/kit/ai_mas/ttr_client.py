@@ -113,7 +113,7 @@ class TTRClient:
 
     @property
     def offered_missions(self) -> tuple[TTRMission, ...]:
-        """The missions to choose from; none where there is no such choice."""
+        """The missions to choose from; none without such a choice."""
         offer = self._state.seats[self.seat.seat].offer
         return missions_of(self._state, offer) if self._choice() == TICKETS else ()
 
@@ -230,7 +230,7 @@ class TTRClient:
         return 1 if not code else 0 if self._refusal_rule == none_left else code
 
     def _send(self, command: Command) -> int:
-        """0 where the command was accepted, else the code. What the rules forbid isn't sent."""
+        """0 for an accepted command, else the code. A command that the rules forbid isn't sent."""
         self._refusal_rule = self._check(command)
         if not self._refusal_rule:
             try:
@@ -277,7 +277,7 @@ class TTRClient:
 
 
 def _payment(color: str, wagons: int, engines: int) -> dict[str, int] | None:
-    """The cards that a call pays with; None where they aren't cards."""
+    """The cards that a call pays with; None for no cards."""
     if (
         wagons < 0
         or engines < 0

@@ -53,19 +53,19 @@ class TTRMap:
         self.edges = _edges_of(state.board, state.rule_options, state.route_owners)
 
     def position(self, node: int | str) -> int | None:
-        """The position of a node that a call names by its position, its name or its id; None where there is none."""
+        """The position of a node that a call names by its position, its name or its id; None for another node."""
         if isinstance(node, int):
             return node if 0 <= node < len(self.nodes) else None
         named = (place for place, each in enumerate(self.nodes) if node in (each.name, each.id))
         return next(named, None)
 
     def tracks(self, node1: int | str, node2: int | str) -> list[str]:
-        """The ids of the routes that join two nodes, in their order; empty where there is none."""
+        """The ids of the routes that join two nodes, in their order."""
         ends = {self.position(node1), self.position(node2)}
         return [route for edge in self.edges if {edge.node1, edge.node2} == ends for route in edge.routes]
 
     def edge_of(self, route: str) -> TTREdge:
-        """The edge that a route is a track of. Raises StopIteration where there is none."""
+        """The edge that a route is a track of. Raises StopIteration for another board's."""
         return next(edge for edge in self.edges if route in edge.routes)
 
 
