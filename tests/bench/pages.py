@@ -90,7 +90,7 @@ def opened_table() -> Iterator[tuple[Any, str, SeatedTable]]:
 def open_page(browser: Any, url: str, table: SeatedTable, script: str = "") -> Any:
     """The table's page, in a browser that has loaded nothing yet."""
     context = browser.new_context(viewport=DESKTOP, base_url=url)
-    context.add_init_script(table.held_by(0) + ";" + script)
+    context.add_init_script(table.known_seat(0) + ";" + script)
     page = context.new_page()
     page.goto(f"/table/{table.game}")
     page.wait_for_selector("svg.board .route")
@@ -110,7 +110,7 @@ def weight(browser: Any, url: str, table: SeatedTable) -> tuple[int, int]:
     """Bytes of all that the page loads, as they are and compressed one by one."""
     bodies: list[bytes] = []
     context = browser.new_context(viewport=DESKTOP, base_url=url)
-    context.add_init_script(table.held_by(0))
+    context.add_init_script(table.known_seat(0))
     page = context.new_page()
     page.on("requestfinished", lambda request: bodies.append(request.response().body()))
     page.goto(f"/table/{table.game}")

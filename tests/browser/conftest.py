@@ -39,8 +39,8 @@ def http(url: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
-    """Opens pages, each in a browser context of its own. At the end none may have said anything on its console."""
-    contexts, said = [], []
+    """Opens pages, each in a browser context of its own. At the end none may have printed anything on its console."""
+    contexts, printed = [], []
 
     def opened(path: str = "/", size: dict[str, int] | None = None, script: str = "", **more: object) -> Any:
         context = chromium.new_context(viewport=size or DESKTOP, base_url=url, **more)
@@ -49,13 +49,15 @@ def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
             context.add_init_script(script)
         page = context.new_page()
         page.set_default_timeout(60_000)  # a busy machine is slow
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("console", lambda line: said.append(line.text) if line.type in {"error", "warning"} else None)
+        page.on("pageerror", lambda error: printed.append(str(error)))
+        page.on(
+            "console", lambda line: printed.append(line.text) if line.type in {"error", "warning"} else None
+        )
         page.goto(path)
         return page
 
-    opened.said = said  # type: ignore[attr-defined]  # for a test that expects some
+    opened.printed = printed  # type: ignore[attr-defined]  # for a test that expects some
     yield opened
     for context in contexts:
         context.close()
-    assert said == []
+    assert printed == []

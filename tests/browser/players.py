@@ -85,14 +85,14 @@ class SeatedTable:
         while self.http.get(f"/v1/games/{self.game}/audit").status_code == 503:
             time.sleep(0.1)
 
-    def held_by(self, seat: int) -> str:
+    def known_seat(self, seat: int) -> str:
         """A script that lets a browser know of its seat, as if it had sat down there."""
-        held = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}
-        return f"localStorage.setItem('ledgerline.games', JSON.stringify({json.dumps(held)}))"
+        known = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}
+        return f"localStorage.setItem('ledgerline.games', JSON.stringify({json.dumps(known)}))"
 
     def open(self, open_page: OpenPage, seat: int, **more: Any) -> Any:
         """The table's page in the browser of the one who sits there."""
-        page = open_page(f"/table/{self.game}", script=self.held_by(seat), **more)
+        page = open_page(f"/table/{self.game}", script=self.known_seat(seat), **more)
         page.wait_for_selector("main.table svg.board")
         return page
 

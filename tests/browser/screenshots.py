@@ -49,14 +49,14 @@ def picture_pages(browser: Any, url: str, http: httpx.Client, folder: Path) -> N
     for ruleset in SHORT:
         picture_table(SeatedTable(http, ruleset, bots=2, last_cars=2), ruleset, open_page, take)
     picture_finished(SeatedTable(http), open_page, take)
-    lobby = open_page("/", SeatedTable(http, "europe", people=2).held_by(0))
+    lobby = open_page("/", SeatedTable(http, "europe", people=2).known_seat(0))
     lobby.locator(".game").first.wait_for()
     take(lobby, "lobby")
 
 
 def picture_table(table: SeatedTable, name: str, open_page: Open, take: Take) -> None:
     """A table before its start, and while it is played; of one ruleset also all that may stand open on it."""
-    page = open_page(f"/table/{table.game}", table.held_by(0))
+    page = open_page(f"/table/{table.game}", table.known_seat(0))
     page.locator(".waiting").first.wait_for()
     if name == "europe":
         take(page, "waiting")
@@ -81,7 +81,7 @@ def picture_finished(table: SeatedTable, open_page: Open, take: Take) -> None:
     """A game that is over, and its audit."""
     table.start()
     table.play_until()
-    page = open_page(f"/table/{table.game}", table.held_by(0))
+    page = open_page(f"/table/{table.game}", table.known_seat(0))
     page.locator(".result").wait_for()
     take(page, "over")
     page.goto(f"/audit/{table.game}#at=6")

@@ -20,10 +20,10 @@ def test_two_people_and_a_bot_begin_a_game(open_page: OpenPage) -> None:
     ada.locator(".actions").get_by_role("button", name="Draw blind").click()
     # then
     ada.locator(".hand .count").first.wait_for()
-    bo.locator(".said", has_text="Ada draws a card blind.").first.wait_for()
+    bo.locator(".sentence", has_text="Ada draws a card blind.").first.wait_for()
     assert "#" not in bo.url, "an invitation stays in no address"
     assert ada.locator(".seat .you").count() == bo.locator(".seat .you").count() == 1
-    bo.locator(".seal.good").wait_for()
+    bo.locator(".chain.good").wait_for()
 
 
 @pytest.mark.long
@@ -106,9 +106,9 @@ def test_a_refused_move_shows_its_reason_and_the_way_to_the_rule(open_page: Open
     assert refusal.get_by_role("link").get_attribute("href").startswith("/rules/")
     assert "refused" in ada.locator("#live").inner_text().lower()
     ada.unroute("**/commands")
-    open_page.said.clear()  # type: ignore[attr-defined]  # the browser names every answer of 409
+    open_page.printed.clear()  # type: ignore[attr-defined]  # the browser names every answer of 409
     ada.locator(".actions").get_by_role("button", name="Draw blind").click()
-    bo.locator(".said", has_text="Ada draws a card blind.").first.wait_for()
+    bo.locator(".sentence", has_text="Ada draws a card blind.").first.wait_for()
 
 
 @pytest.mark.long
@@ -129,4 +129,4 @@ def test_a_host_may_not_end_a_game_that_is_still_played(open_page: OpenPage, htt
     page.get_by_role("button", name="End the game …").click()
     page.locator("dialog").get_by_role("button", name="End the game").click()
     page.locator(".banner.refusal").get_by_role("link", name="Rule GAME-8").wait_for()
-    open_page.said.clear()  # type: ignore[attr-defined]  # the browser names every answer of 409
+    open_page.printed.clear()  # type: ignore[attr-defined]  # the browser names every answer of 409

@@ -44,7 +44,7 @@ def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: h
     bo.locator(".banner.away").wait_for(state="detached")
     keep_all(bo)
     ada.locator(".actions").get_by_role("button", name="Draw blind").click()
-    bo.locator(".said", has_text="Ada draws a card blind.").first.wait_for()
+    bo.locator(".sentence", has_text="Ada draws a card blind.").first.wait_for()
 
 
 def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
@@ -70,7 +70,7 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
     # then
     assert blind.is_disabled()
     answers[1]()
-    page.locator(".said", has_text="Ada draws").first.wait_for()
+    page.locator(".sentence", has_text="Ada draws").first.wait_for()
     assert blind.is_enabled()
 
 

@@ -19,10 +19,10 @@ def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_changes, "FREED_SEAT_RESTS_MS", 0)
 
 
-def held_by_bo(table: SeatedTable) -> str:
+def known_to_bo(table: SeatedTable) -> str:
     """A script that lets a browser know of seat 1, and of nothing else of the game."""
-    held = json.dumps({table.game: {"seat": 1, "token": table.tokens[1]}})
-    return f"localStorage.setItem('ledgerline.games', JSON.stringify({held}))"
+    known = json.dumps({table.game: {"seat": 1, "token": table.tokens[1]}})
+    return f"localStorage.setItem('ledgerline.games', JSON.stringify({known}))"
 
 
 def row_of(page: Any, name: str) -> Any:
@@ -70,9 +70,9 @@ def test_GAME_9_the_host_frees_a_seat_and_a_bot_takes_it(
 def test_GAME_9_who_lost_its_seat_is_told_and_watches_on(open_page: OpenPage, http: httpx.Client) -> None:
     # given
     table = SeatedTable(http, people=2)
-    bo = open_page(f"/table/{table.game}", script=held_by_bo(table))
+    bo = open_page(f"/table/{table.game}", script=known_to_bo(table))
     row_of(bo, "Bo").locator(".you").wait_for()
-    lobby = open_page("/", script=table.held_by(0))
+    lobby = open_page("/", script=table.known_seat(0))
     # when
     lobby.get_by_role("button", name="Free the seat of Bo …").click()
     lobby.get_by_role("button", name="Free it").click()
@@ -82,4 +82,4 @@ def test_GAME_9_who_lost_its_seat_is_told_and_watches_on(open_page: OpenPage, ht
     bo.get_by_text("1 seat still free").wait_for()
     assert bo.locator(".waiting .you").count() == 0
     assert "token" not in bo.evaluate("localStorage.getItem('ledgerline.games')")
-    open_page.said.clear()  # type: ignore[attr-defined]  # the browser says that the token was refused
+    open_page.printed.clear()  # type: ignore[attr-defined]  # the browser says that the token was refused

@@ -17,7 +17,11 @@ async function sha256(...parts) {
 /** The head before the first entry, in hex. @param {string} game */
 export const firstHead = async (game) => hexOf(await sha256("ledgerline/chain/1", game));
 
-/** Whether an entry, which was sent with its proof, follows from the head before it. @param {string} head @param {EntryBody} entry */
+/**
+ * Whether an entry, which was sent with its proof, follows from the head before it.
+ * @param {string} head
+ * @param {EntryBody} entry
+ */
 export async function followsFrom(head, entry) {
   if (!entry.proof) return false;
   const number = new Uint8Array(8);

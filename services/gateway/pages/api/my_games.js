@@ -63,11 +63,21 @@ export function forgetSeat(game) {
   if (host) remember(game, { host, invitations });
 }
 
-/** The invitation to a seat, where this browser has one to give away. @param {string} game @param {number} seat */
+/**
+ * The invitation to a seat, where this browser has one to give away.
+ * @param {string} game
+ * @param {number} seat
+ */
 export const invitationTo = (game, seat) =>
   myGame(game).invitations?.find((each) => each.seat === seat)?.invitation;
 
-/** Take a seat of a game, and remember it. @param {string} game @param {number} seat @param {string} name @param {string} [invitation] */
+/**
+ * Take a seat of a game, and remember it.
+ * @param {string} game
+ * @param {number} seat
+ * @param {string} name
+ * @param {string} [invitation]
+ */
 export async function takeSeat(game, seat, name, invitation) {
   const body = { name, seat, contribution: randomHex(32), ...(invitation ? { invitation } : {}) };
   const joined = await ask("POST /games/{game}/join", { path: { game }, body, key: newKey() });
@@ -75,7 +85,11 @@ export async function takeSeat(game, seat, name, invitation) {
   remember(game, { token: joined.token, seat: joined.seat, name, invite: undefined });
 }
 
-/** Free a seat of a game that this browser hosts, and remember the new invitation to it. @param {string} game @param {number} seat */
+/**
+ * Free a seat of a game that this browser hosts, and remember the new invitation to it.
+ * @param {string} game
+ * @param {number} seat
+ */
 export async function freeSeat(game, seat) {
   const { host, invitations = [] } = myGame(game);
   const path = { game, seat };
@@ -89,7 +103,10 @@ export async function freeSeat(game, seat) {
   });
 }
 
-/** Move an invitation from the address's fragment into this tab, and out of the address. @param {string} game */
+/**
+ * Move an invitation from the address's fragment into this tab, and out of the address.
+ * @param {string} game
+ */
 export function takeFragment(game) {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const [invite, token, seat] = ["invite", "token", "seat"].map((name) => fragment.get(name));

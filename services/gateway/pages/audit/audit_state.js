@@ -52,7 +52,10 @@ function refuse(error) {
   update({ refusal });
 }
 
-/** Read what there is of the game, and have it drawn by this whenever more is known. @param {() => void} drawing */
+/**
+ * Read what there is of the game, and have it drawn by this whenever more is known.
+ * @param {() => void} drawing
+ */
 export async function begin(drawing) {
   const fragment = takeFragment(game);
   page.table = await ask("GET /games/{game}/state", { path, query: { since: "0" }, token: token() });

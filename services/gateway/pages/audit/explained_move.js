@@ -47,7 +47,12 @@ function deckText({ deck, next }) {
   return `${plural(deck ?? 0, "card")}${known.length ? `; next ${known.map(cardName).join(", ")}` : ""}`;
 }
 
-/** The texts of all viewers, those who share one together: "the same for all" where all do. @param {Seen} seen @param {TableState} table @param {(perspective: Perspective) => string} textOf */
+/**
+ * The texts of all viewers, those who share one together: "the same for all" where all do.
+ * @param {Seen} seen
+ * @param {TableState} table
+ * @param {(perspective: Perspective) => string} textOf
+ */
 function together(seen, table, textOf) {
   const groups = [...Map.groupBy(Object.entries(seen), ([, perspective]) => textOf(perspective))];
   if (groups.length === 1) {
@@ -60,7 +65,11 @@ function together(seen, table, textOf) {
   });
 }
 
-/** What each viewer knew before an entry, and what it was shown of it. @param {Seen} seen @param {TableState} table */
+/**
+ * What each viewer knew before an entry, and what it was shown of it.
+ * @param {Seen} seen
+ * @param {TableState} table
+ */
 function knowledge(seen, table) {
   const { before } = Object.values(seen)[0];
   if (!before.market) return nothing;
@@ -78,7 +87,11 @@ function knowledge(seen, table) {
 /** @param {ExplainedSeat} seat */
 const countsOf = ({ points, cars, cards, tickets }) => ({ points, cars, cards, tickets: tickets.length });
 
-/** What an entry changed for the seats, by the server's own table. @param {Seen} seen @param {TableState} table */
+/**
+ * What an entry changed for the seats, by the server's own table.
+ * @param {Seen} seen
+ * @param {TableState} table
+ */
 function changes(seen, table) {
   const { before, after } = seen[REFEREE] ?? Object.values(seen)[0];
   if (!before.seats || !after.seats) return nothing;
@@ -113,7 +126,11 @@ function verdictView({ accepted, refusal, as_the_rules_say, doubt }) {
 /** @param {CitedRule} cited */
 const ruleView = ({ rule, sentence }) => html`<li><a href="/rules/${rule}">${rule}</a> ${sentence}</li>`;
 
-/** An entry, as an audit or the answer to a dispute has it. @param {ExplainedMove} move @param {TableState} table */
+/**
+ * An entry, as an audit or the answer to a dispute has it.
+ * @param {ExplainedMove} move
+ * @param {TableState} table
+ */
 export function moveExplained(move, table) {
   const { number, unreadable, wish, rules, seen, legal } = move;
   if (unreadable) return html`<p class="bad">Entry ${number} can't be read: ${unreadable}.</p>`;

@@ -35,7 +35,12 @@ const sleepers = (length) => {
   return svg`<path class="sleepers" d=${`M${left}-${half}h${length - 2}M${left} ${half}h${length - 2}`}></path>`;
 };
 
-/** A space where no car lies. @param {Pick<DrawnRoute, "kind" | "color" | "locomotives">} route @param {CarSpace} space @param {number} place */
+/**
+ * A space where no car lies.
+ * @param {Pick<DrawnRoute, "kind" | "color" | "locomotives">} route
+ * @param {CarSpace} space
+ * @param {number} place
+ */
 export const freeSpace = (route, space, place) => svg`<g transform=${turned(space)}>
   <rect class="space" x=${-space.length / 2} y=${-HEIGHT / 2} width=${space.length} height=${HEIGHT} rx="2"></rect>
   ${route.kind === "tunnel" ? sleepers(space.length) : nothing}
@@ -56,7 +61,11 @@ const car = (
   }
 </g></g>`;
 
-/** Merchandise: the stack's colour with its mark, and the token on top. @param {string | null} color @param {number[]} tokens */
+/**
+ * Merchandise: the stack's colour with its mark, and the token on top.
+ * @param {string | null} color
+ * @param {number[]} tokens
+ */
 export const stack = (color, tokens) => svg`<g class="tokens c-${color}" transform="translate(10 10)">
   ${tokens.slice(1, 4).map((_, place, rest) => svg`<circle class="below" cx=${(rest.length - place) * 1.6} cy=${(rest.length - place) * 1.6} r="6.8"></circle>`)}
   <circle class="top" r="6.8"></circle><text class="number" y="3.2">${tokens[0]}</text></g>`;

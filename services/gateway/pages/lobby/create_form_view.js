@@ -3,9 +3,11 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { onChecked, onSubmit, onValue, when } from "../shared/frame.js";
 import { seatLetter, upperFirst } from "../shared/words.js";
-import { chooseBoard, fill, form, makeTable, setOption, setSeat } from "./create_form.js";
+import { chooseBoard, fill, makeTable, setOption, setSeat } from "./create_form.js";
 
-/** @import { ListedBoard, OptionDescription, OptionValue, RulesetDescription, RulesetList } from "../api/openapi.js" */
+/** @import { CreateForm } from "./create_form.js" */
+/** @import { Catalog } from "./lobby_state.js" */
+/** @import { ListedBoard, OptionDescription, OptionValue, RulesetDescription } from "../api/openapi.js" */
 
 /** @type {Record<string, string>} */
 const POLICIES = {
@@ -19,7 +21,10 @@ const DOORS = /** @type {const} */ ([
   [true, "Anybody", "Listed in the lobby; anybody may sit down or watch."],
 ]);
 
-/** A value that was typed, where it is JSON; else the server says what is wrong with it. @param {string} text */
+/**
+ * A value that was typed, where it is JSON; else the server says what is wrong with it.
+ * @param {string} text
+ */
 function parse(text) {
   try {
     return JSON.parse(text);
@@ -62,15 +67,20 @@ const seatSelect = ({ policies }, seat, place) =>
     <option value="" ?selected=${!seat}>${place === 0 ? "me" : "a person"}</option>
     ${policies.map((policy) => html`<option value=${policy} ?selected=${seat === policy}>${POLICIES[policy] ?? policy}</option>`)}</select></label></li>`;
 
-/** One of several, or a box: its field, what it is called, what it means. @param {unknown} input @param {string} title @param {string} meaning */
+/**
+ * One of several, or a box: its field, what it is called, what it means.
+ * @param {unknown} input
+ * @param {string} title
+ * @param {string} meaning
+ */
 const line = (input, title, meaning) =>
   html`<label class="line">${input}
       <span><b>${title}</b> <span class="note">${meaning}</span></span></label>`;
 
-/** @param {ListedBoard} board @param {RulesetDescription[]} rulesets */
-const boardCard = (board, rulesets) =>
+/** @param {ListedBoard} board @param {boolean} isChosen @param {RulesetDescription[]} rulesets */
+const boardCard = (board, isChosen, rulesets) =>
   html`<label class="choice-card">
-      <input type="radio" name="board" .checked=${form.board === board.id} @change=${() => chooseBoard(board, rulesets)}>
+      <input type="radio" name="board" .checked=${isChosen} @change=${() => chooseBoard(board, rulesets)}>
       <span><b>${board.title}</b><span class="note">${board.cities} cities, ${board.routes} routes · ${board.rulesets.join(", ")} rules</span></span></label>`;
 
 /** @param {OptionDescription} option */
@@ -78,14 +88,14 @@ const optionRow = (option) =>
   html`<div><dt><label for="option-${option.name}">${upperFirst(option.name.replaceAll("_", " "))}</label></dt>
       <dd>${optionInput(option)}<p class="note">${option.meaning}</p></dd></div>`;
 
-/** The form. @param {RulesetList & { boards: ListedBoard[] }} catalog */
-export function createForm({ rulesets, boards, clocks }) {
+/** The form. @param {CreateForm} form @param {Catalog} catalog */
+export function createForm(form, { rulesets, boards, clocks }) {
   const { seats } = form;
   const ruleset = /** @type {RulesetDescription} */ (rulesets.find((each) => each.name === form.ruleset));
   return html`<form class="create" @submit=${onSubmit(makeTable)}>
-    <fieldset><legend>Board</legend><div class="boards">${boards.map((board) => boardCard(board, rulesets))}</div></fieldset>
+    <fieldset><legend>Board</legend><div class="boards">${boards.map((board) => boardCard(board, form.board === board.id, rulesets))}</div></fieldset>
     <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p>
-    <label class="field">Your name <input required maxlength="40" autocomplete="nickname" .value=${form.name} @input=${onValue((name) => (form.name = name))}></label>
+    <label class="field">Your name <input required maxlength="40" autocomplete="nickname" .value=${form.name} @input=${onValue((name) => fill({ name }))}></label>
     <fieldset><legend>Seats</legend><ol class="seat-list">${seats.map((seat, place) => seatSelect(ruleset, seat, place))}</ol>
       <div class="buttons"><button type="button" ?disabled=${seats.length >= ruleset.seats_most} @click=${() => fill({ seats: [...seats, ""] })}>One seat more</button>
       <button type="button" ?disabled=${seats.length <= ruleset.seats_least} @click=${() => fill({ seats: seats.slice(0, -1) })}>One seat less</button></div></fieldset>

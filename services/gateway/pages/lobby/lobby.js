@@ -4,6 +4,7 @@ import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { myGames } from "../api/my_games.js";
 import { home, root, when } from "../shared/frame.js";
 import { ago, seatName } from "../shared/words.js";
+import { form } from "./create_form.js";
 import { createForm } from "./create_form_view.js";
 import { drawWith, freeListedSeat, lobby, poll, readCatalog, update } from "./lobby_state.js";
 
@@ -29,7 +30,12 @@ function standing({ created, seats, status, free, turn }) {
   return `${winners.join(" and ")} won with ${most} · made ${since}`;
 }
 
-/** What the host of a table that waits may do: free the seats of others, each after a second question. @param {ListedGame} listed @param {MyGame} mine @param {Lobby["freeing"]} freeing */
+/**
+ * What the host of a table that waits may do: free the seats of others, each after a second question.
+ * @param {ListedGame} listed
+ * @param {MyGame} mine
+ * @param {Lobby["freeing"]} freeing
+ */
 function hostActions({ game, seats }, mine, freeing) {
   const others = seats.filter((seat) => !seat.free && seat.seat !== mine.seat);
   return html`<p class="host">${others.map((seat) => {
@@ -53,7 +59,13 @@ function row(listed, action, { freeing, catalog }) {
       <a class="button" href="/table/${game}" aria-label=${`${action}: ${board_title}, ${game}`}>${action}</a></li>`;
 }
 
-/** @param {Lobby} shown @param {string} title @param {ListedGame[]} games @param {(game: ListedGame) => string} action @param {string} empty */
+/**
+ * @param {Lobby} shown
+ * @param {string} title
+ * @param {ListedGame[]} games
+ * @param {(game: ListedGame) => string} action
+ * @param {string} empty
+ */
 const list = (shown, title, games, action, empty) =>
   html`<section class="panel"><h2>${title}</h2>${
     games.length
@@ -83,7 +95,7 @@ function lobbyPage(shown) {
         ${list(shown, "Being played", others("playing"), () => "Watch", "No public game is being played.")}
         ${list(shown, "Over", others("over"), () => "See again", "No public game is over yet.")}</div>
       <section class="panel make" aria-labelledby="make-title"><h2 id="make-title">Make a table</h2>${
-        catalog ? createForm(catalog) : html`<p class="note">Loading …</p>`
+        catalog ? createForm(form, catalog) : html`<p class="note">Loading …</p>`
       }</section></main>`;
 }
 

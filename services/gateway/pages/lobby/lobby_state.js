@@ -6,6 +6,7 @@ import { reasonOf } from "../shared/frame.js";
 
 /** @import { ListedBoard, ListedGame, RulesetList } from "../api/openapi.js" */
 
+/** What a table can be made of. @typedef {RulesetList & { boards: ListedBoard[] }} Catalog */
 /**
  * @typedef {object} Lobby
  * @property {ListedGame[]} games
@@ -13,7 +14,7 @@ import { reasonOf } from "../shared/frame.js";
  * @property {boolean} isPartial some games aren't listed now
  * @property {{ game: string, seat: number } | null} freeing the seat that its host is about to free
  * @property {string | null} refusal
- * @property {(RulesetList & { boards: ListedBoard[] }) | null} catalog what a table can be made of
+ * @property {Catalog | null} catalog
  */
 
 /** @type {Lobby} */
@@ -63,7 +64,11 @@ async function read() {
   }
 }
 
-/** A game of mine that is in no list; none where it is no more. @param {string} game @returns {Promise<ListedGame[]>} */
+/**
+ * A game of mine that is in no list; none where it is no more.
+ * @param {string} game
+ * @returns {Promise<ListedGame[]>}
+ */
 async function find(game) {
   try {
     const { token } = myGames()[game];

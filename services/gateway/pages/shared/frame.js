@@ -18,7 +18,10 @@ export function say(text) {
 /** The way to the lobby. */
 export const home = html`<a class="home" href="/"><img src="/assets/shared/favicon.svg" alt="" width="28" height="28">Ledgerline</a>`;
 
-/** What a person is told of an error: the reason first, then the rule; or that the server is away. @param {unknown} error */
+/**
+ * What a person is told of an error: the reason first, then the rule; or that the server is away.
+ * @param {unknown} error
+ */
 export function reasonOf(error, away = "The server can't be reached now. Try again.") {
   if (!(error instanceof Problem)) return away;
   const text = upperFirst(error.message.replace(/^[a-z_.]+: /, ""));
@@ -50,7 +53,10 @@ export const onValue = (act) => (/** @type {{ currentTarget: HTMLInputElement }}
 export const onChecked = (act) => (/** @type {{ currentTarget: HTMLInputElement }} */ event) =>
   act(event.currentTarget.checked);
 
-/** Calls with the fields of a form, instead of sending it. @param {(field: (name: string) => string, form: HTMLFormElement) => void} act */
+/**
+ * Calls with the fields of a form, instead of sending it.
+ * @param {(field: (name: string) => string, form: HTMLFormElement) => void} act
+ */
 export const onSubmit = (act) => (/** @type {SubmitEvent & { currentTarget: HTMLFormElement }} */ event) => {
   event.preventDefault();
   const form = event.currentTarget;

@@ -16,7 +16,10 @@ export const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1)
 /** A seat's letter, which stands with its colour everywhere. @param {number} seat */
 export const seatLetter = (seat) => "ABCDEFGH"[seat];
 
-/** A seat's name, or its letter while nobody sits there. @param {{ seat: number, name: string | null }} seat */
+/**
+ * A seat's name, or its letter while nobody sits there.
+ * @param {{ seat: number, name: string | null }} seat
+ */
 export const seatName = (seat) => seat.name ?? `Seat ${seatLetter(seat.seat)}`;
 
 /**

@@ -11,7 +11,10 @@ import { game, page, refuse, update } from "./table_state.js";
 
 const path = { game };
 
-/** Do something, with nothing else to be done meanwhile; show why where it is refused. @param {() => Promise<void>} action */
+/**
+ * Do something, with nothing else to be done meanwhile; show why where it is refused.
+ * @param {() => Promise<void>} action
+ */
 async function attempt(action) {
   update({ isBusy: true, refusal: null });
   try {
@@ -65,7 +68,13 @@ export const seatBot = (seat) =>
     }),
   );
 
-/** Do something that was confirmed. @param {string} title @param {string} question @param {string} text @param {() => Promise<unknown>} action */
+/**
+ * Do something that was confirmed.
+ * @param {string} title
+ * @param {string} question
+ * @param {string} text
+ * @param {() => Promise<unknown>} action
+ */
 function confirm(title, question, text, action) {
   const run = () => {
     closeChoice();

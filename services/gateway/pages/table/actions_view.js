@@ -28,45 +28,55 @@ const PLACED = new Set([
   ...CHOICES.map(([type]) => type),
 ]);
 
-/** A button that sends a command. @param {LegalCommand} offer @param {boolean} isBusy @param {string} kind @param {unknown} content */
-export const commandButton = (offer, isBusy, kind, content = upperFirst(offer.text)) =>
-  html`<button type="button" class=${kind} ?disabled=${isBusy}
-  aria-label=${upperFirst(offer.text)} @click=${() => send(offer.command)}>${content}</button>`;
+/**
+ * A button that sends a command.
+ * @param {LegalCommand} offer
+ * @param {boolean} isBusy
+ * @param {string} kind the button's class
+ * @param {unknown} content
+ * @param {string} label
+ */
+export const commandButton = (offer, isBusy, kind, content, label = upperFirst(offer.text)) =>
+  html`<button type="button" class=${kind} ?disabled=${isBusy} aria-label=${label} @click=${() => send(offer.command)}>${content}</button>`;
 
-/** A button that opens a choice among commands of a type, or sends the only one. @param {TablePage} page @param {typeof CHOICES[number]} choice */
+/** A button for a command that stands alone. @param {LegalCommand} offer @param {boolean} isBusy */
+const mainButton = (offer, isBusy) => commandButton(offer, isBusy, "primary", upperFirst(offer.text));
+
+/**
+ * A button that opens a choice among commands of a type, or sends the only one.
+ * @param {TablePage} page
+ * @param {typeof CHOICES[number]} choice
+ */
 function choiceButton({ latest, isBusy }, [type, title, question]) {
   const offers = offersOf(latest, type);
   if (!offers.length) return nothing;
-  if (offers.length === 1) return commandButton(offers[0], isBusy, "primary");
+  if (offers.length === 1) return mainButton(offers[0], isBusy);
   const tally = type === "claim_route" ? new Set(offers.map((offer) => offer.title)).size : offers.length;
   return html`<button type="button" class="primary" ?disabled=${isBusy} @click=${() => choose({ title, question, offers })}>
     ${title}<span class="tally">${tally}</span></button>`;
 }
 
-/** A card or the deck, which is a button where it may be drawn. @param {TablePage} page @param {LegalCommand | undefined} offer @param {string} kind @param {string} label @param {unknown} content */
-const drawButton = ({ isBusy }, offer, kind, label, content) =>
-  offer &&
-  html`<button type="button" class=${kind} ?disabled=${isBusy} aria-label=${label} @click=${() => send(offer.command)}>${content}</button>`;
-
-/** The cards face up, and the deck. @param {TablePage} page */
-export function marketView(page) {
-  const { table, latest } = page;
+/** The cards face up, and the deck: those that may be drawn are buttons. @param {TablePage} page */
+export function marketView({ table, latest, isBusy }) {
   const slots = new Map(offersOf(latest, "draw_market").map((offer) => [offer.command.slot, offer]));
   const [blind] = offersOf(latest, "draw_blind");
   const deck = html`<span class="pile" aria-hidden="true"></span><span class="card-name">Deck</span><span class="count">${table.deck}</span>`;
+  const blindLabel = `Draw blind from the deck of ${table.deck}`;
   /** @param {string | null} color @param {number} slot */
-  const slotView = (color, slot) =>
-    color === null
-      ? html`<span class="card gap">gap</span>`
-      : (drawButton(
-          page,
-          slots.get(slot),
-          "bare",
-          `Take ${color} from the market, place ${slot + 1}`,
-          card(color),
-        ) ?? card(color));
+  const slotView = (color, slot) => {
+    if (color === null) return html`<span class="card gap">gap</span>`;
+    const offer = slots.get(slot);
+    if (!offer) return card(color);
+    return commandButton(
+      offer,
+      isBusy,
+      "bare",
+      card(color),
+      `Take ${color} from the market, place ${slot + 1}`,
+    );
+  };
   return html`<ul class="market">
-    <li>${drawButton(page, blind, "card deck", `Draw blind from the deck of ${table.deck}`, deck) ?? html`<span class="card deck">${deck}</span>`}</li>
+    <li>${blind ? commandButton(blind, isBusy, "card deck", deck, blindLabel) : html`<span class="card deck">${deck}</span>`}</li>
     ${table.market.map((color, slot) => html`<li>${slotView(color, slot)}</li>`)}
   </ul>`;
 }
@@ -107,9 +117,9 @@ export function actionsView(page) {
     ${when(table.tunnel, tunnelView)}
     ${offerView(page)}
     <div class="buttons">
-      ${offersOf(latest, "draw_blind").map((offer) => commandButton(offer, isBusy, "primary"))}
+      ${offersOf(latest, "draw_blind").map((offer) => mainButton(offer, isBusy))}
       ${CHOICES.map((choice) => choiceButton(page, choice))}
-      ${plain.map((offer) => commandButton(offer, isBusy, "primary"))}
+      ${plain.map((offer) => mainButton(offer, isBusy))}
     </div>
     ${when(leave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${() => confirmLeave(leave)}>Leave the game …</button>`)}
   </section>`;

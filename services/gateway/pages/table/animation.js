@@ -20,7 +20,12 @@ const newKeys = (before, after) =>
     .filter((key) => !(key in before))
     .map(CSS.escape);
 
-/** Move what is new in `after`, which is drawn already. @param {TableState} before @param {TableState} after @param {HTMLElement} root */
+/**
+ * Move what is new in `after`, which is drawn already.
+ * @param {TableState} before
+ * @param {TableState} after
+ * @param {HTMLElement} root
+ */
 export function animate(before, after, root) {
   const passed = after.number - before.number;
   if (passed <= 0 || passed > MOST_ENTRIES || document.visibilityState !== "visible") return;

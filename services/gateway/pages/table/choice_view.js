@@ -19,7 +19,13 @@ function offerView({ command, detail, text }) {
   return html`${cards(command.cards)}${when(hasPassenger, () => html`<span class="note">with a passenger</span>`)}`;
 }
 
-/** A group of offers; of many, the groups are folded. @param {string} title @param {LegalCommand[]} offers @param {boolean} isBusy @param {boolean} isFolded */
+/**
+ * A group of offers; of many, the groups are folded.
+ * @param {string} title
+ * @param {LegalCommand[]} offers
+ * @param {boolean} isBusy
+ * @param {boolean} isFolded
+ */
 function groupView(title, offers, isBusy, isFolded) {
   const choices = html`<div class="buttons">${offers.map((offer) => commandButton(offer, isBusy, "choice", offerView(offer)))}</div>`;
   const point = () => pointAtCommand(offers[0].command);

@@ -51,7 +51,10 @@ export function renew() {
   return refresh(true);
 }
 
-/** Read the table. A reading that has begun may be older than this call: then once more after it, for all such calls. @returns {Promise<void>} */
+/**
+ * Read the table. A reading that has begun may be older than this call: then once more after it, for all such calls.
+ * @returns {Promise<void>}
+ */
 export function refresh(anew = false) {
   isAnew ||= anew;
   if (reading) {
@@ -83,7 +86,11 @@ async function read(anew) {
   });
 }
 
-/** The seat was freed, or its token withdrawn: go on as one who watches. @param {unknown} error @param {number} since */
+/**
+ * The seat was freed, or its token withdrawn: go on as one who watches.
+ * @param {unknown} error
+ * @param {number} since
+ */
 function readWithoutSeat(error, since) {
   if (!(error instanceof Problem && error.status === 401 && myGame(game).token)) throw error;
   forgetSeat(game);

@@ -26,7 +26,7 @@ export function movesView(page) {
   const row = ({ number, seat, text }) =>
     html`<li class=${page.replay?.at === number ? "now" : ""}>
       ${seat === null ? html`<span class="badge nobody"></span>` : seatBadge(seat)}
-      <span class="said">${text.join(" ")}</span>
+      <span class="sentence">${text.join(" ")}</span>
       <button type="button" class="quiet number" title="The table after this entry" aria-label=${`Show the table after entry ${number}`} @click=${() => startReplay(number)}>${number}</button></li>`;
   return html`<section class="panel moves" aria-labelledby="moves-title"><h2 id="moves-title">Moves</h2>
     <ol class="scroll" tabindex="0" aria-label="Moves, the latest first">${movesOf(page).toReversed().map(row)}</ol></section>`;

@@ -104,6 +104,10 @@ export function seekTurn({ at }, step) {
   return seek(numbers.find((number) => number > at) ?? page.latest.number);
 }
 
-/** The move of a seat that earned the most points; undefined where none earned any. @param {Move[]} moves @param {number} seat */
+/**
+ * The move of a seat that earned the most points; undefined where none earned any.
+ * @param {Move[]} moves
+ * @param {number} seat
+ */
 export const bestMove = (moves, seat) =>
   moves.filter((move) => move.seat === seat && move.points > 0).toSorted((a, b) => b.points - a.points)[0];

@@ -23,7 +23,11 @@ const CHOICES = {
   tunnel: "pays for a tunnel or leaves it",
 };
 
-/** What is left of a seat's time: counted from the last entry, by what passed since. @param {TablePage} page @param {SeatView} seat */
+/**
+ * What is left of a seat's time: counted from the last entry, by what passed since.
+ * @param {TablePage} page
+ * @param {SeatView} seat
+ */
 function clock({ table, readAt, replay }, seat) {
   const passed = replay ? 0 : table.age_ms + performance.now() - readAt;
   const runs = seat.choice !== null;
@@ -69,7 +73,10 @@ export function seatsView(page) {
     <ol class="seats">${order.map((seat) => seatRow(page, table.seats[seat]))}</ol></section>`;
 }
 
-/** Of whom the cards and tickets are: a game that is over is seen as any seat saw it. @param {TablePage} page */
+/**
+ * Of whom the cards and tickets are: a game that is over is seen as any seat saw it.
+ * @param {TablePage} page
+ */
 function owner({ table, latest }) {
   const seat = table.seats.find((each) => each.seat === table.viewer);
   return table.viewer === latest.viewer || !seat ? "Your" : `${seatName(seat)}’s`;
@@ -94,7 +101,10 @@ function ticketRow({ board, pinnedTicket }, ticket) {
     <span class="state">${state}${state === "open" ? `, ${plural(ticket.way.length, "route")} to go` : ""}</span><b>${ticket.points}</b></button></li>`;
 }
 
-/** The viewer's own tickets; one that is pointed at shows its ends and the shortest way that is open. @param {TablePage} page */
+/**
+ * The viewer's own tickets; one that is pointed at shows its ends and the shortest way that is open.
+ * @param {TablePage} page
+ */
 export function ticketsView(page) {
   const { hand, tickets } = page.table;
   if (hand === null || !tickets.length) return nothing;

@@ -92,9 +92,17 @@ export function refuse(error) {
 /** The moves as the viewer is told them: in a replay, the viewer whose view it is. @param {TablePage} page */
 export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;
 
-/** @template {PlayerCommand["type"]} T @typedef {LegalCommand & { command: Extract<PlayerCommand, { type: T }> }} Offer */
+/**
+ * @template {PlayerCommand["type"]} T
+ * @typedef {LegalCommand & { command: Extract<PlayerCommand, { type: T }> }} Offer
+ */
 
-/** The legal commands of a type. @template {PlayerCommand["type"]} T @param {TableState} table @param {T} type */
+/**
+ * The legal commands of a type.
+ * @template {PlayerCommand["type"]} T
+ * @param {TableState} table
+ * @param {T} type
+ */
 export const offersOf = ({ legal }, type) =>
   /** @type {Offer<T>[]} */ ((legal ?? []).filter((offer) => offer.command.type === type));
 

@@ -33,9 +33,9 @@ function headline({ table, latest, replay }) {
 /** @param {CheckedChain} chain */
 function chainView({ from, to, isBroken }) {
   if (isBroken)
-    return html`<strong class="seal broken">The chain is broken: don't believe this server</strong>`;
+    return html`<strong class="chain broken">The chain is broken: don't believe this server</strong>`;
   const entries = `Entries ${from + 1} to ${to} follow from the one before`;
-  return html`<span class="seal good" title=${entries}>✓ ${plural(to - from, "entry", "entries")} checked</span>`;
+  return html`<span class="chain good" title=${entries}>✓ ${plural(to - from, "entry", "entries")} checked</span>`;
 }
 
 /** @param {TablePage} page */
@@ -120,7 +120,11 @@ const links = ({ table, latest }, mine) =>
   <button type="button" class="quiet" @click=${() => startReplay(latest.number)}>Look back through the game</button>
   ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
 
-/** The whole page. Beside a tall board the cards stand with what may be done. @param {TablePage} page @param {MyGame} mine */
+/**
+ * The whole page. Beside a tall board the cards stand with what may be done.
+ * @param {TablePage} page
+ * @param {MyGame} mine
+ */
 export function tablePage(page, mine) {
   const { board, table } = page;
   const isTall = board.height > 1.1 * board.width;

@@ -16,7 +16,12 @@ const joinForm = ({ name, isBusy }, seat) =>
   <label>Your name <input name="name" required maxlength="40" autocomplete="nickname" .value=${name}></label>
   <button class="primary" ?disabled=${isBusy}>Take this seat</button></form>`;
 
-/** What may be done with a seat where nobody sits. @param {TablePage} page @param {MyGame} mine @param {number} seat */
+/**
+ * What may be done with a seat where nobody sits.
+ * @param {TablePage} page
+ * @param {MyGame} mine
+ * @param {number} seat
+ */
 function freeSeatActions(page, mine, seat) {
   const sits = mine.token !== undefined;
   const mayJoin = !sits && (mine.invitedTo === undefined || mine.invitedTo === seat);
