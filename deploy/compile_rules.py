@@ -33,10 +33,10 @@ from services.compiled_rules import (  # noqa: E402 - after the path to it
 RULES: Final = "services/referee/rules"
 # What every command of a referee goes through besides: reading it, its decision as an append, the bytes of both.
 AROUND_RULES: Final = (
-    "schemas/codec.py",
-    "schemas/command_digest.py",
-    "schemas/hash_chain.py",
-    "schemas/rows.py",
+    "schemas/stored/codec.py",
+    "schemas/stored/command_digest.py",
+    "schemas/stored/hash_chain.py",
+    "schemas/stored/rows.py",
     "services/ledger/scripts/script_calls.py",
     "services/referee/answered_ids.py",
     "services/referee/decision_building.py",

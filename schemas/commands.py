@@ -53,7 +53,7 @@ class SeatPlan:
     policy: Policy | None = None
     name: Name | None = None
     age: Age | None = None  # a bot's, where the oldest begins
-    name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/player_names.py
+    name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/stored/player_names.py
 
 
 @contract()
@@ -92,7 +92,7 @@ class TakeSeat(CommandContract):
     seat: Seat | None = None
     age: Age | None = None  # counts where the oldest begins
     contribution: Hex32 | None = None  # 32 random bytes of the player's own, in hex: see docs/proof.md
-    name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/player_names.py
+    name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/stored/player_names.py
 
     @model_validator(mode="after")
     def _require_name_or_commitment(self) -> TakeSeat:

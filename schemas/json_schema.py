@@ -16,14 +16,14 @@ from pydantic import Field
 
 from schemas import commands, events, refusals
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
 from schemas.contract import Contract, Schema, field_names
 from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
-from schemas.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.schema_components import JsonSchema, simplify, union_schema
-from schemas.socket_messages import describe_socket
+from schemas.stored.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
+from schemas.web.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
+from schemas.web.socket_messages import describe_socket
 
 FOLDER: Final = Path(__file__).parent / "json"
 
@@ -32,7 +32,7 @@ LAYOUTS: Final = {
     "log": ["format", "at", "id", "seat", "command", "public", "private", "secret"],
     "public": ["format", "at", "public", "commitments", "leaves", "openings"],
     "part": ["format", "before", "answers", "rows", "openings"],
-}  # as the first lines of schemas/codec.py have them; tests take packed ones apart
+}  # as the first lines of schemas/stored/codec.py have them; tests take packed ones apart
 
 
 def generate_files() -> dict[str, str]:

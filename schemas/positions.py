@@ -145,7 +145,7 @@ class Fork:
     asker: Seat | None  # by whose knowledge hidden cards were dealt afresh; None: by everybody's
     afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
     rules: Int  # the version of the rules that both games are played by
-    facts: EventRows  # as rows: see schemas/rows.py
+    facts: EventRows  # as rows: see schemas/stored/rows.py
 
 
 FORK_SCHEMA: Schema[Fork] = Schema(Fork, "fork")

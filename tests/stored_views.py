@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from schemas.field_types import Seat
-from schemas.hash_chain import initial_head, next_head
-from schemas.rows import pack, unpack
+from schemas.stored.hash_chain import initial_head, next_head
+from schemas.stored.rows import pack, unpack
 from services.ledger.engine import keys
 from services.ledger.scripts.stored_entries import HEAD_INTERVAL
 

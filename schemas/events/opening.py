@@ -88,7 +88,7 @@ class SeatTaken(EventContract):
     )  # private: the seat secret; a bot's random source and the salts of its parts derive from it
     contribution: Hex32  # the seat's part of the game's randomness
     by: Contributor  # who made it
-    name_commitment: Hex32 | None = None  # to the player's name: see schemas/player_names.py
+    name_commitment: Hex32 | None = None  # to the player's name: see schemas/stored/player_names.py
 
 
 @event(type="seat_freed", code=44, visibility=PUBLIC)

@@ -43,7 +43,7 @@ class GameFile(NamedTuple):
     signature: bytes  # of `build_statement`, 64 bytes
     marks: bytes  # the first bytes of the head after each entry
     entries: list[bytes]  # as the log stores them
-    names: bytes = b""  # of the players, with salts (schemas/player_names.py); the file may lack them
+    names: bytes = b""  # of the players, with salts (schemas/stored/player_names.py); the file may lack them
 
     def stored_fields(self) -> dict[str, object]:
         """The fields as the file has them: without names where there are none."""

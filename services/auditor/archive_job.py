@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Final
 
-from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import GameEnded
-from schemas.player_names import SaltedNames, pack_names
+from schemas.stored.codec import unpack_for_fold
+from schemas.stored.player_names import SaltedNames, pack_names
 from services.archive import Archive, GameFileError, Signer, decode_game_file, encode_game_file
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from schemas.codec import unpack_entry
 from schemas.commands import Command
-from schemas.disputes import DisputeId, DisputeState, pack_answer, parse_dispute_id
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
+from schemas.stored.codec import unpack_entry
+from schemas.stored.entries import ViewEntry
+from schemas.web.disputes import DisputeId, DisputeState, pack_answer, parse_dispute_id
 from services.archive import ArchiveUnavailableError
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type

@@ -13,11 +13,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.events import TurnStarted
 from schemas.field_types import Seat
-from schemas.webhooks import Asked, Notice, Webhook, sign
+from schemas.stored.entries import ViewEntry
+from schemas.web.webhooks import Asked, Notice, Webhook, sign
 from services.archive import TrustedKeys
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext, job_type

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
+from schemas.web.tokens import MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
 from services.runtime.settings import Settings, read_token_keys
 
 

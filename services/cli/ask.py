@@ -25,7 +25,8 @@ from schemas.commands import (
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
 from schemas.field_types import Seat
-from schemas.position_queries import (
+from schemas.positions import Position
+from schemas.web.position_queries import (
     POSITION_QUERY_SCHEMA,
     SEAT_COUNTED_SCHEMA,
     InvalidCommand,
@@ -35,7 +36,6 @@ from schemas.position_queries import (
     StationCounted,
     TicketCounted,
 )
-from schemas.positions import Position
 from services.cli.position_question import ids_meant, position_json, question_ids, read_question_board
 from services.documents.reader import read_document, read_text
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal, score

@@ -14,7 +14,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.gateway.following.hub import Hub
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader, FinishedGames

@@ -11,10 +11,10 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import ConnectionError, RedisError
 
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.player_names import SaltedNames
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedNames
 from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
 from services.ledger.acknowledgements.ack_levels import AckLevel
 from services.ledger.acknowledgements.confirmation_connection import find_node

@@ -12,12 +12,12 @@ from contextlib import nullcontext, suppress
 from itertools import tee
 from typing import Final, Protocol
 
-from schemas.codec import pack_envelope, unpack_envelope
 from schemas.commands import CallTime, CommandEnvelope, ForkGame, FreeSeat, TakeSeat
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
-from schemas.player_names import SaltedNames, by_commitment
+from schemas.stored.codec import pack_envelope, unpack_envelope
+from schemas.stored.player_names import SaltedNames, by_commitment
 from services.ledger import (
     AppendRequest,
     AppendStatus,

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, CreateGame
-from schemas.entries import Entry
 from schemas.events import Event
-from schemas.player_names import SaltedNames
+from schemas.stored.command_digest import digest_command
+from schemas.stored.entries import Entry
+from schemas.stored.player_names import SaltedNames
 from services.ledger import AppendRequest, DuplicateCommand
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from schemas.commands import CommandEnvelope, CreateGame, ForkGame
-from schemas.player_names import SaltedNames, shown_names
 from schemas.refusals import CommandRefusedError
+from schemas.stored.player_names import SaltedNames, shown_names
 from services.archive import ArchiveUnavailableError
 from services.ledger import DeliveredCommand
 from services.referee.rules import UnloggedRejectionError

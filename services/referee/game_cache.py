@@ -10,10 +10,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
-from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError
 from schemas.field_types import COLORS, LOCOMOTIVE, Seat
 from schemas.rule_options import RuleOptions
+from schemas.stored.codec import unpack_for_fold
 from services.ledger import EventReader, GameLog
 from services.referee.answered_ids import AnsweredIds
 from services.referee.decision_log import FailureLog

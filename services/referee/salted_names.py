@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, TakeSeat
 from schemas.events import Event
 from schemas.field_types import MAX_SEATS
-from schemas.player_names import SaltedName, SaltedNames, by_commitment, committed_names
+from schemas.stored.player_names import SaltedName, SaltedNames, by_commitment, committed_names
 from services.referee.rules import GameState
 from services.referee.rules.setup.create_game import default_bot_name
 

@@ -15,7 +15,7 @@ from schemas.commands import CommandEnvelope, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import Event, GameCreated, GameEnded, GameStarted
 from schemas.field_types import Seat
-from schemas.player_names import shown_names
+from schemas.stored.player_names import shown_names
 from services.ledger import (
     BotTask,
     CommandSubmitter,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError
 from schemas.events import GameEnded
+from schemas.stored.codec import unpack_for_fold
 from services.archive import GameFile, GameFileError, decode_game_file
 from services.ledger import DeadlineIndex, EventReader, GameLog, StoredGame, StreamRemovalIndex
 from services.referee.rules import fold

@@ -25,7 +25,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
-from schemas.tokens import DAY_S, DEFAULT_LIFE_S, MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
+from schemas.web.tokens import DAY_S, DEFAULT_LIFE_S, MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
 from services.runtime.webhook_urls import WebhookMode, WebhookPolicy
 
 MAX_LIFE_S: Final = 365 * DAY_S

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.commands import Command, Leave, write_command
-from schemas.entries import ViewEntry
 from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
-from schemas.player_names import names_in
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import names_in
 from services.bots.suggestions import NoSuggestionError, Suggester, evaluate_here
 from services.gateway.models.catalog_models import BoardDrawing
 from services.gateway.models.table_models import (

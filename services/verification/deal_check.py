@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
     CardsGiven,
@@ -21,6 +20,7 @@ from schemas.events import (
     TicketsShuffled,
     TunnelRevealed,
 )  # fmt: skip
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, evolve
 from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret

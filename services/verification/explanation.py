@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from schemas.commands import Command
-from schemas.entries import Entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
 from schemas.field_types import Seat
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.rules.evolve import advance_clocks
 from services.text.events import event_sentence

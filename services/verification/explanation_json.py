@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from schemas.commands import write_command
-from schemas.entries import Entry
 from schemas.events import CommandRefused, write_event
 from schemas.field_types import Seat
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, sender_name

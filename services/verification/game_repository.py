@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from schemas.codec import build_view_entry
-from schemas.command_digest import digest_command
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.player_names import SaltedNames, committed_names, unpack_names, with_names
+from schemas.stored.codec import build_view_entry
+from schemas.stored.command_digest import digest_command
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedNames, committed_names, unpack_names, with_names
 from services.archive import Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.archive.game_file import DIGEST_BYTES
 from services.ledger import EventReader, GameCatalog, GameReader, StoredGame, StoredGameReader, ViewFollower

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, GameEnded
-from schemas.hash_chain import initial_head, next_head
-from schemas.player_names import committed_names, holds_name_and_commitment, pack_names, unpack_names
+from schemas.stored.hash_chain import initial_head, next_head
+from schemas.stored.player_names import committed_names, holds_name_and_commitment, pack_names, unpack_names
 from services.archive import (
     GameFile,
     GameFileError,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from schemas.commands import CommandEnvelope
-from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, Event, GameCreated, SeatTaken, SeedSealed
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, fold_events
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS

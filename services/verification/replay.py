@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from schemas.codec import unpack_for_fold, unpack_foreign_entry
-from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import Event
+from schemas.stored.codec import unpack_for_fold, unpack_foreign_entry
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, fold_events
 from services.verification.redecide import RedecidedEntry, redecide_entries, require_ruled_creation
 from services.verification.replay_errors import REPLAY_ERRORS, replaying

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from schemas.codec import unpack_foreign_entry
-from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import Event
-from schemas.hash_chain import initial_head
-from schemas.rows import row_to_event, unpack
+from schemas.stored.codec import unpack_foreign_entry
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head
+from schemas.stored.rows import row_to_event, unpack
 from services.referee.rules import GameState, split_by_visibility
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import PileTracker

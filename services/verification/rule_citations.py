@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from schemas import commands
 from schemas.commands import Command
-from schemas.entries import Entry
 from schemas.refusals import ALL_RULES
+from schemas.stored.entries import Entry
 from services.rulebook import extract_passages, read_pages
 
 

@@ -18,10 +18,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from schemas.commands import Command, Pass
-from schemas.entries import Entry, ViewEntry
 from schemas.events import CommandRefused
 from schemas.field_types import HIDDEN, Seat
 from schemas.refusals import CommandRefusedError
+from schemas.stored.entries import Entry, ViewEntry
 from services.referee.rules import GameState, fold_events, legal
 from services.referee.rules.decide import decide_events
 from services.referee.rules.evolve import advance_clocks

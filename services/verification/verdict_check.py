@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
-from schemas.entries import Entry
 from schemas.events import CommandRefused, Event, write_event
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
+from schemas.stored.entries import Entry
 from services.verification.findings import Finding
 from services.verification.redecide import ReplayedDecision
 from services.verification.replay import Replay

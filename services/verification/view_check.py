@@ -7,10 +7,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId, Seat
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.entries import ViewEntry
+from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
 from services.referee.rules import redact_for
 from services.verification.findings import Check, Finding

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.player_names import SaltedName, SaltedNames, by_commitment, unpack_names
+from schemas.stored.player_names import SaltedName, SaltedNames, by_commitment, unpack_names
 from services.archive import Archive, build_statement, decode_game_file, encode_game_file, is_signed
 from services.auditor import archive_job
 from services.auditor.archive_job import archive_names

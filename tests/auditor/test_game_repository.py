@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from schemas.entries import ShownBytes, ViewEntry, write_view_entry
 from schemas.errors import CorruptDataError
-from schemas.rows import pack, unpack
+from schemas.stored.entries import ShownBytes, ViewEntry, write_view_entry
+from schemas.stored.rows import pack, unpack
 from services.archive import Archive, decode_game_file
 from services.archive.game_file import compress_packed
 from services.verification.game_repository import FinishedGameReader, GameRepository

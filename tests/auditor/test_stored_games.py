@@ -9,8 +9,8 @@ import pytest
 import redis
 
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry
-from schemas.player_names import SaltedName
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedName
 from services.archive import encode_game_file
 from services.auditor.job_queue import RecheckThrottle
 from services.auditor.webhook_job import SeatAsks

@@ -8,7 +8,7 @@ from http.server import HTTPServer
 from threading import Thread
 from typing import Any
 
-from schemas.webhooks import Notice, new_secret, sign
+from schemas.web.webhooks import Notice, new_secret, sign
 from services.auditor.webhook_client import WebhookClient
 from tests.auditor.webhook_receiver import HERE
 from tests.deploy.compose import ROOT

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schemas.events import TurnStarted
-from schemas.webhooks import Webhook
+from schemas.web.webhooks import Webhook
 from services.auditor import job_queue
 from services.auditor.jobs import JOB_TYPES, JobType
 from services.auditor.webhook_job import notify_webhook

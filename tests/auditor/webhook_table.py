@@ -9,7 +9,7 @@ from random import Random
 from threading import Thread
 from typing import Any, Final
 
-from schemas.webhooks import Webhook
+from schemas.web.webhooks import Webhook
 from services.auditor.webhook_client import WebhookClient
 from services.auditor.worker import Auditor
 from services.ledger import RedisLedger

@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Final
 
-from schemas.codec import unpack_entry
 from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from schemas.events import GameEnded
+from schemas.stored.codec import unpack_entry
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Report, Size

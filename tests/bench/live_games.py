@@ -13,8 +13,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
-from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
+from schemas.stored.codec import pack_envelope
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
 from services.ledger.engine import keys

@@ -15,7 +15,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from schemas.codec import pack_envelope
+from schemas.stored.codec import pack_envelope
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Report, Size

@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Final
 
-from schemas.codec import Proofs, pack_entry, pack_private_part, pack_public, unpack_entry
-from schemas.entries import Entry
-from schemas.hash_chain import initial_head
+from schemas.stored.codec import Proofs, pack_entry, pack_private_part, pack_public, unpack_entry
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head
 from services.archive import Signer, decode_game_file, encode_game_file
 from services.referee.rules import GameState, decide_envelope, fold_events, split_by_visibility
 from services.referee.rules.proof.pile_tracker import PileTracker

@@ -15,8 +15,8 @@ from itertools import count, islice
 from statistics import median
 from typing import Any, Final
 
-from schemas.codec import pack_envelope, unpack_entry
 from schemas.commands import CommandEnvelope
+from schemas.stored.codec import pack_envelope, unpack_entry
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count

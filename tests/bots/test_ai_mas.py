@@ -11,9 +11,9 @@ import pytest
 
 from schemas.boards.aimas import read_aimas_map
 from schemas.commands import Command
-from schemas.entries import ViewEntry
 from schemas.events import CommandRefused
 from schemas.refusals import ALL_RULES, GAME_RULES
+from schemas.stored.entries import ViewEntry
 from services.bots.kit import Refusal, SeatClient, SeatToken, Verdict
 from services.bots.kit.ai_mas import TTRClient, TTRCons, write_map
 from services.bots.kit.ai_mas.ttr_codes import CODE_BY_RULE, code_of

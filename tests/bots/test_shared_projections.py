@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 from services.bots.seat_projection import MAX_LAG, GameProjections, SeatProjection
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.log.view_queries import ViewPageOrError

@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError
 from schemas.commands import Command, CommandEnvelope, CreateGame, Leave, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.rows import pack, unpack
+from schemas.stored.rows import pack, unpack
 from services.bots import worker
 from services.bots.policies import POLICIES, Policy
 from services.bots.seat_projection import IDLE_S

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from schemas.player_names import SaltedName, SaltedNames, by_commitment
+from schemas.stored.player_names import SaltedName, SaltedNames, by_commitment
 from services.cli.operating.person import NamedSeat, Wanted, _exported_seat, find_seats
 from services.verification.game_repository import GameRepository
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 from services.cli.exit import CommandLineError
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
 from services.ledger.log.view_pages import ViewPage, ViewRequest

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from schemas.tokens import Invitation, TokenKeys
+from schemas.web.tokens import Invitation, TokenKeys
 from services.bootstrap.embedded import run_embedded_server
 from tests.cli.command_line import read_json, run_in_process
 from tests.gateway.clients import CreatedGame, listed_games

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 
 from redis.exceptions import RedisError
 
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import AppendStatus, DeliveredCommand, RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

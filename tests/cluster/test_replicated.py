@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from redis.exceptions import RedisError
 
-from schemas.entries import ViewEntry
+from schemas.stored.entries import ViewEntry
 from services.ledger.acknowledgements.ack_levels import replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

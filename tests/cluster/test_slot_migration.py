@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import unpack_envelope
+from schemas.stored.codec import unpack_envelope
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

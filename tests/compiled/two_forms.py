@@ -17,7 +17,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from schemas.codec import (
+from schemas.commands import Command, CommandEnvelope
+from schemas.errors import LedgerlineError
+from schemas.stored.codec import (
     build_view_entry,
     pack_envelope,
     read_private_part,
@@ -27,9 +29,7 @@ from schemas.codec import (
     unpack_for_fold,
     unpack_foreign_entry,
 )
-from schemas.command_digest import digest_command
-from schemas.commands import Command, CommandEnvelope
-from schemas.errors import LedgerlineError
+from schemas.stored.command_digest import digest_command
 from services.compiled_rules import VARIABLE, rules_form
 from services.referee.rules import RULESETS
 from services.referee.rules.proof.sealing import SealedEntry

@@ -17,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 from schemas.commands import Command, write_command
 from schemas.events import SCHEMAS, Event
 from schemas.refusals import ALL_RULES
-from schemas.tokens import Holder, Token, TokenKeys
+from schemas.web.tokens import Holder, Token, TokenKeys
 from services.referee.rules import GameState, fold_events, legal
 
 Json = dict[str, Any]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import fakeredis
 
-from schemas.codec import Proofs, pack_private_part, pack_public
-from schemas.rows import VisibilitySplit
+from schemas.stored.codec import Proofs, pack_private_part, pack_public
+from schemas.stored.rows import VisibilitySplit
 from services.gateway.following.finished_pages import FinishedView
 from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription

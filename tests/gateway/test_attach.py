@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.codec import Proofs, pack_public
+from schemas.stored.codec import Proofs, pack_public
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.sockets.follow_endings import LOG_REWOUND_REASON, CloseCode
 from services.ledger import RedisLedger

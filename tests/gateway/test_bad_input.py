@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from schemas.codec import MAX_ENVELOPE_BYTES
+from schemas.stored.codec import MAX_ENVELOPE_BYTES
 from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger import RedisLedger
 from tests.gateway.clients import (

@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from examples.bot import play
-from schemas.codec import unpack_entry
 from schemas.commands import ClaimRoute, Command, DrawBlind
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, GameEnded
+from schemas.stored.codec import unpack_entry
 from services.bots.kit import (
     AsyncSeatClient,
     KitError,

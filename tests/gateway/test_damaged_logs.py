@@ -11,13 +11,13 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas.codec import ENTRY_FORMAT
 from schemas.commands import CommandEnvelope, StartGame
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
-from schemas.hash_chain import next_head
-from schemas.rows import pack
-from schemas.tokens import TokenKeys
+from schemas.stored.codec import ENTRY_FORMAT
+from schemas.stored.entries import ViewEntry
+from schemas.stored.hash_chain import next_head
+from schemas.stored.rows import pack
+from schemas.web.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.following import hub as hubs
 from services.gateway.following.entry_encoding import encode_entry

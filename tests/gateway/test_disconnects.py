@@ -8,7 +8,7 @@ from typing import Any
 import fakeredis
 import pytest
 
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.web.rate_limit import RateLimiter

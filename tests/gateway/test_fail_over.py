@@ -10,8 +10,8 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
 from services.gateway.games.command_tracking import CommandProgress
 from services.ledger import CommandResult
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DURABLE, AckLevel

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from redis.exceptions import RedisError
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
 from services.ledger.engine import keys

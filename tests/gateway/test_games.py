@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from schemas.commands import POLICIES, ClaimRoute, TakeSeat, read_command
-from schemas.entries import write_view_entry
 from schemas.events import GameEnded
-from schemas.player_names import with_names
 from schemas.refusals import ALL_RULES
+from schemas.stored.entries import write_view_entry
+from schemas.stored.player_names import with_names
 from services.gateway.games.invitations import FIELD
 from services.ledger import RedisLedger
 from services.ledger.engine import keys

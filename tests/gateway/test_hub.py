@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, StartGame
-from schemas.tokens import TokenKeys
+from schemas.stored.command_digest import digest_command
+from schemas.web.tokens import TokenKeys
 from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
 from services.gateway.following.entry_encoding import EncodedEntry

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from schemas.errors import CorruptDataError
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.following.subscriptions import ViewDamagedError

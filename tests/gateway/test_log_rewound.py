@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from schemas.codec import Proofs, pack_public
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.codec import Proofs, pack_public
+from schemas.stored.hash_chain import initial_head, next_head
 from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

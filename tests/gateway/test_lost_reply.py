@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
 from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_tracking import RETRY_HINT

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas.codec import Proofs, pack_private_part, pack_public
+from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from schemas.commands import FIELDS, CreateGame, ForkGame, TakeSeat
 from schemas.contract import field_names
-from schemas.disputes import DisputeMove
+from schemas.web.disputes import DisputeMove
 from services.gateway.models.openapi import example_name
 from services.gateway.models.request_models import (
     CreateGameRequest,

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.errors import RefusedError, TooManyError
 from services.gateway.games.client_limits import ClientLimits

@@ -7,10 +7,10 @@ import asyncio
 import httpx
 import pytest
 
-from schemas.codec import Proofs, pack_public
 from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
-from schemas.tokens import TokenKeys
+from schemas.stored.codec import Proofs, pack_public
+from schemas.web.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.errors import NotYetError
 from services.gateway.following.hub import Hub

@@ -7,7 +7,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 import httpx
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.events import (
     CardDrawn,
     HandDealt,
@@ -17,8 +16,9 @@ from schemas.events import (
     TicketsOffered,
     write_event,
 )
-from schemas.player_names import with_names
-from schemas.tokens import Holder, Token, TokenKeys
+from schemas.stored.codec import unpack_entry
+from schemas.stored.player_names import with_names
+from schemas.web.tokens import Holder, Token, TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
 from services.referee.rules import redact_for

@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, SeatGone
+from schemas.stored.codec import unpack_entry
 from services.bootstrap.embedded import EmbeddedServer
 from services.cli.playing.trains_tables import MAX_SEAT_NAME, LoggedTables, seat_name
 from services.ledger import RedisLedger

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 from schemas.commands import CallTime, DeclineTunnel, DrawTickets, Leave
-from schemas.entries import Entry
 from schemas.events import (
     CardsGiven,
     ChoiceLaid,
@@ -44,6 +43,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from schemas.refusals import GAME_RULES
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, evolve
 from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.state import ACTION, Choice

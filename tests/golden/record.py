@@ -25,10 +25,10 @@ from schemas.commands import (
     StartGame,
     read_command,
 )
-from schemas.entries import Entry
 from schemas.field_types import MAX_SEATS, Seat
-from schemas.hash_chain import initial_head
-from schemas.player_names import SaltedNames
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head
+from schemas.stored.player_names import SaltedNames
 from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal

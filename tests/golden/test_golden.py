@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemas.codec import build_view_entry, join_entry, unpack_entry
 from schemas.commands import CommandEnvelope
-from schemas.entries import Entry
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
-from schemas.hash_chain import initial_head
+from schemas.stored.codec import build_view_entry, join_entry, unpack_entry
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head
 from services.referee.rules import RULESETS, GameState, decide_envelope, fold, fold_events, redact_for, score
 from services.referee.rules.board import board_names
 from services.referee.rules.proof.pile_tracker import PileTracker

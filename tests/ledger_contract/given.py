@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-from schemas.codec import Proofs, pack_private_part, pack_public
-from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
-from schemas.hash_chain import initial_head, next_head
-from schemas.rows import VisibilitySplit, event_to_row
+from schemas.stored.codec import Proofs, pack_private_part, pack_public
+from schemas.stored.command_digest import digest_command
+from schemas.stored.hash_chain import initial_head, next_head
+from schemas.stored.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger
 from services.ledger.engine import keys
 from tests.conftest import ALL, PARTITIONS

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import pack_envelope, unpack_envelope
-from schemas.rows import pack
+from schemas.stored.codec import pack_envelope, unpack_envelope
+from schemas.stored.rows import pack
 from services.ledger import BotTask, CommandResult, QueueFullError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count

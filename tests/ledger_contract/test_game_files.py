@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.player_names import SaltedName
+from schemas.stored.player_names import SaltedName
 from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.log.view_pages import ViewRequest

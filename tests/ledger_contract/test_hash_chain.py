@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import AppendRequest, AppendResult, AppendStatus, GameLog, MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.log.log_reader import read_game_logs

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import Proofs, pack_entry, pack_private_part, pack_public
 from schemas.commands import DrawBlind
-from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import CardDrawn
-from schemas.rows import VisibilitySplit, event_to_row
+from schemas.stored.codec import Proofs, pack_entry, pack_private_part, pack_public
+from schemas.stored.entries import Entry
+from schemas.stored.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
 from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY
 from services.ledger.engine import keys

@@ -153,7 +153,7 @@ ACCESS_MUTANTS: Final = (
         "if is_void or invitation.ends_at_s <= self._wall_clock_s():", "if is_void:", PRIVATE,
     ),
     Mutant(
-        "anybody's signature makes an invitation", "security", "schemas/tokens.py",
+        "anybody's signature makes an invitation", "security", "schemas/web/tokens.py",
         "            or not hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode())\n",
         "", PRIVATE,
     ),

@@ -32,11 +32,11 @@ SECURITY_MUTANTS: Final = (
         ' or all(plan.kind == "bot" for plan in command.seats)', "", ("tests/security/test_named_seeds.py",),
     ),
     Mutant(
-        "a token key may be short", "security", "schemas/tokens.py",
+        "a token key may be short", "security", "schemas/web/tokens.py",
         "        if len(key) < MIN_KEY_CHARACTERS:\n", "        if not key:\n", TOKEN_KEYS,
     ),
     Mutant(
-        "any key is taken for the one that a token names", "security", "schemas/tokens.py",
+        "any key is taken for the one that a token names", "security", "schemas/web/tokens.py",
         "        key = self._by_id.get(key_id)\n", "        key = self.keys[0]\n", TOKEN_KEYS,
     ),
     Mutant(
@@ -198,7 +198,7 @@ SECURITY_MUTANTS: Final = (
         "        if sequence == 1:\n            require_ruled_creation(decision, entry)\n", "", HOSTILE_FILES,
     ),
     Mutant(
-        "the header of a foreign entry isn't checked", "security", "schemas/codec.py",
+        "the header of a foreign entry isn't checked", "security", "schemas/stored/codec.py",
         '        check_header({"at": at, "id": id_, "seat": seat})\n', "",
         HOSTILE_FILES,
     ),

@@ -54,7 +54,7 @@ STORED_FORM_MUTANTS: Final = (
         "    if viewer is None:\n        return []\n", "    viewer = 1 if viewer is None else viewer\n", STORED,
     ),
     Mutant(
-        "a joined log entry lacks what a seat alone may know", "P4", "schemas/codec.py",
+        "a joined log entry lacks what a seat alone may know", "P4", "schemas/stored/codec.py",
         "if (rows := unpack(part)[3])}", "if (rows := unpack(part)[3]) and False}", STORED,
     ),
 )  # fmt: skip

@@ -51,7 +51,7 @@ WEBHOOK_MUTANTS: Final = (
         NOTICES,
     ),
     Mutant(
-        "what is sent has more than the page says", "P5", "schemas/webhooks.py",
+        "what is sent has more than the page says", "P5", "schemas/web/webhooks.py",
         '        del fields["asked"]\n', '        fields["asked"] = self.asked\n', NOTICES,
     ),
     Mutant(

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import httpx
 
 from schemas.commands import write_command
-from schemas.entries import Entry
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, fold_events, legal
 from tests.gateway.clients import bearer, read_events
 

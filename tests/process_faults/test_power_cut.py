@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 import redis
 
-from schemas.entries import ViewEntry
+from schemas.stored.entries import ViewEntry
 from services.ledger import RedisLedger
 from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger

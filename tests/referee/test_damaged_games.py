@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError
 
-from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, Leave, StartGame
+from schemas.stored.codec import pack_envelope
 from services.ledger import GameLog, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.errors import NodeAwayError

@@ -11,7 +11,7 @@ from redis.exceptions import ConnectionError as EngineAway
 from schemas.commands import CommandEnvelope, CreateGame, PlayOff, SeatPlan, StartGame, TakeSeat
 from schemas.errors import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
-from schemas.player_names import with_names
+from schemas.stored.player_names import with_names
 from services.ledger import RedisLedger
 from services.referee.rules import GameState, fold, legal
 from services.referee.scheduling import BOT_SILENCE_MS, PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID

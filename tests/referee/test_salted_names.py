@@ -9,7 +9,7 @@ import pytest
 
 from schemas.commands import CommandEnvelope, CreateGame, ForkGame, SeatPlan, StartGame, TakeSeat
 from schemas.events import CommandRefused, GameCreated, SeatTaken
-from schemas.player_names import ERASED_NAME, with_names
+from schemas.stored.player_names import ERASED_NAME, with_names
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.referee import decision_building

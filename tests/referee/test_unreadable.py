@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import MAX_ENVELOPE_BYTES, pack_entry, pack_envelope
 from schemas.commands import (
     CallTime,
     CommandEnvelope,
@@ -14,9 +13,10 @@ from schemas.commands import (
     KeepTickets,
     StartGame,
 )
-from schemas.entries import Entry
 from schemas.events import DeckShuffled
-from schemas.rows import VisibilitySplit, event_to_row, pack
+from schemas.stored.codec import MAX_ENVELOPE_BYTES, pack_entry, pack_envelope
+from schemas.stored.entries import Entry
+from schemas.stored.rows import VisibilitySplit, event_to_row, pack
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
 from services.referee.worker import Referee

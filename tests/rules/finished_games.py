@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
-from schemas.codec import Proofs, pack_public
 from schemas.commands import (
     CallTime,
     Command,
@@ -20,6 +19,7 @@ from schemas.commands import (
     TakeSeat,
 )
 from schemas.field_types import Seat
+from schemas.stored.codec import Proofs, pack_public
 from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import (

@@ -9,11 +9,11 @@ from functools import cache
 from random import Random
 from typing import Any, Final
 
-from schemas.codec import pack_entry, unpack_entry
 from schemas.commands import Command, CommandEnvelope, CreateGame, ForkGame, StartGame, TakeSeat
-from schemas.entries import Entry
 from schemas.events import Event, PlayOffCalled, PlayOffEnded
 from schemas.field_types import Seat
+from schemas.stored.codec import pack_entry, unpack_entry
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, decide_envelope, fold, fold_events, split_by_visibility
 from services.referee.rules.determinization import ViewerKnowledge
 from services.referee.rules.setup.fork import fork_command

@@ -11,7 +11,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from schemas.codec import Proofs, build_view_entry, pack_entry, pack_private_part, pack_public, unpack_entry
 from schemas.commands import (
     BuildStation,
     CallTime,
@@ -32,10 +31,18 @@ from schemas.commands import (
     SeatPlan,
     StartGame,
 )
-from schemas.entries import Entry, ViewEntry
 from schemas.events import Event, PassengerMoved, SeatCleared, TicketsReturned
 from schemas.field_types import Seat
 from schemas.positions import Position, StationGiven, TicketGiven
+from schemas.stored.codec import (
+    Proofs,
+    build_view_entry,
+    pack_entry,
+    pack_private_part,
+    pack_public,
+    unpack_entry,
+)
+from schemas.stored.entries import Entry, ViewEntry
 from services.referee.rules import (
     RULESETS,
     GameState,

@@ -8,10 +8,10 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from schemas.codec import build_view_entry, unpack_entry
-from schemas.entries import Entry, ViewEntry
 from schemas.field_types import Seat
-from schemas.hash_chain import initial_head
+from schemas.stored.codec import build_view_entry, unpack_entry
+from schemas.stored.entries import Entry, ViewEntry
+from schemas.stored.hash_chain import initial_head
 from services.referee.rules import RULESETS, GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry

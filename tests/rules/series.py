@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.codec import pack_envelope, unpack_envelope
 from schemas.commands import CommandEnvelope, Leave, Pass, StartGame
 from schemas.events import GameEnded, PlayOffCalled, PlayOffEnded
+from schemas.stored.codec import pack_envelope, unpack_envelope
 from services.referee.rules import GameState, decide_envelope
 from services.referee.rules.moves.play_off import next_game
 from tests.rules.given import CREATED_AT_MS, SEED, Scene, give_route, given, make_start_choices

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import settings
 
-from schemas.codec import unpack_entry
 from schemas.commands import (
     CallTime,
     ClaimRoute,
@@ -36,6 +35,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import Seat
 from schemas.positions import Position
+from schemas.stored.codec import unpack_entry
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold_events
 from tests.long_runs import long_after
 from tests.rules.given import Scene, create_from, created, given, started

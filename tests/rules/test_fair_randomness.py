@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
-from schemas.hash_chain import derive_salt_key
-from schemas.rows import pack
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.stored.hash_chain import derive_salt_key
+from schemas.stored.rows import pack
 from services.referee.rules import GameState, decide_envelope
 from services.referee.rules.fair_randomness import (
     card_leaves,

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.commands import ForkGame
 from schemas.events import GameForked
 from schemas.field_types import Seat
+from schemas.stored.codec import unpack_entry
 from services.referee.rules import RULESETS, fold
 from services.referee.rules.determinization import determinize
 from services.referee.rules.setup.fork import ForkSource, fork_command

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import pack_entry, unpack_entry
 from schemas.commands import (
     CommandEnvelope,
     CreateGame,
@@ -19,7 +18,6 @@ from schemas.commands import (
     StartGame,
     TakeSeat,
 )
-from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
     DeckKnown,
@@ -36,6 +34,8 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.positions import Fork
 from schemas.refusals import CommandRefusedError
+from schemas.stored.codec import pack_entry, unpack_entry
+from schemas.stored.entries import Entry
 from services.referee.rules import (
     GameState,
     UnloggedRejectionError,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import read_private_part, read_public_rows
 from schemas.commands import PlayOff
-from schemas.entries import Entry
 from schemas.events import SeedRevealed
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.codec import read_private_part, read_public_rows
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head, next_head
 from services.referee.rules import RULESETS, fold_events, split_by_visibility
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import Proofs, pack_private_part, pack_public
 from schemas.commands import (
     BuildStation,
     ClaimRoute,
@@ -41,6 +40,7 @@ from schemas.events import (
     TunnelRevealed,
 )
 from schemas.field_types import Seat
+from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from services.referee.rules import (
     RULESETS,
     GameState,

@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.commands import (
     BuildStation,
     ClaimRoute,
@@ -29,6 +28,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
+from schemas.stored.codec import unpack_entry
 from services.referee.rules import RULESETS
 from services.referee.rules import board as boards
 from services.referee.rules.board import GRAY, Route

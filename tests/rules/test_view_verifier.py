@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.events import (
     CardDrawn,
@@ -25,7 +23,9 @@ from schemas.events import (
     TunnelRevealed,
 )
 from schemas.field_types import Seat
-from schemas.rows import pack, row_to_event, unpack
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
+from schemas.stored.rows import pack, row_to_event, unpack
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of, verify_all
 

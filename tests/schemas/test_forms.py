@@ -15,12 +15,13 @@ from referencing import Registry, Resource
 
 from schemas import commands, events, json_schema, refusals
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.codec import pack_entry, pack_envelope, unpack_entry
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
-from schemas.rows import (
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.stored.codec import pack_entry, pack_envelope, unpack_entry
+from schemas.stored.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
+from schemas.stored.rows import (
     VisibilitySplit,
     command_to_row,
     event_to_row,
@@ -29,7 +30,6 @@ from schemas.rows import (
     row_to_event,
     unpack,
 )
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules.views import redact_for
 from tests.schemas import examples
 

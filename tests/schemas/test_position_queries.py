@@ -8,14 +8,14 @@ import pytest
 
 from schemas.commands import PLAYER_COMMANDS, ClaimRoute, Pass, write_command
 from schemas.errors import InvalidInputError
-from schemas.position_queries import (
+from schemas.positions import Position, StationGiven, TicketGiven
+from schemas.web.position_queries import (
     MAX_COMMANDS,
     POSITION_QUERY_SCHEMA,
     InvalidCommand,
     PositionQuery,
     SeatCommand,
 )
-from schemas.positions import Position, StationGiven, TicketGiven
 from tests.schemas import examples
 from tests.schemas.test_forms import published, through_json
 

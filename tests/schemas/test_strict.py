@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import (
+from schemas.commands import CommandEnvelope, CreateGame, Pass, SeatPlan, read_command
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.field_types import MAX_JSON_DEPTH
+from schemas.stored.codec import (
     ENTRY_FORMAT,
     ENVELOPE_FORMAT,
     MAX_ENVELOPE_BYTES,
@@ -29,11 +32,8 @@ from schemas.codec import (
     unpack_for_fold,
     unpack_foreign_entry,
 )
-from schemas.commands import CommandEnvelope, CreateGame, Pass, SeatPlan, read_command
-from schemas.entries import Entry
-from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.field_types import MAX_JSON_DEPTH
-from schemas.rows import VisibilitySplit, event_to_row, pack
+from schemas.stored.entries import Entry
+from schemas.stored.rows import VisibilitySplit, event_to_row, pack
 from services.referee.rules.views import split_by_visibility
 from tests.long_runs import long_after
 from tests.process_faults.seeds import SOAK

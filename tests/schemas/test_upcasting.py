@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import build_view_entry, unpack_for_fold
 from schemas.errors import CorruptDataError
 from schemas.events import BY_CODE, PassengerMoved
 from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion, event_class, upcast
-from schemas.rows import event_to_row, pack, row_to_event, trusted_row_to_event, unpack
+from schemas.stored.codec import build_view_entry, unpack_for_fold
+from schemas.stored.rows import event_to_row, pack, row_to_event, trusted_row_to_event, unpack
 
 NOW = PassengerMoved(0, "koeln", ("koeln-mainz-a",), 0, ("mainz",), 3)
 SECOND = (91, *event_to_row(NOW)[1:-1])  # before there were points

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from schemas.codec import (
+from schemas.commands import Pass
+from schemas.events import EVENTS, CardDrawn, CommandRefused, Event, HandDealt, write_event
+from schemas.stored.codec import (
     Proofs,
     build_view_entry,
     pack_entry,
@@ -15,9 +17,7 @@ from schemas.codec import (
     unpack_entry,
     unpack_for_fold,
 )
-from schemas.commands import Pass
-from schemas.entries import Entry, write_view_entry
-from schemas.events import EVENTS, CardDrawn, CommandRefused, Event, HandDealt, write_event
+from schemas.stored.entries import Entry, write_view_entry
 from services.referee.rules.views import REDACTORS, redact_for, split_by_visibility
 from tests.schemas import examples
 

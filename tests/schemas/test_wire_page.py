@@ -7,7 +7,11 @@ from pathlib import Path
 
 import msgpack
 
-from schemas.codec import (
+from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.events import CardDrawn, TurnStarted
+from schemas.field_types import MAX_JSON_DEPTH
+from schemas.json_schema import LAYOUTS
+from schemas.stored.codec import (
     ENTRY_FORMAT,
     ENVELOPE_FORMAT,
     MAX_ENVELOPE_BYTES,
@@ -18,12 +22,8 @@ from schemas.codec import (
     pack_private_part,
     pack_public,
 )
-from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.entries import Entry
-from schemas.events import CardDrawn, TurnStarted
-from schemas.field_types import MAX_JSON_DEPTH
-from schemas.hash_chain import derive_salt, derive_salt_key, private_part_commitment, secret_commitment
-from schemas.json_schema import LAYOUTS
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import derive_salt, derive_salt_key, private_part_commitment, secret_commitment
 from services.referee.rules.fair_randomness import card_salt
 from services.referee.rules.shuffle import derive_seat_secret, seed_from_text
 from services.referee.rules.views import split_by_visibility

@@ -11,7 +11,7 @@ import msgpack
 from schemas.commands import CommandEnvelope
 from schemas.events import Event
 from schemas.field_types import Seat
-from schemas.hash_chain import COMMITMENT_BYTES
+from schemas.stored.hash_chain import COMMITMENT_BYTES
 from services.ledger import AppendRequest, BotTask, DeliveredCommand
 from services.referee.answered_ids import AnsweredIds
 from services.referee.command_processor import CommandProcessor

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 import msgpack
 
-from schemas.codec import pack_private_part
 from schemas.events import CardDrawn, Event, SeatTaken
 from schemas.field_types import CARDS, Seat
-from schemas.hash_chain import (
+from schemas.stored.codec import pack_private_part
+from schemas.stored.hash_chain import (
     COMMITMENT_BYTES,
     derive_salt,
     derive_salt_key,

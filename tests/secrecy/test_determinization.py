@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.commands import CommandEnvelope, StartGame, TakeSeat, read_command
-from schemas.entries import Entry
 from schemas.field_types import Seat
+from schemas.stored.codec import unpack_entry
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, decide_envelope, fold_events
 from services.referee.rules.determinization import ViewerKnowledge, collect_knowledge, determinize
 from tests.long_runs import long_after

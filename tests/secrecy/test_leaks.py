@@ -14,7 +14,7 @@ from schemas.commands import ClaimRoute
 from schemas.events import CardDrawn, CommandRefused, Event, GameStarted, HandDealt, TicketsReturned
 from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import CommandRefusedError
-from schemas.rows import VisibilitySplit, event_to_row
+from schemas.stored.rows import VisibilitySplit, event_to_row
 from services.bots.policies import POLICIES
 from services.ledger import AppendRequest
 from services.referee import command_processor

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 import httpx
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.commands import CommandEnvelope, TakeSeat
+from schemas.stored.codec import unpack_entry
 from services.archive import decode_game_file
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import wait_until

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameCreated
+from schemas.stored.codec import unpack_entry
 from services.archive import Archive, Signer, TrustedKeys, encode_game_file, trusted_keys
 from services.bootstrap.composition import run_gateway, run_referee
 from services.runtime.settings import read_settings

@@ -12,9 +12,9 @@ import msgpack
 import pytest
 
 from schemas.boards.form import read_board
-from schemas.codec import pack_entry, unpack_entry
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
+from schemas.stored.codec import pack_entry, unpack_entry
 from services.archive import GameFile, GameFileError, decode_game_file, encode_game_file
 from services.archive.game_file import MAX_UNCOMPRESSED_BYTES, compress_packed, recover_game_file
 from services.referee.rules import split_by_visibility

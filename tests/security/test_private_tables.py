@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from schemas.tokens import DAY_S, Invitation, TokenKeys
+from schemas.web.tokens import DAY_S, Invitation, TokenKeys
 from services.archive import Archive
 from services.gateway.games import game_creations
 from tests.deploy.compose import wait_until

@@ -8,8 +8,8 @@ from typing import Final
 
 from schemas.access import MAX_SPECTATOR_DELAY
 from schemas.boards.form import MAX_CITIES, MAX_ROUTES
-from schemas.codec import MAX_ENVELOPE_BYTES
-from schemas.tokens import DEFAULT_LIFE_S
+from schemas.stored.codec import MAX_ENVELOPE_BYTES
+from schemas.web.tokens import DEFAULT_LIFE_S
 from services.archive.game_file import MAX_ENTRY_BYTES, MAX_FILE_BYTES, MAX_UNCOMPRESSED_BYTES
 from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger.ports.records import MAX_WAITING_COMMANDS

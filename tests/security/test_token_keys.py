@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import Holder, Token, TokenKeys, token_end_s
+from schemas.web.tokens import Holder, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import run_gateway
 from services.gateway.app import create_app
 from services.gateway.errors import TokenError

@@ -12,7 +12,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import SecretStr
 from starlette.routing import Mount
 
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas.tokens import Holder, Token
+from schemas.web.tokens import Holder, Token
 from services.gateway.errors import TokenError
 from services.gateway.games import authorization
 from services.gateway.games.authorization import Refusals, TokenWatch

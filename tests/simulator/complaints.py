@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
-from schemas.codec import unpack_envelope
-from schemas.entries import Entry, ShownBytes, ViewEntry, write_view_entry
 from schemas.field_types import Seat
-from schemas.player_names import with_names
+from schemas.stored.codec import unpack_envelope
+from schemas.stored.entries import Entry, ShownBytes, ViewEntry, write_view_entry
+from schemas.stored.player_names import with_names
 from services.ledger.engine import keys
 from services.referee.rules import redact_for
 from tests.simulator.chains import chained, sent_heads

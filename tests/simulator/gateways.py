@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.gateway.errors import RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.client_limits import ClientLimits

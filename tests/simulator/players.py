@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.commands import ClaimRoute, Command, Leave, write_command
-from schemas.entries import ViewEntry
+from schemas.stored.entries import ViewEntry
 from services.gateway.games.service import GatewayService
 from services.gateway.routes.dependencies import GameRequest
 from services.gateway.routes.further_games import take_seat

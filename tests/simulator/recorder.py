@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from schemas.codec import unpack_entry
-from schemas.entries import Entry
 from schemas.events import PlayOffCalled
 from schemas.field_types import Seat
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.codec import unpack_entry
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import MissingEntryError
 from services.ledger.engine import keys
 from services.ledger.scripts.stored_entries import parse_stored

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.entries import Entry
 from schemas.events import GameCreated
+from schemas.stored.entries import Entry
 from tests.long_runs import long_after
 from tests.simulator.plan import Plan, draw
 from tests.simulator.simulate import quiet

@@ -13,12 +13,12 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from schemas.codec import build_view_entry
 from schemas.commands import Command, write_command
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, GameStarted, SeatTaken
 from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 from services.bots.kit.kit_errors import KitError, ServerRefusedError
 from services.referee.rules import GameState, fold_events, legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier

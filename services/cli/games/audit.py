@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.player_names import shown_names, unpack_names
+from schemas.stored.player_names import shown_names, unpack_names
 from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, GAME_ID, DataOption, JsonOption, open_games, parse_public_key

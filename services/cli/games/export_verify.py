@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
-from schemas.player_names import pack_names
+from schemas.stored.player_names import pack_names
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.options import (

@@ -8,13 +8,13 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from schemas.codec import unpack_entry
 from schemas.commands import Command, CommandEnvelope, ForkGame, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
-from schemas.player_names import shown_names
-from schemas.tokens import Holder, Invitation, Token, TokenKeys, token_end_s
+from schemas.stored.codec import unpack_entry
+from schemas.stored.player_names import shown_names
+from schemas.web.tokens import Holder, Invitation, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import build_referee
 from services.bootstrap.data_folder_keys import data_folder_token_keys
 from services.cli.options import (

@@ -9,11 +9,11 @@ import typer
 from rich.table import Table
 
 from schemas.access import PUBLIC_ACCESS
-from schemas.codec import unpack_entry
-from schemas.entries import write_entry, write_view_entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
-from schemas.player_names import log_entry_with_names, shown_names
+from schemas.stored.codec import unpack_entry
+from schemas.stored.entries import write_entry, write_view_entry
+from schemas.stored.player_names import log_entry_with_names, shown_names
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import Holder, TokenKeys
+from schemas.web.tokens import Holder, TokenKeys
 from services.bootstrap.data_folder_keys import data_folder_token_keys
 from services.cli.exit import CommandLineError
 from services.cli.options import (

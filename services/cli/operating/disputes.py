@@ -9,7 +9,8 @@ from typing import Annotated, Final, TypeAlias
 import typer
 from rich.table import Column, Table
 
-from schemas.disputes import (
+from schemas.errors import InvalidInputError
+from schemas.web.disputes import (
     DISPUTE_SCHEMA,
     MAX_OPEN_PER_SEAT,
     MAX_PER_SEAT,
@@ -17,7 +18,6 @@ from schemas.disputes import (
     parse_dispute_id,
     unpack_answer,
 )
-from schemas.errors import InvalidInputError
 from services.cli.options import (
     DEFAULT_DATA,
     GAME_ID,

@@ -10,7 +10,7 @@ import typer
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from schemas.tokens import HOST, Holder, Token, token_end_s
+from schemas.web.tokens import HOST, Holder, Token, token_end_s
 from services.archive import Signer
 from services.bootstrap.data_folder_keys import data_folder_signing_key, data_folder_token_keys
 from services.cli.options import DEFAULT_DATA, DataOption, GameArgument, open_games, read_game_log

@@ -14,12 +14,12 @@ from typing import Annotated, Final, NamedTuple, TypeAlias
 import typer
 from rich.progress import track
 
-from schemas.codec import unpack_entry
 from schemas.commands import write_command
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameCreated, GameForked, GameStarted, SeatFreed, SeatTaken
 from schemas.field_types import Seat
-from schemas.player_names import SaltedName, pack_names
+from schemas.stored.codec import unpack_entry
+from schemas.stored.player_names import SaltedName, pack_names
 from services.cli.options import DEFAULT_DATA, DataOption, open_games
 from services.cli.output import PlainTextConsole, print_json, print_line
 from services.documents.files import write_bytes

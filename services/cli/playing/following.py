@@ -11,8 +11,8 @@ from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
 from services.bots.seat_projection import ViewPageReader
 from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line

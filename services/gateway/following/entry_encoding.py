@@ -11,12 +11,12 @@ from typing import Final, NamedTuple, Protocol
 
 from pydantic_core import to_json
 
-from schemas.codec import read_own_rows, read_shown_rows
-from schemas.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
 from schemas.errors import CorruptDataError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
-from schemas.rows import Row, row_to_json
+from schemas.stored.codec import read_own_rows, read_shown_rows
+from schemas.stored.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
+from schemas.stored.rows import Row, row_to_json
 from services.ledger.log.named_views import holds_commitment
 from services.ledger.log.view_pages import ViewPage
 from services.ledger.notifications.entry_notifications import EntryNotification

@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final
 
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYetError
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger

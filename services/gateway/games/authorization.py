@@ -1,6 +1,6 @@
 """Tokens: which seat of which game a caller holds.
 
-A token is a signed statement (schemas/tokens.py). Whether it was withdrawn is read from the engine, at most once in
+A token is a signed statement (schemas/web/tokens.py). Whether it was withdrawn is read from the engine, at most once in
 `GENERATIONS_KEPT_S` for each game: so long a gateway may take a token that was withdrawn at another one.
 """
 
@@ -15,7 +15,7 @@ from typing import Final
 
 from schemas.events import SeatFreed
 from schemas.field_types import Seat
-from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
+from schemas.web.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.errors import NotYoursError, RefusedError, TokenError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import DEFAULT_LIFE_S
+from schemas.web.tokens import DEFAULT_LIFE_S
 from services.gateway.errors import NotYoursError
 from services.gateway.web.rate_limit import RateLimiter
 from services.runtime.connection_limits import ServerLimits

@@ -16,7 +16,7 @@ from typing import Final
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.ledger.async_ledger import AsyncLedger
 
 MIN_SECRET_ID_LENGTH: Final = 16  # an id that a new token depends on must not be guessable

@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
-from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry, write_view_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
-from schemas.player_names import has_same_names
+from schemas.stored.command_digest import digest_command
+from schemas.stored.entries import ViewEntry, write_view_entry
+from schemas.stored.player_names import has_same_names
 from services.gateway.errors import (
     UNLOGGED_LEVEL,
     LevelUnavailableError,

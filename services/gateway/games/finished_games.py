@@ -11,11 +11,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeVar
 
-from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry
 from schemas.events import GameEnded
 from schemas.field_types import Seat
+from schemas.stored.command_digest import digest_command
+from schemas.stored.entries import ViewEntry
 from services.archive import ArchiveUnavailableError
 from services.gateway.errors import GameOverError, NotYetError
 from services.gateway.games.command_tracking import CommandProgress, reused_id_error_of

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from schemas.access import PUBLIC_ACCESS, Access
-from schemas.entries import ViewEntry
 from schemas.events import AccessSet, GameCreated, GameForked, PositionLaid
+from schemas.stored.entries import ViewEntry
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
 

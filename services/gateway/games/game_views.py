@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from schemas.contract import Schema
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId, Seat
+from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotFoundError, NotYoursError, RefusedError, TokenError, UnknownGameError
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import ClientLimits

@@ -1,6 +1,6 @@
 """Invitations: what a host gives to the people who may take the seats of a game.
 
-An invitation is signed like a token (schemas/tokens.py) and opens nothing but its seat, to be taken once. No log holds it:
+An invitation is signed like a token (schemas/web/tokens.py) and opens nothing but its seat, to be taken once. No log holds it:
 the referee is sent the seat alone.
 """
 
@@ -15,7 +15,7 @@ from schemas.commands import TakeSeat
 from schemas.errors import InvalidInputError
 from schemas.events import Event, GameCreated, SeatTaken
 from schemas.field_types import Seat
-from schemas.tokens import DEFAULT_LIFE_S, Invitation, TokenKeys, token_end_s
+from schemas.web.tokens import DEFAULT_LIFE_S, Invitation, TokenKeys, token_end_s
 from services.gateway.errors import NotYoursError, TokenError
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.game_creations import GameCreations

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import Holder
+from schemas.web.tokens import Holder
 from services.gateway.errors import NotYetError, RequestError, ReusedIdError, TooManyError
 from services.gateway.games.finished_games import FinishedGames
 

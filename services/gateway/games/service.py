@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
-from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import Seat
-from schemas.player_names import commitment_field
-from schemas.tokens import TokenKeys
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import commitment_field
+from schemas.web.tokens import TokenKeys
 from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.authorization import Authorization

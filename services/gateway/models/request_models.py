@@ -13,11 +13,11 @@ from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
 from schemas.access import GameVisibility, SpectatorDelay
 from schemas.commands import Policy, SeatPlan
-from schemas.disputes import MAX_REASON_LENGTH
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
 from schemas.positions import Position, SequenceNumber
 from schemas.schema_components import contract_components, simplify
-from schemas.webhooks import MAX_URL_LENGTH
+from schemas.web.disputes import MAX_REASON_LENGTH
+from schemas.web.webhooks import MAX_URL_LENGTH
 from services.gateway.models.contract_schemas import option_components, refers_to
 from services.gateway.models.explanation_models import ANSWER_PARTS
 from services.gateway.models.response_models import Problem

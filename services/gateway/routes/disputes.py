@@ -13,7 +13,9 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from schemas.contract import Schema
-from schemas.disputes import (
+from schemas.errors import InvalidInputError
+from schemas.field_types import CommandId
+from schemas.web.disputes import (
     DISPUTE_SCHEMA,
     MAX_OPEN_PER_SEAT,
     MAX_PER_SEAT,
@@ -21,8 +23,6 @@ from schemas.disputes import (
     derive_dispute_id,
     parse_dispute_id,
 )
-from schemas.errors import InvalidInputError
-from schemas.field_types import CommandId
 from services.gateway.errors import NotFoundError, RefusedError, TooManyError
 from services.gateway.models import openapi
 from services.gateway.models.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute

@@ -12,7 +12,7 @@ from schemas.commands import ForkGame, read_command
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked as GameForkedEvent
 from schemas.events import PlayOffCalled
-from schemas.tokens import Holder
+from schemas.web.tokens import Holder
 from services.gateway.errors import NotFoundError, NotYetError, NotYoursError
 from services.gateway.games.command_tracking import AckRequest
 from services.gateway.games.game_views import GameLocation

@@ -7,10 +7,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Request, Response
 
 from schemas.commands import Command, EndGame, FreeSeat, SeatBot, read_command
-from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import GameEnded, SeatFreed, SeatTaken
 from schemas.field_types import MAX_SEATS
+from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYoursError
 from services.gateway.games.client_limits import has_own_board
 from services.gateway.games.command_ids import read_system_command_id

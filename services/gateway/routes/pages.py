@@ -24,7 +24,7 @@ from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from schemas.socket_messages import describe_socket
+from schemas.web.socket_messages import describe_socket
 from services.runtime.html_templates import html_templates
 
 IMPORTED: Final = re.compile(r'^(?:import|export|\}) .*"(\.\.?/.+)";$', re.MULTILINE)

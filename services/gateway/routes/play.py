@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSoc
 from fastapi.requests import HTTPConnection
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from schemas.entries import ViewEntry, write_proof, write_view_entry
+from schemas.stored.entries import ViewEntry, write_proof, write_view_entry
 from services.gateway.games.command_tracking import RETRY_HINT, AckRequest
 from services.gateway.games.service import hex_head
 from services.gateway.models import openapi

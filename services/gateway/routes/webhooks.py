@@ -11,7 +11,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 
 from schemas.field_types import Seat
-from schemas.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
+from schemas.web.webhooks import WEBHOOK_SCHEMA, Webhook, new_secret
 from services.gateway.errors import NotYoursError, UnknownGameError
 from services.gateway.models import openapi
 from services.gateway.models.response_models import WebhookSet, WebhookState

@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
 
-from schemas.command_digest import digest_command
 from schemas.commands import Command, CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId, Seat
+from schemas.stored.command_digest import digest_command
 from services.fast_path.socket_connection import find_direct_connection
 from services.gateway.errors import (
     UNLOGGED_LEVEL,

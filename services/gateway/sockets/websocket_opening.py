@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from fastapi import WebSocket, WebSocketDisconnect
 
-from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
 from services.gateway.errors import RefusedError, TokenError
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import BeyondEndError, CloseCode

@@ -14,10 +14,10 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
-from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from schemas.player_names import SaltedNames, names_in
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedNames, names_in
 from services.gateway.errors import RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.games.service import GatewayService

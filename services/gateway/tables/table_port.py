@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
 from services.gateway.models.catalog_models import BoardDrawing, ListedBoard, RulesetDescription
 from services.gateway.models.table_models import LegalCommands, ListedGame, Suggestions, TableState
 

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 
 from redis.exceptions import RedisError, ResponseError
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 from services.ledger.acknowledgements.ack_levels import (
     DURABLE,
     AckLevel,

@@ -8,9 +8,9 @@ from typing import Final
 
 from redis.exceptions import AskError, ResponseError, TryAgainError
 
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from schemas.player_names import SaltedNames
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedNames
 from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas.hash_chain import initial_head
+from schemas.stored.hash_chain import initial_head
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Client
 from services.ledger.ports.records import GameLog

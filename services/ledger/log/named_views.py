@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from redis.exceptions import RedisError
 
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
-from schemas.player_names import SaltedNames, committed_names, with_names
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedNames, committed_names, with_names
 from services.ledger.engine.queries import Query
 from services.ledger.log.view_pages import ViewPage, ViewRequest
 from services.ledger.log.view_queries import PAGE_SIZE, ViewPageOrError, read_views

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
 from services.ledger.ports.protocols import MissingEntryError
 from services.ledger.scripts.stored_entries import HEAD_INTERVAL, StoredEntry, last_headed, with_heads
 from services.ledger.scripts.view_merge import (

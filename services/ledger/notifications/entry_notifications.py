@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 
 _NOTIFICATION: Final = re.compile(
     rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?(?:\n|\Z)"

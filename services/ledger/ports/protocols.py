@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from schemas.player_names import SaltedNames
+from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import SaltedNames
 from services.ledger.ports.records import (
     AppendRequest,
     AppendResult,

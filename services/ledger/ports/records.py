@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
-from schemas.player_names import SaltedName, SaltedNames
+from schemas.stored.player_names import SaltedName, SaltedNames
 
 MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
 MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError

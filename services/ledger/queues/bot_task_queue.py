@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.rows import pack, unpack
+from schemas.stored.rows import pack, unpack
 from services.ledger.consumers.consumer_groups import Delivery
 from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys

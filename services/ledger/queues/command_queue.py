@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
-from schemas.rows import pack
+from schemas.stored.rows import pack
 from services.ledger.consumers.consumer_groups import Delivery
 from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys

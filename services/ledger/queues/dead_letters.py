@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 import redis
 
-from schemas.codec import unpack_envelope
 from schemas.commands import CommandEnvelope
 from schemas.errors import InvalidInputError
+from schemas.stored.codec import unpack_envelope
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument, Client
 from services.ledger.scripts.lua_scripts import RETRY_DEAD_LETTER, run_script

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
-from schemas.player_names import SALT_BYTES, SaltedName, SaltedNames, by_commitment
+from schemas.stored.player_names import SALT_BYTES, SaltedName, SaltedNames, by_commitment
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument, Query, Reply, command, require_reply
 from services.ledger.scripts.replies import require_game_reply

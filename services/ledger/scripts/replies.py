@@ -9,7 +9,7 @@ from __future__ import annotations
 from redis.exceptions import ResponseError
 
 from schemas.errors import CorruptDataError
-from schemas.rows import unpack
+from schemas.stored.rows import unpack
 from services.ledger.engine.queries import Reply
 from services.ledger.ports.records import CommandResult
 

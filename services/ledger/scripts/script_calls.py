@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
-from schemas.rows import pack
+from schemas.stored.codec import pack_envelope
+from schemas.stored.rows import pack
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument
 from services.ledger.ports.records import AppendRequest, DuplicateCommand, EvictAt, GameLog

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from schemas.codec import join_entry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.hash_chain import initial_head, next_head
+from schemas.stored.codec import join_entry
+from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger.engine.queries import Reply
 from services.ledger.ports.protocols import MissingEntryError
 from services.ledger.scripts.view_merge import PublicEntry, require_contiguous

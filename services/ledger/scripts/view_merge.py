@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from schemas.codec import build_view_entry, read_previous_part
-from schemas.entries import ViewEntry
 from schemas.errors import LedgerlineError
+from schemas.stored.codec import build_view_entry, read_previous_part
+from schemas.stored.entries import ViewEntry
 from services.ledger.ports.protocols import MissingEntryError
 
 NumberedEntry = tuple[int, bytes]

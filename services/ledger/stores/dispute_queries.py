@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from schemas.disputes import (
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.field_types import Seat
+from schemas.web.disputes import (
     FINAL_STATES,
     MAX_OPEN_PER_SEAT,
     MAX_PER_SEAT,
@@ -24,8 +26,6 @@ from schemas.disputes import (
     unpack_answer,
     unpack_dispute,
 )
-from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.field_types import Seat
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Query, RedisCommand, Reply, command, require_reply
 from services.ledger.scripts.lua_scripts import RAISE_DISPUTE, ScriptCall, call_script
@@ -48,7 +48,7 @@ class DisputeRecord(NamedTuple):
     name: DisputeId
     dispute: DisputeMove
     raised_at_ms: int  # milliseconds since 1970, by the engine's clock
-    state: str  # of schemas.disputes; empty while no auditor has looked
+    state: str  # of schemas.web.disputes; empty while no auditor has looked
     answer: bytes  # as the auditor wrote it; empty while there is none
 
     @property

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import redis
 
-from schemas.disputes import DisputeId, DisputeMove, DisputeState, parse_dispute_id
 from schemas.field_types import Seat
+from schemas.web.disputes import DisputeId, DisputeMove, DisputeState, parse_dispute_id
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.mistyped_keys import MistypedKeyLog

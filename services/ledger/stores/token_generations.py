@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
-from schemas.tokens import DAY_S, HOST
+from schemas.web.tokens import DAY_S, HOST
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Query, RedisCommand, Reply, command, require_reply
 

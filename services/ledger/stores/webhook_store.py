@@ -1,4 +1,4 @@
-"""Webhooks: set by the gateway for a seat, notified by the auditor. They leave with their game. See `schemas.webhooks`."""
+"""Webhooks: set by the gateway for a seat, notified by the auditor. They leave with their game. See `schemas.web.webhooks`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import redis
 
 from schemas.field_types import Seat
-from schemas.webhooks import Webhook, pack_webhook, unpack_webhook
+from schemas.web.webhooks import Webhook, pack_webhook, unpack_webhook
 from services.ledger.engine import keys
 from services.ledger.engine.partition_scan import PartitionScanner, read_lengths_and_scores
 from services.ledger.engine.queries import Client, Query, command, require_reply, run, run_async

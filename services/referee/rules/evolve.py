@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from schemas.codec import unpack_for_fold
 from schemas.events import Event
+from schemas.stored.codec import unpack_for_fold
 from services.referee.rules.appliers import APPLIER_TABLE
 from services.referee.rules.state import GameState
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from schemas.events import Contributor, GameCreated
 from schemas.field_types import Seat
-from schemas.hash_chain import derive_salt_key
-from schemas.rows import pack
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from schemas.stored.hash_chain import derive_salt_key
+from schemas.stored.rows import pack
 from services.referee.rules.ruleset import RandomnessPolicy, Ruleset
 from services.referee.rules.shuffle import derive_seat_secret, shuffled
 from services.referee.rules.state import GameState

@@ -14,8 +14,8 @@ from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import PlayOff
 from schemas.events import GameEnded, PlayOffCalled
 from schemas.field_types import Seat
-from schemas.player_names import ERASED_NAME
 from schemas.rule_options import RuleOptions
+from schemas.stored.player_names import ERASED_NAME
 from services.referee.rules.seat_state import SeatState
 
 if TYPE_CHECKING:

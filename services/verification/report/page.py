@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, TurnStarted
+from schemas.stored.entries import Entry
 from services.referee.rules import GameState, fold_events
 from services.runtime.html_templates import html_templates
 from services.text.commands import describe_command, sender_name

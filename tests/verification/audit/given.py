@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from schemas.codec import pack_entry, unpack_entry
-from schemas.entries import Entry
 from schemas.events import Event
+from schemas.stored.codec import pack_entry, unpack_entry
+from schemas.stored.entries import Entry
 from services.referee.rules import split_by_visibility
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -11,12 +11,12 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from schemas.codec import build_view_entry
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
-from schemas.entries import Entry
 from schemas.events import Event
 from schemas.field_types import Seat
-from schemas.hash_chain import initial_head
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head
 from services.archive import GameFile, Signer, decode_game_file, encode_game_file
 from services.referee.rules import GameState, decide_envelope, fold_events, legal
 from services.referee.rules.proof.pile_tracker import PileTracker

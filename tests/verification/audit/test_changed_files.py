@@ -10,7 +10,7 @@ from random import Random
 import msgpack
 import pytest
 
-from schemas.hash_chain import initial_head
+from schemas.stored.hash_chain import initial_head
 from services.archive import GameFile, GameFileError, build_statement, decode_game_file, encode_game_file
 from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
 from services.verification.findings import Finding

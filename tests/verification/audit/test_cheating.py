@@ -8,7 +8,6 @@ from functools import cache
 
 import pytest
 
-from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
     CommandRefused,
@@ -18,8 +17,9 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
-from schemas.hash_chain import next_head
-from schemas.rows import Row, pack, unpack
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import next_head
+from schemas.stored.rows import Row, pack, unpack
 from services.referee.rules import GameState
 from services.referee.rules.fair_randomness import shuffle_with_key
 from services.referee.rules.proof.sealing import SealedEntry

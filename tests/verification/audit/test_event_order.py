@@ -8,9 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.codec import Proofs, pack_public
 from schemas.commands import CreateGame, StartGame
-from schemas.entries import Entry
 from schemas.events import (
     DeckLaid,
     Event,
@@ -20,8 +18,10 @@ from schemas.events import (
     SeedSealed,
     TicketsKept,
 )  # fmt: skip
-from schemas.hash_chain import derive_salt, next_head, private_part_commitment
-from schemas.rows import pack, unpack
+from schemas.stored.codec import Proofs, pack_public
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import derive_salt, next_head, private_part_commitment
+from schemas.stored.rows import pack, unpack
 from services.archive import encode_game_file
 from services.referee.rules import GameState, evolve, fold, split_by_visibility
 from services.referee.rules.decide import decide_events

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from schemas.rows import pack, unpack
+from schemas.stored.rows import pack, unpack
 from services.archive import Signer
 from services.cli.exit import GameNotFoundError
 from services.cli.games.export_verify import export_game, read_heads, verify_file

@@ -7,9 +7,9 @@ from time import thread_time
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.events import DeckLaid, DeckShuffled, RouteClaimed
-from schemas.hash_chain import initial_head
+from schemas.stored.codec import unpack_entry
+from schemas.stored.hash_chain import initial_head
 from services.archive import GameFile, decode_game_file, encode_game_file
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from schemas.commands import DrawBlind, FreeSeat, SeatBot, TakeSeat
-from schemas.entries import Entry
 from schemas.events import SeatFreed, SeatTaken
+from schemas.stored.entries import Entry
 from services.archive import encode_game_file
 from services.referee.rules.setup.seat_changes import FREED_SEAT_RESTS_MS
 from services.referee.rules.shuffle import derive_seat_secret

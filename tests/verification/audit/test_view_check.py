@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.events import CardDrawn
-from schemas.rows import pack, unpack
+from schemas.stored.codec import unpack_entry
+from schemas.stored.rows import pack, unpack
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.verification.replay import Replay

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from schemas.field_types import Seat
-from schemas.tokens import TokenKeys
+from schemas.web.tokens import TokenKeys
 from services.archive import Archive
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.disputes import DISPUTE_SCHEMA, DisputeState, derive_dispute_id
+from schemas.web.disputes import DISPUTE_SCHEMA, DisputeState, derive_dispute_id
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from schemas.commands import DrawBlind
-from schemas.disputes import DISPUTE_SCHEMA, DisputeState, derive_dispute_id, parse_dispute_id, unpack_answer
+from schemas.web.disputes import (
+    DISPUTE_SCHEMA,
+    DisputeState,
+    derive_dispute_id,
+    parse_dispute_id,
+    unpack_answer,
+)
 from services.auditor import dispute_job
 from services.verification import view_check
 from tests.auditor.conftest import STAYS_S, auditor_at

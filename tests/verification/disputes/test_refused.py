@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.disputes import DISPUTE_SCHEMA, MAX_OPEN_PER_SEAT, MAX_PER_SEAT, derive_dispute_id
+from schemas.web.disputes import DISPUTE_SCHEMA, MAX_OPEN_PER_SEAT, MAX_PER_SEAT, derive_dispute_id
 from services.gateway.web.rate_limit import RateLimiter
 from tests.gateway.clients import plain_problem, problem
 from tests.referee.running_referee import GAME

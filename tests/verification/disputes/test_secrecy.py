@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 
 from schemas.commands import DrawBlind
-from schemas.disputes import parse_dispute_id, unpack_answer
-from schemas.entries import ViewEntry
 from schemas.events import CommandRefused
 from schemas.field_types import Seat
+from schemas.stored.entries import ViewEntry
+from schemas.web.disputes import parse_dispute_id, unpack_answer
 from services.archive import GameFile
 from services.referee.rules import fair_randomness
 from services.referee.rules.shuffle import shuffled

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
     Event,
@@ -20,6 +19,7 @@ from schemas.events import (
     SeedSealed,
     TicketsOffered,
 )  # fmt: skip
+from schemas.stored.entries import Entry
 from services.archive import encode_game_file
 from services.referee.rules.fair_randomness import shuffle_with_key
 from tests.verification.audit.small_server import SIGNER, Events, SmallServer

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import build_view_entry, unpack_entry
-from schemas.entries import Entry
 from schemas.events import DeckRecreated, Event, HandReturned
-from schemas.hash_chain import initial_head
+from schemas.stored.codec import build_view_entry, unpack_entry
+from schemas.stored.entries import Entry
+from schemas.stored.hash_chain import initial_head
 from services.archive import encode_game_file
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker

@@ -10,7 +10,7 @@ import msgpack
 import pytest
 
 from schemas.events import GameCreated, SeatTaken
-from schemas.player_names import SaltedName, by_commitment, pack_names
+from schemas.stored.player_names import SaltedName, by_commitment, pack_names
 from services.archive import decode_game_file, encode_game_file
 from services.verification.log_check import check_file_bytes
 from tests.verification.audit.small_server import SIGNER, SmallServer

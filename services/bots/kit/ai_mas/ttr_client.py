@@ -22,10 +22,10 @@ from schemas.commands import (
     Pass,
     PayTunnel,
 )
-from schemas.entries import ViewEntry
 from schemas.events import GameEnded, RouteClaimed, StationBuilt, TunnelRevealed
 from schemas.field_types import LOCOMOTIVE
 from schemas.refusals import CommandRefusedError
+from schemas.stored.entries import ViewEntry
 from services.bots.kit.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
 from services.bots.kit.ai_mas.ttr_table import TTREdge, TTRMap, TTRMission, TTRPlayer, missions_of, player_of
 from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError

@@ -12,9 +12,9 @@ from schemas.commands import CreateGame, PlayOff, SeatPlan
 from schemas.errors import InvalidInputError
 from schemas.events import PlayOffCalled, PlayOffEnded, SeatScore
 from schemas.field_types import Seat
-from schemas.player_names import ERASED_NAME
 from schemas.refusals import CommandRefusedError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.stored.player_names import ERASED_NAME
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
 from services.referee.rules.ruleset import EventStream

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from schemas.codec import PrivatePart, read_private_part
 from schemas.errors import CorruptDataError
 from schemas.events import Event, SeatTaken
 from schemas.field_types import CommandId, Seat
-from schemas.hash_chain import COMMITMENT_BYTES, derive_salt, private_part_commitment
-from schemas.rows import row_to_event
+from schemas.stored.codec import PrivatePart, read_private_part
+from schemas.stored.hash_chain import COMMITMENT_BYTES, derive_salt, private_part_commitment
+from schemas.stored.rows import row_to_event
 from services.referee.rules.fair_randomness import LEAF_BYTES
 from services.referee.rules.proof.pile_tracker import names_of
 from services.referee.rules.proof.public_verifier import (

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from schemas import hash_chain
-from schemas.codec import (
+from schemas.events import Event
+from schemas.field_types import Seat
+from schemas.stored import hash_chain
+from schemas.stored.codec import (
     Proofs,
     pack_entry,
     pack_private_part,
     pack_public,
 )
-from schemas.entries import Entry
-from schemas.events import Event
-from schemas.field_types import Seat
-from schemas.rows import VisibilitySplit
+from schemas.stored.entries import Entry
+from schemas.stored.rows import VisibilitySplit
 from services.referee.rules.fair_randomness import card_leaf, card_leaves, card_salt
 from services.referee.rules.proof.pile_tracker import PileChange, PileTracker
 from services.referee.rules.shuffle import derive_seat_secret

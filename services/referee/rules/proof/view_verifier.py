@@ -7,9 +7,9 @@ changes a hidden card; and if it shows two players different games, their chain 
 
 from __future__ import annotations
 
-from schemas.codec import build_view_entry
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
 from services.referee.rules.proof.part_verifier import PartVerifier
 from services.referee.rules.proof.public_verifier import PublicVerifier, VerificationFailedError
 

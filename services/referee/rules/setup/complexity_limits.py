@@ -14,11 +14,11 @@ from math import comb, prod
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.codec import MAX_ENVELOPE_BYTES
 from schemas.field_types import COLORS, PLUS_FOUR
 from schemas.refusals import require
-from schemas.rows import pack
 from schemas.rule_options import RuleOptions
+from schemas.stored.codec import MAX_ENVELOPE_BYTES
+from schemas.stored.rows import pack
 from services.referee.rules.board import GRAY, Board, Route
 
 MAX_ROUTES_PER_SEAT: Final = 52  # the search for the longest route grows with their number

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from schemas.boards.form import TicketForm
-from schemas.codec import unpack_entry
 from schemas.commands import CreateGame, ForkGame, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.events import (
@@ -29,8 +28,9 @@ from schemas.events import (
 from schemas.field_types import HIDDEN, Seat
 from schemas.positions import FORK_SCHEMA, Fork
 from schemas.refusals import CommandRefusedError, require
-from schemas.rows import event_to_row, row_to_event
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.stored.codec import unpack_entry
+from schemas.stored.rows import event_to_row, row_to_event
 from services.referee.rules import board as boards
 from services.referee.rules.determinization import ShuffleFunction, ViewerKnowledge, determinize
 from services.referee.rules.evolve import fold_events

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 from schemas.contract import Schema, contract
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat, Text
-from schemas.rows import pack, unpack
+from schemas.stored.rows import pack, unpack
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - how every secret begins
 MIN_SECRET_BYTES: Final = 24  # as the standard has it

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field
 from schemas.contract import Schema, contract
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Int, Seat, Text
-from schemas.rows import pack, unpack
+from schemas.stored.rows import pack, unpack
 
 OPERATOR: Final = "operator"
 MAX_OPEN_PER_SEAT: Final = 20  # unanswered, of a seat in a game

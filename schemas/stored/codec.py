@@ -1,6 +1,6 @@
 """Envelopes, log entries and views as msgpack. Strict about what comes from outside, fast on the log.
 
-A log entry has its events as rows (schemas/rows.py), split by who may know them:
+A log entry has its events as rows (schemas/stored/rows.py), split by who may know them:
 
     [1, at, id, seat, command, public, private, secret]
 
@@ -21,11 +21,11 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.entries import ENTRY_HEADER, ENVELOPE_HEADER, Entry, ShownBytes, ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, RouteClaimed
 from schemas.field_types import CommandId, Seat
-from schemas.rows import (
+from schemas.stored.entries import ENTRY_HEADER, ENVELOPE_HEADER, Entry, ShownBytes, ViewEntry
+from schemas.stored.rows import (
     Row,
     VisibilitySplit,
     command_to_row,

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Final
 
 from schemas.commands import FIELDS, Command, CreateGame, DrawBlind, DrawMarket, TakeSeat, write_command
-from schemas.rows import pack
+from schemas.stored.rows import pack
 
 DIGEST_BYTES: Final = 6  # a collision would only hide a sender's own mistake
 _PLAIN: Final = frozenset((str, int, bool, type(None)))  # types of values without an order of their own

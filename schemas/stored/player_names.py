@@ -16,10 +16,10 @@ import msgpack
 
 from schemas.commands import Command, CreateGame, SeatPlan, TakeSeat
 from schemas.contract import Schema
-from schemas.entries import Entry, ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, GameCreated, SeatTaken
 from schemas.field_types import MAX_SEATS, Name
+from schemas.stored.entries import Entry, ViewEntry
 
 SALT_BYTES: Final = 32
 ERASED_NAME: Final = "a player"  # what is shown where a name was erased

@@ -1,0 +1,1 @@
+"""The contracts of the web edge: tokens, webhooks, disputes, socket messages, questions about a position."""
