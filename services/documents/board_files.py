@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from schemas.boards.form import BoardForm, read_board
 from schemas.boards.plain import is_plain_map, to_board_form
 from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError
-from services.documents.reader import build_unique_dict, read_text
+from services.documents.reader import read_json, read_text
 
 MAX_BOARD_BYTES: Final = 2_000_000
 TICKETS_SUFFIX: Final = ".tickets.json"  # of the file beside an AI-MAS map, in place of the map's own suffix
@@ -33,14 +32,14 @@ def read_board_file(path: str | Path) -> BoardForm:
     if not _is_xml(text) or not ticket_path.exists():
         return form
     with _naming(ticket_path):
-        return with_listed_tickets(form, _read_json(read_text(ticket_path, MAX_BOARD_BYTES), "isn't JSON"))
+        return with_listed_tickets(form, read_json(read_text(ticket_path, MAX_BOARD_BYTES)))
 
 
 def read_board_text(text: str, name: str) -> BoardForm:
     """The board in this text. Raises InvalidInputError, naming the entry."""
     if _is_xml(text):
         return read_aimas_map(text, name)
-    value = _read_json(text, "is neither JSON nor XML")
+    value = read_json(text, "is neither JSON nor XML")
     if isinstance(value, dict) and "connections" in value and "format" not in value:
         return read_trains_map(value, name)
     return read_board(to_board_form(value, name) if is_plain_map(value) else value)
@@ -57,15 +56,3 @@ def _naming(path: Path) -> Iterator[None]:
 
 def _is_xml(text: str) -> bool:
     return text.lstrip().startswith("<")
-
-
-def _read_json(text: str, problem: str) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=build_unique_dict)
-    except json.JSONDecodeError as error:
-        reason = f"{problem}: {error.msg} in line {error.lineno}, column {error.colno}"
-        raise InvalidInputError("", reason) from None
-    except ValueError:  # json raises it for nothing else
-        raise InvalidInputError("", "holds a number of thousands of digits") from None
-    except RecursionError:
-        raise InvalidInputError("", "is nested without end") from None

@@ -34,16 +34,29 @@ def read_text(path: Path | None, max_bytes: int) -> str:
         raise InvalidInputError("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
 
 
-def read_document(text: str) -> object:
-    """The value of a JSON or YAML text. Raises InvalidInputError, with the line where it goes wrong."""
+class NotJsonError(InvalidInputError):
+    """The text isn't JSON; the reason says where."""
+
+
+def read_json(text: str, problem: str = "isn't JSON") -> object:
+    """The value of a JSON text. Raises InvalidInputError; NotJsonError, whose reason begins with the problem."""
     try:
-        return json.loads(text, object_pairs_hook=build_unique_dict, parse_constant=_raise_not_a_number)
+        return json.loads(text, object_pairs_hook=_build_unique_dict, parse_constant=_raise_not_a_number)
     except json.JSONDecodeError as error:
-        json_problem = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        where = f"in line {error.lineno}, column {error.colno}"
+        raise NotJsonError("", f"{problem}: {error.msg} {where}") from None
     except ValueError:  # json raises it for nothing else
         raise InvalidInputError("", "holds a number of thousands of digits") from None
     except RecursionError:
         raise InvalidInputError("", "is nested too deep") from None
+
+
+def read_document(text: str) -> object:
+    """The value of a JSON or YAML text. Raises InvalidInputError, with the line where it goes wrong."""
+    try:
+        return read_json(text)
+    except NotJsonError as error:
+        json_problem = error.reason
     try:
         return _read_yaml(text)
     except yaml.YAMLError as error:
@@ -52,7 +65,7 @@ def read_document(text: str) -> object:
         ) from None
 
 
-def build_unique_dict(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _build_unique_dict(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object's fields. Raises InvalidInputError: JSON allows a key twice, and it isn't clear then
     which is meant."""
     fields: dict[str, object] = {}

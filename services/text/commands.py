@@ -5,7 +5,7 @@ Importing this module checks that every declared command has a description.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from schemas import commands
@@ -30,6 +30,17 @@ DESCRIPTION_TABLE: Final[HandlerTable[CommandContract, CommandText]] = HandlerTa
     "description", COMMAND_REGISTRY
 )
 
+PLAIN: Final[Mapping[type[CommandContract], str]] = {
+    commands.StartGame: "start the game",
+    commands.DrawBlind: "draw blind from the deck",
+    commands.DeclineTunnel: "leave the tunnel",
+    commands.RequestCards: "ask for the next cards of the deck",
+    commands.Pass: "pass",
+    commands.Leave: "leave the table",
+    commands.EndGame: "end the game, in which nobody has acted for long",
+    commands.ForkGame: "fork game",
+}  # commands whose description needs nothing of them
+
 
 def describes(
     cls: type[C],
@@ -49,6 +60,8 @@ def sender_name(state: GameState, seat: Seat | None) -> str:
 def describe_command(state: GameState, seat: Seat | None, command: Command) -> str:
     """The command as what somebody wants to do: "claim Denver - Omaha (4) with 4 purple". One that names
     what the board lacks is described by its fields as they are."""
+    if plain := PLAIN.get(type(command)):
+        return plain
     try:
         return DESCRIPTIONS[type(command)](state, seat, command)
     except (LookupError, AttributeError):  # a route or a city that isn't on the board, or no board yet
@@ -112,16 +125,6 @@ def _take_seat(state: GameState, seat: Seat | None, command: commands.TakeSeat) 
     return f"take a seat as {name}" if name else "take a seat"
 
 
-@describes(commands.StartGame)
-def _start_game(state: GameState, seat: Seat | None, command: commands.StartGame) -> str:
-    return "start the game"
-
-
-@describes(commands.DrawBlind)
-def _draw_blind(state: GameState, seat: Seat | None, command: commands.DrawBlind) -> str:
-    return "draw blind from the deck"
-
-
 @describes(commands.DrawMarket)
 def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMarket) -> str:
     if command.slot is None:
@@ -159,11 +162,6 @@ def _pay_tunnel(state: GameState, seat: Seat | None, command: commands.PayTunnel
     return f"pay {format_cards(command.cards)} more for the tunnel"
 
 
-@describes(commands.DeclineTunnel)
-def _decline_tunnel(state: GameState, seat: Seat | None, command: commands.DeclineTunnel) -> str:
-    return "leave the tunnel"
-
-
 @describes(commands.BuildStation)
 def _build_station(state: GameState, seat: Seat | None, command: commands.BuildStation) -> str:
     neighbour_text = f", for a route from {city_name(state, command.neighbour)}" if command.neighbour else ""
@@ -176,29 +174,9 @@ def _move_passenger(state: GameState, seat: Seat | None, command: commands.MoveP
     return f"move the passenger in {city_name(state, command.city)} over {way}"
 
 
-@describes(commands.RequestCards)
-def _request_cards(state: GameState, seat: Seat | None, command: commands.RequestCards) -> str:
-    return "ask for the next cards of the deck"
-
-
-@describes(commands.Pass)
-def _pass(state: GameState, seat: Seat | None, command: commands.Pass) -> str:
-    return "pass"
-
-
-@describes(commands.Leave)
-def _leave(state: GameState, seat: Seat | None, command: commands.Leave) -> str:
-    return "leave the table"
-
-
 @describes(commands.CallTime)
 def _call_time(state: GameState, seat: Seat | None, command: commands.CallTime) -> str:
     return f"say that the time of {seat_name(state, command.seat)} is over"
-
-
-@describes(commands.EndGame)
-def _end_game(state: GameState, seat: Seat | None, command: commands.EndGame) -> str:
-    return "end the game, in which nobody has acted for long"
 
 
 @describes(commands.FreeSeat)
@@ -211,9 +189,5 @@ def _seat_bot(state: GameState, seat: Seat | None, command: commands.SeatBot) ->
     return f"let a bot take seat {command.seat}: {command.policy}"
 
 
-@describes(commands.ForkGame)
-def _fork_game(state: GameState, seat: Seat | None, command: commands.ForkGame) -> str:
-    return "fork game"
-
-
+DESCRIPTION_TABLE.none_for(*PLAIN)
 DESCRIPTIONS: Final = DESCRIPTION_TABLE.complete()

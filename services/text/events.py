@@ -5,7 +5,7 @@ Importing this module checks that every declared event has a sentence, or is lis
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from schemas import events
@@ -26,12 +26,18 @@ E = TypeVar("E", bound=EventContract)
 EventText: TypeAlias = Callable[[GameState, Any], str | None]  # each takes its own event: see `sentence`
 SENTENCE_TABLE: Final[HandlerTable[EventContract, EventText]] = HandlerTable("sentence", EVENT_REGISTRY)
 
+PLAIN: Final[Mapping[type[EventContract], str]] = {
+    events.DeckRecreated: "What is left of the deck and the discards are shuffled together.",
+    events.MarketFlushed: "The market is swept and laid anew.",
+    events.LastTurnsBegan: "The last turns begin.",
+}  # events whose sentence needs nothing of them
+
 
 def event_sentence(state: GameState, event: Event) -> str | None:
     """One sentence about an event, given the state after it, as far as the viewer knows both; None for an
     event that people needn't read about."""
     describe = SENTENCES.get(type(event))
-    return describe(state, event) if describe else None
+    return describe(state, event) if describe else PLAIN.get(type(event))
 
 
 def sentence(
@@ -118,19 +124,9 @@ def _request_unmet(state: GameState, event: events.RequestUnmet) -> str:
     return f"{seat_name(state, event.seat)} asks for cards, and there are too few."
 
 
-@sentence(events.DeckRecreated)
-def _deck_recreated(state: GameState, event: events.DeckRecreated) -> str:
-    return "What is left of the deck and the discards are shuffled together."
-
-
 @sentence(events.HandReturned)
 def _hand_returned(state: GameState, event: events.HandReturned) -> str:
     return f"{seat_name(state, event.seat)} leaves {pluralize(len(event.cards), 'card')} on top of the deck."
-
-
-@sentence(events.MarketFlushed)
-def _market_flushed(state: GameState, event: events.MarketFlushed) -> str:
-    return "The market is swept and laid anew."
 
 
 @sentence(events.RouteClaimed)
@@ -180,11 +176,6 @@ def _passed(state: GameState, event: events.Passed) -> str:
     return f"{seat_name(state, event.seat)} passes."
 
 
-@sentence(events.LastTurnsBegan)
-def _last_turns_began(state: GameState, event: events.LastTurnsBegan) -> str:
-    return "The last turns begin."
-
-
 @sentence(events.SeatGone)
 def _seat_gone(state: GameState, event: events.SeatGone) -> str:
     return f"{seat_name(state, event.seat)} is out of the game: {event.why}."
@@ -215,6 +206,7 @@ def _game_ended(state: GameState, event: events.GameEnded) -> str:
 
 
 SENTENCE_TABLE.none_for(
+    *PLAIN,
     events.AccessSet,
     events.SeatCleared,
     events.TicketsShown,

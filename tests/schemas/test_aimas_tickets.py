@@ -79,7 +79,7 @@ def test_a_ticket_may_be_listed_twice_under_ids_of_its_own() -> None:
     ("tickets", "why"),
     [
         ("", "isn't JSON: "),
-        ("[" * 100_000, "is nested without end"),
+        ("[" * 100_000, "is nested too deep"),
         ('{"short": [], "short": []}', "'short' stands twice in one object"),
         ([], "tickets: must be an object with the lists long and short, and no more"),
         ({}, "tickets: must be an object with the lists long and short, and no more"),

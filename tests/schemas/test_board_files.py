@@ -194,7 +194,7 @@ def test_xml_of_another_kind_is_refused_however_deep_it_is() -> None:
     [
         (b"\xff\xfe{}", "isn't UTF-8 text: byte 0 is no part of a letter"),
         (b"", "is neither JSON nor XML: Expecting value in line 1, column 1"),
-        (b"[" * 100_000, "is nested without end"),
+        (b"[" * 100_000, "is nested too deep"),
         (b"9" * 5_000, "holds a number of thousands of digits"),
         (b'{"id": 1, "id": 2}', "'id' stands twice in one object"),
         (b" " * (MAX_BOARD_BYTES + 1), f"has more than {MAX_BOARD_BYTES} bytes"),
