@@ -13,6 +13,8 @@ class RandomSolution(TTRClient):
     """Picks uniformly among the five actions. What isn't possible returns a negative number, and is tried no more."""
 
     random = Random()  # noqa: S311 - of a game
+    # the call that a tunnel answers, and the cards that it asks for
+    open_tunnel: tuple[int, int, str, int, int, int] | None = None
 
     def my_method(self) -> None:
         """One step of a turn."""
@@ -23,10 +25,6 @@ class RandomSolution(TTRClient):
         else:
             actions = [self.draw_open, self.draw_card_from_deck, self.draw_missions, self.claim, self.build]
             self.random.choice(actions)()
-
-    open_tunnel: tuple[int, int, str, int, int, int] | None = (
-        None  # the call that it answers, and what it asks for
-    )
 
     def choose_missions(self) -> None:
         """Give one or none back."""

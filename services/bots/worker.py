@@ -31,12 +31,7 @@ from services.bots.seat_projection import (
 )
 from services.bots.seat_random import SeatRandom
 from services.bots.slow_tasks import SlowTasks
-from services.ledger import (
-    BotTask,
-    BotTaskQueue,
-    CommandBatchSubmitter,
-    DeliveredBotTask,
-)
+from services.ledger import BotTask, BotTaskQueue, CommandBatchSubmitter, DeliveredBotTask
 from services.ledger.engine.errors import NodeAwayError
 from services.referee.rules import legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError

@@ -18,13 +18,7 @@ from services.bots.seat_random import SeatRandom
 from services.referee.rules import legal
 from services.referee.rules.board import build_board, with_pair_tickets
 from services.tournament.knock_out import GameOutcome, Groups, run_knock_out
-from services.trains.given_cards import (
-    NO_SEED,
-    PLAYERS,
-    TooFewDestinationsError,
-    choose_map,
-    play_game,
-)
+from services.trains.given_cards import NO_SEED, PLAYERS, TooFewDestinationsError, choose_map, play_game
 from services.trains.player_state import (
     CONNECTION,
     MAX_SEATS,

@@ -114,10 +114,7 @@ def tally_table(tallies: Iterable[Tally]) -> Table:
     for tally in tallies:
         if tally.played:
             counts = (tally.passed, len(tally.failures), len(tally.unreadable))
-            row = (
-                *map(str, counts),
-                ", ".join(failure.id.partition("/")[2] for failure in tally.failures),
-            )
+            row = (*map(str, counts), ", ".join(failure.id.partition("/")[2] for failure in tally.failures))
         else:
             row = ("-", "-", "-", "not played")
         table.add_row(tally.kind, str(tally.cases), *row)

@@ -69,11 +69,7 @@ class RemoteTournament:
     """The tournament of the players that have signed up. `run` plays it."""
 
     def __init__(
-        self,
-        players: Sequence[RemotePlayer],
-        tables: TableOpener,
-        choose_map: MapChooser,
-        progress: Progress,
+        self, players: Sequence[RemotePlayer], tables: TableOpener, choose_map: MapChooser, progress: Progress
     ) -> None:
         self._signed_up, self._tables, self._choose_map = tuple(players), tables, choose_map
         self._progress = progress

@@ -14,11 +14,10 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.bots.policies.trains_strategies import HOLD_10
 from services.trains.player_state import STATE as PLAYER_STATE
-from services.trains_server.client_players import PolicyPlayer, StrategyPlayer
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
 from services.trains_server.protocol_calls import MAX_CALL_BYTES, read_offer, read_setup
 from services.trains_server.server_cases import LOOPBACK
-from services.trains_server.tcp_client import ClientAnswers, sign_up_and_play
+from services.trains_server.tcp_client import ClientAnswers, PolicyPlayer, StrategyPlayer, sign_up_and_play
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.trains_server.peers import MAP
 

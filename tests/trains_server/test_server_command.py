@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
-from services.trains_server.client_players import StrategyPlayer
 from services.trains_server.peer_connection import ClockLimits
 from services.trains_server.server_cases import LOOPBACK
-from services.trains_server.tcp_client import ClientAnswers, sign_up_and_play
+from services.trains_server.tcp_client import ClientAnswers, StrategyPlayer, sign_up_and_play
 from tests.cli.command_line import ROOT, run_in_process, start_process
 from tests.trains_server.peers import MAP, cards_of
 

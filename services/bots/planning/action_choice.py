@@ -103,6 +103,8 @@ def _is_risky(plan: MovePlan, claim: ClaimRoute, seat_random: SeatRandom) -> boo
     return left < 1 and seat_random.choice((True, True, False))
 
 
+# -- stations, journeys, the last move --------------------------------------------------------
+
 TURNS_TO_SPARE: Final = 3  # a station isn't built before, while there are routes to claim
 # The price of a card that a station takes: a locomotive, and what another one costs less for each spare one like it.
 LOCOMOTIVE_PRICE: Final = 3.0

@@ -33,10 +33,7 @@ C = TypeVar("C", bound=Command)
 
 
 def plan_command(
-    state: GameState,
-    seat: Seat,
-    commands: Sequence[Command],
-    seat_random: SeatRandom,
+    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Command:
     """The policy `planner`: a cheap network for the tickets worth making, cards by what it still needs, and long
     routes with the cars that are left over. Chance decides only on risky tunnels, and if nothing is worth anything."""
@@ -88,6 +85,8 @@ def of_type(commands: Sequence[Command], command_type: type[C]) -> list[C]:
     return [command for command in commands if isinstance(command, command_type)]
 
 
+# -- draws ------------------------------------------------------------------------------------
+
 BLIND_BONUS: Final = 0.01  # of two cards that are worth the same the one that others don't see
 LEAST_TURNS: Final = 8  # with fewer left no more tickets are drawn
 
@@ -126,6 +125,8 @@ def even_mix(draws: Sequence[DrawTickets]) -> DrawTickets:
     """The draw that takes most evenly from the decks."""
     return min(draws, key=lambda draw: max((draw.decks or {"": 0}).values()))
 
+
+# -- tickets ----------------------------------------------------------------------------------
 
 MOST_CHOICES: Final = 64  # that are all planned; of more only those that add a ticket to the best so far
 MOST_TICKETS: Final = 60  # of the tickets that may be drawn, that are looked at

@@ -64,10 +64,7 @@ def _loss(situation: SeatSituation, network: NetworkPlan, route: int) -> float:
 
 
 def _choose_fillers(
-    situation: SeatSituation,
-    network: NetworkPlan,
-    to_claim: list[int],
-    bonuses: TrailBonuses,
+    situation: SeatSituation, network: NetworkPlan, to_claim: list[int], bonuses: TrailBonuses
 ) -> dict[int, float]:
     """The routes that bring most points a turn with the cars that the network doesn't take."""
     graph, cars = situation.graph, situation.cars - network.cars
@@ -88,6 +85,8 @@ def _choose_fillers(
             chosen[-negated] = WEIGHTS.filler_weight * rate / 4
     return chosen
 
+
+# -- the cards that the wanted routes need, and their worth -----------------------------------
 
 IDLE_VALUE: Final = 0.15  # of a card that no wanted route misses,
 IDLE_GROWTH: Final = 0.03  # and more for each that is held of its colour
@@ -165,6 +164,8 @@ def blind_value(state: GameState, seat: Seat, values: Mapping[str, float]) -> fl
             worth += left * values.get(card, 0.0)
     return worth / count if count else 0.0
 
+
+# -- the bonus of the longest route: the chance to have it, with a route and without ----------
 
 MOST_MEASURED: Final = 8  # routes whose trails are measured; the others count as if they didn't lengthen one
 MOST_ROUTES: Final = 25  # of a network that is measured: it takes long in larger ones

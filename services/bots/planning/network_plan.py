@@ -54,9 +54,7 @@ def plan_network(situation: SeatSituation, tickets: Sequence[PlannedTicket]) -> 
 
 
 def _tighten(
-    situation: SeatSituation,
-    wanted: list[PlannedTicket],
-    given_up: list[PlannedTicket],
+    situation: SeatSituation, wanted: list[PlannedTicket], given_up: list[PlannedTicket]
 ) -> NetworkPlan | None:
     """A plan of shorter ways for all of these tickets, within cars, stations and turns; None if none is found.
 
@@ -133,11 +131,7 @@ def _make_plan(
 
 
 def _least_worthwhile(
-    situation: SeatSituation,
-    plan: NetworkPlan,
-    paths: Sequence[Sequence[int] | None],
-    *,
-    is_too_much: bool,
+    situation: SeatSituation, plan: NetworkPlan, paths: Sequence[Sequence[int] | None], *, is_too_much: bool
 ) -> int | None:
     """The ticket to give up, if the plan is too much, or it costs more than it brings; None if all are worth it."""
     users: dict[int, int] = {}

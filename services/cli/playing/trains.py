@@ -28,12 +28,18 @@ from services.trains.case_kinds import DECK
 from services.trains.cases import read_values, run_folder, tally_json, tally_table, unreadable_lines
 from services.trains.given_cards import choose_map
 from services.trains.player_state import MAX_SEATS
-from services.trains_server.client_players import STRATEGIES, PolicyPlayer, StrategyPlayer
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
 from services.trains_server.protocol_calls import read_name
 from services.trains_server.remote_tournament import RemoteResult
 from services.trains_server.server_cases import ALL_KINDS
-from services.trains_server.tcp_client import ClientAnswers, ClientPlayer, sign_up_and_play
+from services.trains_server.tcp_client import (
+    STRATEGIES,
+    ClientAnswers,
+    ClientPlayer,
+    PolicyPlayer,
+    StrategyPlayer,
+    sign_up_and_play,
+)
 from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tournament
 
 app = typer.Typer()
