@@ -68,7 +68,7 @@ fast-check: dev $(VENV)/fast.stamp  ## the tests of what is compiled, and 2,000 
 
 $(VENV)/pages.stamp: $(VENV)/dev.stamp package-lock.json .npmrc
 	@echo "adding what the checks of the pages need (once)"
-	@$(BIN)/npm ci --silent --ignore-scripts
+	@$(BIN)/npm ci --loglevel=error --ignore-scripts
 	@touch $@
 
 check: dev $(VENV)/pages.stamp  ## lint, format, types, imports, of Python and of the pages
@@ -116,7 +116,7 @@ lock: dev        ## resolve pyproject.toml and package.json into hash-locked fil
 	@$(BIN)/uv pip compile -q pyproject.toml --extra s3 --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-s3.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra fast --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-fast.txt
-	@$(BIN)/npm install --silent --package-lock-only
+	@$(BIN)/npm install --loglevel=error --package-lock-only
 	@$(BIN)/uv pip compile -q --group pyproject.toml:browser --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-browser.txt
 
 clean:           ## remove what the targets made
