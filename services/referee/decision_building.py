@@ -126,5 +126,5 @@ def take_seed(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> tuple[C
     seed = new_seed()
     if command.seed is None or all(plan.kind == "bot" for plan in command.seats):
         return envelope, seed
-    mixed = sha256(b"ledgerline/seed/2" + bytes.fromhex(seed) + command.seed.encode()).hexdigest()
+    mixed = sha256(b"ledgerline/mixed-seed/1" + bytes.fromhex(seed) + command.seed.encode()).hexdigest()
     return replace(envelope, command=replace(command, seed=None)), mixed
