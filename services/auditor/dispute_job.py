@@ -20,7 +20,7 @@ from services.archive import ArchiveUnavailableError
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type
 from services.ledger import EntryReader, MissingEntryError, iter_view
-from services.ledger.stores.dispute_queries import DisputeRecord
+from services.ledger.stores.disputes import DisputeRecord
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.audit import Audit, audit, audit_json

@@ -22,9 +22,8 @@ from services.auditor.config import own_keys
 from services.auditor.webhook_client import WebhookClient
 from services.ledger import GameReader, StoredGameReader
 from services.ledger.log.archive_index import ArchiveIndex
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
-from services.ledger.stores.dispute_store import DisputeStore
+from services.ledger.log.views import ViewPageOrError, ViewRequest
+from services.ledger.stores.disputes import DisputeStore
 from services.ledger.stores.webhook_store import WebhookStore
 from services.runtime.settings import Settings
 

@@ -23,8 +23,8 @@ from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext, job_type
 from services.auditor.webhook_client import WebhookClient, WebhookFailedError
 from services.ledger import MissingEntryError
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import ViewRequest
+from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.state import MIX, TICKETS
 from services.runtime.logging_setup import get_logger

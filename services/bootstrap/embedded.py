@@ -30,8 +30,7 @@ from services.bootstrap.composition import (
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
 from services.bootstrap.service_processes import ServiceBody, can_fork_services, forked_services
 from services.ledger import RedisLedger
-from services.ledger.embedded.embedded_engine import running_engine
-from services.ledger.embedded.engine_folder import is_vacant
+from services.ledger.embedded.embedded_engine import is_vacant, running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits

@@ -16,9 +16,8 @@ from typing import Final, Protocol
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import MissingEntryError
-from services.ledger.log.view_pages import PartsOrError, ViewPage, ViewRequest
-from services.ledger.log.view_queries import PAGE_SIZE, ViewPageOrError
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import PAGE_SIZE, PartsOrError, ViewPage, ViewPageOrError, ViewRequest
+from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.part_verifier import PartVerifier
 from services.referee.rules.proof.public_verifier import (

@@ -21,22 +21,30 @@ from services.ledger.acknowledgements.confirmation_connection import find_node
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.mistyped_keys import MistypedKeyLog
-from services.ledger.engine.queries import Client, run_async
+from services.ledger.engine.queries import Client
+from services.ledger.engine.round_trips import run_async
 from services.ledger.engine.silent_nodes import NodeAwayError
-from services.ledger.log import game_files, ledger_queries, view_queries
-from services.ledger.log.ledger_queries import GameIds
-from services.ledger.log.named_views import read_named_entry, read_named_views
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import PAGE_SIZE, LogHead, ViewPageOrError
+from services.ledger.log import player_names
+from services.ledger.log.game_list import GameIds, list_games
+from services.ledger.log.game_schedules import read_stored_game
+from services.ledger.log.views import (
+    PAGE_SIZE,
+    LogHead,
+    ViewPageOrError,
+    ViewRequest,
+    read_heads,
+    read_named_entry,
+    read_named_views,
+)
 from services.ledger.notifications.entry_notifications import EntryNotification
 from services.ledger.notifications.game_channels import GameChannels
 from services.ledger.operations import backlog_queries
 from services.ledger.operations.backlog_queries import BacklogOrError
 from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
+from services.ledger.queues.command_queue import read_result
 from services.ledger.queues.command_submission import Submitted, submission_to
-from services.ledger.scripts import player_names
 from services.ledger.stores import token_generations
-from services.ledger.stores.dispute_store import AsyncDisputeStore
+from services.ledger.stores.disputes import AsyncDisputeStore
 from services.ledger.stores.token_generations import Generations
 from services.ledger.stores.webhook_store import AsyncWebhookStore
 
@@ -64,7 +72,7 @@ class AsyncLedger:
 
     async def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
-        query = ledger_queries.read_result(self.partitions, game, sender, command_id)
+        query = read_result(self.partitions, game, sender, command_id)
         return await run_async(self._client, query)
 
     async def unavailable_reason(self, game: str, level: AckLevel) -> str:
@@ -125,11 +133,11 @@ class AsyncLedger:
 
     async def read_stored_game(self, game: str) -> StoredGame | None:
         """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
-        return await run_async(self._client, game_files.read_stored_game(self.partitions, game))
+        return await run_async(self._client, read_stored_game(self.partitions, game))
 
     async def read_heads(self, games: Sequence[str]) -> list[LogHead | CorruptDataError | RedisError]:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""
-        return await run_async(self._client, view_queries.read_heads(self.partitions, games))
+        return await run_async(self._client, read_heads(self.partitions, games))
 
     def want_notifications(self, game: str) -> bool:
         """Hear of a game while `listen` runs, until `release_notifications`: as `GameChannels.want`."""
@@ -151,7 +159,7 @@ class AsyncLedger:
 
     async def games(self, limit: int = 100) -> GameIds:
         """The public games that the engine holds, the latest first; of a cluster those of the nodes that answer."""
-        query = ledger_queries.list_games(self.partitions, limit, self._mistyped_keys, listed_only=True)
+        query = list_games(self.partitions, limit, self._mistyped_keys, listed_only=True)
         return await run_async(self._client, query)
 
     async def partitions_by_node(self) -> dict[str, list[int]]:

@@ -7,18 +7,18 @@ from collections.abc import Collection
 from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
-from services.ledger.engine.queries import run
+from services.ledger.engine.round_trips import run
+from services.ledger.log import player_names
 from services.ledger.log.archive_index import ArchiveIndex
 from services.ledger.log.event_store import RedisEventStore
-from services.ledger.log.game_files import RedisGameFiles
+from services.ledger.log.game_schedules import RedisGameFiles
 from services.ledger.operations.system_status import SystemStatus
 from services.ledger.queues.bot_task_queue import RedisBotTaskQueue
 from services.ledger.queues.command_queue import RedisCommandQueue
 from services.ledger.queues.dead_letters import DeadLetterStore
 from services.ledger.queues.membership import Membership
-from services.ledger.scripts import player_names
 from services.ledger.stores import token_generations
-from services.ledger.stores.dispute_store import DisputeStore
+from services.ledger.stores.disputes import DisputeStore
 from services.ledger.stores.token_generations import Generations
 from services.ledger.stores.webhook_store import WebhookStore
 

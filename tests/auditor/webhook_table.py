@@ -13,8 +13,7 @@ from schemas.web.webhooks import Webhook
 from services.auditor.webhook_client import WebhookClient
 from services.auditor.worker import Auditor
 from services.ledger import RedisLedger
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
+from services.ledger.log.views import ViewPageOrError, ViewRequest
 from tests.auditor.conftest import Server
 from tests.auditor.webhook_receiver import HERE, SECRET, Receiver, Request
 from tests.referee.running_referee import GAME, Players, opening_commands, submit

@@ -10,8 +10,7 @@ import pytest
 from schemas.commands import CommandEnvelope
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
+from services.ledger.log.views import ViewPageOrError, ViewRequest
 from tests.bots.recorded_commands import RecordedCommands
 from tests.referee.running_referee import opening_commands, referee_at, submit
 

@@ -12,9 +12,8 @@ import pytest
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.bots.seat_projection import MAX_LAG, GameProjections, SeatProjection
-from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
+from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import RULESETS, GameState, fold_events
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from tests.rules.given import full_state

@@ -17,8 +17,7 @@ from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.errors import NodeAwayError
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
+from services.ledger.log.views import ViewPageOrError, ViewRequest
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.bots.recorded_commands import RecordedCommands

@@ -21,7 +21,7 @@ from services.bots.seat_random import SeatRandom
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
 from tests.bots.recorded_commands import RecordedCommands

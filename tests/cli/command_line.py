@@ -17,8 +17,7 @@ import pytest
 import structlog
 
 from services.cli.main import run
-from services.ledger.embedded.embedded_engine import running_engine
-from services.ledger.embedded.engine_folder import is_vacant
+from services.ledger.embedded.embedded_engine import is_vacant, running_engine
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "services.cli")

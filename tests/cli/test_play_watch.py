@@ -11,9 +11,8 @@ from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.cli.exit import CommandLineError
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
-from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
+from services.ledger.ports.protocols import LogRewoundError
 from tests.verification.audit.small_server import GAME, SmallServer
 
 

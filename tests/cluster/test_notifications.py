@@ -13,8 +13,7 @@ from services.ledger import AppendStatus, DeliveredCommand, RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
-from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.log.view_queries import LogHead
+from services.ledger.log.views import LogHead, ViewPage, ViewRequest
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging
 from tests.conftest import PARTITIONS
 from tests.hearing import SOON_S, Hearing, hearing, until

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.ledger.engine.batching import MAX_BATCH_SIZE, RequestBatcher
+from services.ledger.queues.command_submission import MAX_BATCH_SIZE, RequestBatcher
 from services.ledger.scripts.lua_scripts import ScriptCall
 from tests.gateway.subscribed_hub import until
 

@@ -9,7 +9,7 @@ import pytest
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect_async
-from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.views import ViewRequest
 
 
 @pytest.mark.parametrize("turns", range(12))

@@ -34,7 +34,7 @@ from services.ledger.acknowledgements.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.ports.protocols import LogRewoundError
 from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
 

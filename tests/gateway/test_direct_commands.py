@@ -117,7 +117,7 @@ async def _is(condition: bool) -> bool:
 def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_refused(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_connection, "MAX_WAITING_BYTES", 10 * engine_connection.CALL_BYTES)
+    monkeypatch.setattr(engine_connection, "MAX_WAITING_BYTES", 8 * engine_connection.CALL_BYTES)
 
     async def scenario(harness: EngineHarness) -> None:
         ledger = harness.ledger

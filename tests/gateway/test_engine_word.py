@@ -14,8 +14,12 @@ from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.acknowledgements.confirmation_connection import ConfirmationConnection
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.queries import RedisCommand, run_rounds
-from services.ledger.operations.engine_probe import TRIAL_TIMEOUT_MS, probe_engine
-from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial
+from services.ledger.operations.engine_settings import (
+    TRIAL_TIMEOUT_MS,
+    EngineCapabilities,
+    WaitaofTrial,
+    probe_engine,
+)
 from tests.gateway.confirmation import GAME, EngineHarness, run_with_engine
 
 MARK = "{p00}:confirmation-mark"

@@ -14,8 +14,8 @@ from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
 from services.ledger.engine import keys
-from services.ledger.log.view_queries import LogHead
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import LogHead
+from services.ledger.ports.protocols import LogRewoundError
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
 from tests.gateway.test_log_rewound import PARTITION, grow, head, public

@@ -28,7 +28,7 @@ from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
-from services.ledger.log.view_queries import PAGE_SIZE
+from services.ledger.log.views import PAGE_SIZE
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_with_hub, until
 
 

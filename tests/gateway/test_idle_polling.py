@@ -12,7 +12,7 @@ from schemas.errors import CorruptDataError
 from services.gateway.following import hub as hubs
 from services.gateway.following.verdict_waiters import VerdictWaiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.log.view_queries import LogHead
+from services.ledger.log.views import LogHead
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 
 

@@ -19,7 +19,7 @@ from services.gateway.games.service import LIST_COST
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
-from services.ledger.log.view_pages import ViewPage, ViewRequest
+from services.ledger.log.views import ViewPage, ViewRequest
 from services.ledger.notifications.entry_notifications import parse_notification
 from services.tables.built_in_catalog import BuiltInCatalog
 from tests.captured_logs import captured_logs

@@ -12,7 +12,7 @@ from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
-from services.ledger.log.view_queries import PAGE_SIZE
+from services.ledger.log.views import PAGE_SIZE
 from services.ledger.notifications.entry_notifications import EntryNotification, parse_notification
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
 from tests.stored_views import add_entry

@@ -10,8 +10,7 @@ import pytest
 from schemas.stored.player_names import SaltedName
 from services.ledger import AppendStatus, DuplicateCommand, EvictAt, GameLog, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import read_view
+from services.ledger.log.views import ViewRequest, read_view
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import (
     GAME,

@@ -10,7 +10,7 @@ import pytest
 from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import AppendRequest, AppendResult, AppendStatus, GameLog, MissingEntryError, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.log.log_reader import read_game_logs
+from services.ledger.log.event_store import read_game_logs
 from tests.ledger_contract.given import GAME, PARTITION, append_request, contents, public_entry
 
 LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)

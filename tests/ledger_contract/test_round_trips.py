@@ -17,13 +17,14 @@ from redis.exceptions import ConnectionError
 
 from services.ledger import AppendStatus, RedisLedger
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.engine.queries import RedisCommand, command, send_commands
+from services.ledger.engine.queries import RedisCommand, command
 from services.ledger.engine.round_trips import (
     SENT_AT_ONCE_BYTES,
     is_one_engine,
     make_async_round_trip,
     make_round_trip,
     pack,
+    send_commands,
 )
 from tests.conftest import Connect
 from tests.ledger_contract.given import GAME, append_request

@@ -9,7 +9,7 @@ import pytest
 
 from services.ledger import RedisLedger
 from services.ledger.consumers import consumer_groups
-from services.ledger.consumers.stale_deliveries import FULL_SCAN_INTERVAL_MS
+from services.ledger.consumers.consumer_groups import FULL_SCAN_INTERVAL_MS
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.conftest import ALL, PARTITIONS

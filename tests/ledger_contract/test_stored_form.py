@@ -18,10 +18,9 @@ from schemas.stored.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
 from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY
 from services.ledger.engine import keys
-from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.log.view_queries import read_views
+from services.ledger.log.views import ViewPage, ViewRequest, read_views
+from services.ledger.ports.protocols import LogRewoundError
 from services.ledger.scripts.stored_entries import head_of_last
-from services.ledger.scripts.view_merge import LogRewoundError
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.ledger_contract.given import GAME, PARTITION, append_request, head_after, private_part, public_of
 

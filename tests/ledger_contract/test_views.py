@@ -9,7 +9,7 @@ import pytest
 
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.scripts.view_merge import merge_view, require_contiguous
+from services.ledger.scripts.stored_entries import merge_view, require_contiguous
 from tests.ledger_contract.given import GAME, PARTITION, append_request, private_part, public_entry
 from tests.stored_views import change_entry, without_part
 

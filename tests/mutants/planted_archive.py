@@ -73,7 +73,7 @@ ARCHIVE_MUTANTS: Final = (
         "if read_back is None or read_back.data != data:", "if False:", STORED,
     ),
     Mutant(
-        "a view lacks private parts whose stream went while it was read", "P5", "services/ledger/log/view_queries.py",
+        "a view lacks private parts whose stream went while it was read", "P5", "services/ledger/log/views.py",
         "if may_end and not next(replies):", "if may_end and next(replies) == 0:", FILES,
     ),
     Mutant(

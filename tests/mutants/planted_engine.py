@@ -21,11 +21,11 @@ ENGINE_MUTANTS: Final = (
         "if settings.syncs_before_it_answers or (self.trial and self.trial.waits_for_disk):", "if not self.waitaof_error:", WORD,
     ),
     Mutant(
-        "an engine is tried once and for all", "P1", "services/ledger/operations/engine_probe.py",
+        "an engine is tried once and for all", "P1", "services/ledger/operations/engine_settings.py",
         "if known is None or known.run_id != settings.run_id or known.error:", "if known is None:", WORD,
     ),
     Mutant(
-        "the trial has one write", "P1", "services/ledger/operations/engine_probe.py",
+        "the trial has one write", "P1", "services/ledger/operations/engine_settings.py",
         "return WaitaofTrial(run_id, min(waits_s[1:]))", "return WaitaofTrial(run_id, max(waits_s))", WORD,
     ),
     Mutant(

@@ -91,7 +91,7 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "a page of another branch is delivered",
         "P5",
-        "services/ledger/scripts/view_merge.py",
+        "services/ledger/scripts/stored_entries.py",
         "if head and public[0][2] and public[0][2] != head:",
         "if False:",
         ("tests/gateway/test_log_rewound.py",),

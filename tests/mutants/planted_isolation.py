@@ -139,7 +139,7 @@ ISOLATION_MUTANTS: Final = (
         "            if await is_replaced():\n", "            if False:\n", ("tests/gateway/test_hanging_confirmations.py",),
     ),
     Mutant(
-        "a list of games doesn't say that a node is away", "P8", "services/ledger/log/ledger_queries.py",
+        "a list of games doesn't say that a node is away", "P8", "services/ledger/log/game_list.py",
         "if is_mistyped(reply) or isinstance(reply, NodeAwayError)", "if is_mistyped(reply)", ("tests/cluster/test_part_away.py",),
     ),
     Mutant(
@@ -151,7 +151,7 @@ ISOLATION_MUTANTS: Final = (
         "{hash_tag(partition)}:{{{game}}}:notifications", "{hash_tag(partition)}:notifications", ("tests/ledger_contract/test_notifications.py",),
     ),
     Mutant(
-        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/consumers/wakeups.py",
+        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/consumers/consumer_groups.py",
         'return "SPUBLISH" if', 'return "PUBLISH" if', ("tests/ledger_contract/test_notifications.py", "tests/cluster/test_notifications.py"),
     ),
     Mutant(

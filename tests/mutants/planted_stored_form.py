@@ -38,19 +38,19 @@ STORED_FORM_MUTANTS: Final = (
         "if stored_head and stored_head != head:", "if False:", STORED,
     ),
     Mutant(
-        "the end of a page isn't compared with the chain head", "P6", "services/ledger/log/view_pages.py",
+        "the end of a page isn't compared with the chain head", "P6", "services/ledger/log/views.py",
         "    if read_head != head:\n", "    if False:\n", STORED,
     ),
     Mutant(
-        "a follower's head isn't compared with the chain head", "P3", "services/ledger/log/view_pages.py",
+        "a follower's head isn't compared with the chain head", "P3", "services/ledger/log/views.py",
         "    if read_head != head and request.head and request.after:\n", "    if False:\n", STORED,
     ),
     Mutant(
-        "a view's lost end isn't noticed", "P3", "services/ledger/log/view_pages.py",
+        "a view's lost end isn't noticed", "P3", "services/ledger/log/views.py",
         "    if min(end, last_read(request, limit)) > last:\n", "    if False:\n", STORED,
     ),
     Mutant(
-        "everybody is shown the parts of seat 1", "P5", "services/ledger/log/view_pages.py",
+        "everybody is shown the parts of seat 1", "P5", "services/ledger/log/views.py",
         "    if viewer is None:\n        return []\n", "    viewer = 1 if viewer is None else viewer\n", STORED,
     ),
     Mutant(

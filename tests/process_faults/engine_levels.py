@@ -20,7 +20,7 @@ import redis
 from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
 from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect
-from services.ledger.operations.engine_probe import probe_nodes
+from services.ledger.operations.engine_settings import probe_nodes
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.confirmation import GAME, EngineHarness, engine_harness, soon
 

@@ -18,7 +18,7 @@ from services.ledger.acknowledgements.ack_levels import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.connection import init_partition_count
-from services.ledger.log.view_pages import ViewRequest
+from services.ledger.log.views import ViewRequest
 from tests.long_runs import long_after, long_but_every
 from tests.referee.running_referee import (
     GAME,

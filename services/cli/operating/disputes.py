@@ -30,7 +30,7 @@ from services.cli.options import (
 )
 from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
-from services.ledger.stores.dispute_queries import DisputeRecord, RaiseOutcome, dispute_json
+from services.ledger.stores.disputes import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.formatting import pluralize
 from services.text.game_summary import Json
 

@@ -18,9 +18,8 @@ from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line
 from services.cli.tables import game_progress, standings_table
 from services.ledger import MissingEntryError, ViewFollower
-from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
+from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.text.events import event_sentence

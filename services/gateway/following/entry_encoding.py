@@ -17,8 +17,7 @@ from schemas.field_types import Seat
 from schemas.stored.codec import read_own_rows, read_shown_rows
 from schemas.stored.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
 from schemas.stored.rows import Row, row_to_json
-from services.ledger.log.named_views import holds_commitment
-from services.ledger.log.view_pages import ViewPage
+from services.ledger.log.views import ViewPage, holds_commitment
 from services.ledger.notifications.entry_notifications import EntryNotification
 
 TEXT_FRAME: Final = 0x81  # a whole message in one frame (RFC 6455, 5.2)

@@ -17,9 +17,8 @@ from services.gateway.errors import NotYetError
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.log.view_pages import ViewPage, ViewRequest
-from services.ledger.log.view_queries import ViewPageOrError
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
+from services.ledger.ports.protocols import LogRewoundError
 
 # The whole view of a viewer of a game without streams; None where no file of it is known.
 FinishedView = Callable[[str, Seat | None], Awaitable[Sequence[ViewEntry] | None]]

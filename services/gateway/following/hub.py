@@ -40,10 +40,9 @@ from services.gateway.following.verdict_waiters import VerdictWaiters
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS, EngineError, NodeAwayError
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import PAGE_SIZE, LogHead
+from services.ledger.log.views import PAGE_SIZE, LogHead, ViewRequest
 from services.ledger.notifications.entry_notifications import EntryNotification
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.ports.protocols import LogRewoundError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage
 

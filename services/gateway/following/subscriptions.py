@@ -9,7 +9,7 @@ from typing import Final
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 from services.gateway.following.entry_encoding import EncodedEntry, NewEntries
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.ports.protocols import LogRewoundError
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 

@@ -20,7 +20,7 @@ from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import EngineError
-from services.ledger.log.view_queries import LogHead
+from services.ledger.log.views import LogHead
 
 FINISHED_COST: Final = 10  # what an audit or a file costs of the rate, in commands
 

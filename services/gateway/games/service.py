@@ -42,7 +42,7 @@ from services.gateway.games.open_games import OPERATOR, Creator, OpenGames
 from services.gateway.models import response_models as responses
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.log.ledger_queries import GameIds
+from services.ledger.log.game_list import GameIds
 
 DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
 LIST_COST: Final = 20  # what a list of games costs of the rate, in commands

@@ -14,11 +14,11 @@ from typing import Final
 
 from services.ledger.engine.connection import EngineUnavailableError, connect
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.operations.engine_probe import probe_nodes
 from services.ledger.operations.engine_settings import (
     EngineCapabilities,
     WaitaofTrial,
     broken_promises,
+    probe_nodes,
     unknown_settings,
 )
 from services.runtime.logging_setup import get_logger

@@ -32,7 +32,7 @@ from services.gateway.routes.dependencies import (
     IdempotencyKey,
     read_body,
 )
-from services.ledger.stores.dispute_queries import RaiseOutcome, dispute_json
+from services.ledger.stores.disputes import RaiseOutcome, dispute_json
 
 RETRY_AFTER_S: Final = 5
 _IDEMPOTENCY_KEY: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")

@@ -10,7 +10,7 @@ from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.ports.protocols import LogRewoundError
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")

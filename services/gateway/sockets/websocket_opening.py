@@ -16,8 +16,8 @@ from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import BeyondEndError, CloseCode
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.web.request_parsing import parse_bearer_token, parse_message, parse_offered_token
-from services.ledger.log.view_queries import LogHead
-from services.ledger.scripts.view_merge import LogRewoundError
+from services.ledger.log.views import LogHead
+from services.ledger.ports.protocols import LogRewoundError
 
 FIRST_MESSAGE_S: Final = 5.0  # until the token is there, where the first message has it
 TOKEN_FIELDS: Final = frozenset({"token", "access_token", "authorization"})  # of an address that leaks one

@@ -32,8 +32,7 @@ from services.ledger.acknowledgements.confirmation_connection import (
 )
 from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.engine.silent_nodes import NodeAwayError
-from services.ledger.operations.engine_probe import probe_engine
-from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial
+from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial, probe_engine
 from services.ledger.ports.protocols import MissingEntryError
 from services.ledger.scripts.lua_scripts import Script
 from services.ledger.scripts.stored_entries import head_of_last

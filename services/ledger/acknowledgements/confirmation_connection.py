@@ -14,8 +14,8 @@ from redis.exceptions import ConnectionError, RedisClusterException, ResponseErr
 from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel
 from services.ledger.engine.queries import Argument, Client, Reply
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, NodeAwayError
-from services.ledger.operations.engine_probe import FSYNC_SETTINGS
 from services.ledger.operations.engine_settings import (
+    FSYNC_SETTINGS,
     NOT_SHOWN,
     EngineCapabilities,
     is_aof_in_force,

@@ -4,25 +4,136 @@ A stream entry is delivered to one consumer, and stays pending until it is ackno
 consumer leaves pending when it dies is claimed by another after a while. Deliveries are counted:
 an entry that was delivered more than once may be what kills its consumers, so it is claimed
 alone, and counted before it is read.
+
+How long an entry has been pending is measured by the engine's wall clock, and by the monotonic clock of each consumer that
+sees it pending: else, if the first is set back by an hour, the entries of a dead consumer stay with it for an hour.
+
+One engine can block on many streams; a cluster can't, because they lie on many nodes. There a sender publishes a wake-up,
+which consumers receive at any node. It may be lost: it only saves waiting, as consumers poll every `POLL_INTERVAL_S`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
-from services.ledger.consumers.stale_deliveries import PendingEntry, StaleDelivery, StaleScan, monotonic_ms
-from services.ledger.consumers.wakeups import WakeupChannel
 from services.ledger.engine import keys
+from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.mistyped_keys import UsablePartitions, is_mistyped
-from services.ledger.engine.queries import Client, RedisCommand, Reply, require_reply, run, send_and_wait
-from services.ledger.engine.round_trips import pack
+from services.ledger.engine.queries import Client, RedisCommand, Reply, require_reply
+from services.ledger.engine.round_trips import pack, run, send_and_wait
 from services.ledger.scripts.lua_scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
+
+POLL_INTERVAL_S: Final = 0.2  # between two polls without a wake-up
+MAX_DRAINED_MESSAGES: Final = 100  # wake-ups that are taken for one
+
+
+def wakeup_channel_of(client: Client, group: str) -> str:
+    """The wake-up channel of a group's consumers; '' on a single engine, where they block instead."""
+    return keys.WAKEUP_CHANNELS[group] if isinstance(client, Cluster | AsyncCluster) else ""
+
+
+def publish_command_of(client: Client) -> str:
+    """How a script publishes notifications: a cluster's nodes pass on to each other what isn't sharded."""
+    return "SPUBLISH" if isinstance(client, Cluster | AsyncCluster) else "PUBLISH"
+
+
+class WakeupChannel:
+    """A subscription to one channel, for one thread."""
+
+    def __init__(self, client: Client, channel_name: str) -> None:
+        self._client, self._channel_name = client, channel_name
+        self._pubsub: Client = None
+
+    def wait(self, timeout_s: float) -> None:
+        """Return at a wake-up, or when it is time to poll."""
+        timeout_s = min(timeout_s, POLL_INTERVAL_S)
+        try:
+            if self._pubsub is None:
+                self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
+                self._pubsub.subscribe(self._channel_name)
+            deadline_s = time.monotonic() + timeout_s
+            while (remaining_s := deadline_s - time.monotonic()) > 0:
+                if self._pubsub.get_message(timeout=remaining_s):
+                    break
+            for _ in range(MAX_DRAINED_MESSAGES):
+                if not self._pubsub.get_message():
+                    return
+        except (RedisError, OSError):  # the node is gone: the next subscription is at another
+            self.close()
+            time.sleep(timeout_s)
+
+    def close(self) -> None:
+        """End the subscription; the next `wait` begins another."""
+        if self._pubsub is not None:
+            with suppress(RedisError, OSError):
+                self._pubsub.close()
+            self._pubsub = None
+
+
+FULL_SCAN_INTERVAL_MS: Final = 5_000  # between two scans of all pending entries, idle or not: they cost more
+
+
+class PendingEntry(NamedTuple):
+    """A pending entry as it was seen: its consumer, and how often it was delivered."""
+
+    partition: int
+    id: str
+    consumer: bytes
+    delivery_count: int
+
+
+class StaleDelivery(NamedTuple):
+    """An entry whose consumer seems dead. It is claimed if it is still idle for so long."""
+
+    pending: PendingEntry
+    idle_ms: int
+
+
+def monotonic_ms() -> int:
+    """Milliseconds of a clock that never jumps; its origin differs from process to process."""
+    return time.monotonic_ns() // 1_000_000
+
+
+ScanPending = Callable[[Sequence[int], int], Iterable[tuple[PendingEntry, int]]]
+
+
+class StaleScan:
+    """Finds stale entries. `scan_pending` returns what is pending in these partitions for at least so many
+    milliseconds by the engine's clock, each entry with that time."""
+
+    def __init__(self, scan_pending: ScanPending, clock: Callable[[], int] = monotonic_ms) -> None:
+        self._scan_pending, self._clock = scan_pending, clock
+        # What was pending at the last full scan, by this process's clock.
+        self._first_seen_ms: dict[PendingEntry, int] = {}
+        self._last_scan_ms: dict[str, int] = {}
+
+    def find(self, purpose: str, partitions: Sequence[int], idle_ms: int) -> list[StaleDelivery]:
+        """What is pending for so long, by the engine's clock or, at a full scan, by this process's."""
+        now_ms = self._clock()
+        if now_ms - self._last_scan_ms.get(purpose, -FULL_SCAN_INTERVAL_MS) < FULL_SCAN_INTERVAL_MS:
+            return [StaleDelivery(pending, idle_ms) for pending, _ in self._scan_pending(partitions, idle_ms)]
+        self._last_scan_ms[purpose] = now_ms
+        stale, first_seen_ms = [], {}
+        for pending, pending_idle_ms in self._scan_pending(partitions, 0):
+            first_seen_ms[pending] = self._first_seen_ms.get(pending, now_ms)
+            if pending_idle_ms >= idle_ms:
+                stale.append(StaleDelivery(pending, idle_ms))
+            elif now_ms - first_seen_ms[pending] >= idle_ms:
+                stale.append(StaleDelivery(pending, 0))
+        self._first_seen_ms = first_seen_ms
+        return stale
+
+    def forget(self, pending: PendingEntry) -> None:
+        """Measure this entry's time anew: it was claimed, and may be requeued."""
+        self._first_seen_ms.pop(pending, None)
+
 
 MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
 MAX_CLAIMS_AT_ONCE: Final = 500  # of all streams: what is done before it counts as idle again

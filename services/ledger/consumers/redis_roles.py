@@ -7,9 +7,12 @@ from typing import Final
 
 import redis
 
-from services.ledger.consumers.consumer_groups import ConsumerGroup
-from services.ledger.consumers.stale_deliveries import monotonic_ms
-from services.ledger.consumers.wakeups import publish_command_of, wakeup_channel_of
+from services.ledger.consumers.consumer_groups import (
+    ConsumerGroup,
+    monotonic_ms,
+    publish_command_of,
+    wakeup_channel_of,
+)
 from services.ledger.engine import keys
 from services.ledger.engine.mistyped_keys import UsablePartitions
 from services.ledger.engine.queries import Client

@@ -7,11 +7,12 @@ query's to decide.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from services.ledger.engine.cancellable_send import has_cancellable_send
-from services.ledger.engine.round_trips import is_one_engine, make_async_round_trip, make_round_trip
+from redis.exceptions import ResponseError
+
+from schemas.errors import CorruptDataError
 
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
@@ -36,35 +37,6 @@ def command(*arguments: Argument, **options: object) -> RedisCommand:
     return RedisCommand(arguments, options)
 
 
-def run(client: Client, query: Query[Result]) -> Result:
-    """A query's result, by a blocking client. Raises what the query does, and the client's own errors."""
-    try:
-        commands = next(query)
-        while True:
-            commands = query.send(send_and_wait(client, commands))
-    except StopIteration as finished:
-        result: Result = finished.value
-        return result
-
-
-def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
-    """One round trip by a blocking client: the replies, where an error is a reply too. Where the connection is
-    redis-py's own, to one engine, the first commands are on their way while the next are made."""
-    if is_one_engine(client):
-        return make_round_trip(client, commands)
-    replies: list[Reply] = _pipeline(client, commands).execute(raise_on_error=False)
-    return replies
-
-
-async def run_async(client: Client, query: Query[Result]) -> Result:
-    """Run a query by an asyncio client, and return its result. Raises as `run`."""
-
-    async def send(commands: Sequence[RedisCommand]) -> Sequence[Reply]:
-        return await send_commands(client, commands)
-
-    return await run_rounds(send, query)
-
-
 async def run_rounds(
     send: Callable[[Sequence[RedisCommand]], Awaitable[Sequence[Reply]]], query: Query[Result]
 ) -> Result:
@@ -78,14 +50,6 @@ async def run_rounds(
         return result
 
 
-async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
-    """One round trip by an asyncio client: the replies, where an error is a reply too."""
-    if has_cancellable_send(client):
-        return await make_async_round_trip(client, commands)
-    replies: list[Reply] = await _pipeline(client, commands).execute(raise_on_error=False)
-    return replies
-
-
 def require_reply(reply: Reply) -> Reply:
     """The reply. Raises it where it is an error."""
     if isinstance(reply, Exception):
@@ -93,8 +57,11 @@ def require_reply(reply: Reply) -> Reply:
     return reply
 
 
-def _pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
-    pipe = client.pipeline(transaction=False)
-    for arguments, options, *_ in commands:
-        pipe.execute_command(*arguments, **options)
-    return pipe
+def require_game_reply(game: str, reply: Reply) -> Reply:
+    """A reply about one game. Raises CorruptDataError: a key of the game holds another type; or the
+    engine's own error."""
+    if isinstance(reply, ResponseError) and "WRONGTYPE" in str(reply):
+        raise CorruptDataError(f"a key of {game} is of another kind")
+    if isinstance(reply, Exception):
+        raise reply
+    return reply

@@ -11,19 +11,56 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import hiredis
 import redis
 from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import ResponseError
 
-if TYPE_CHECKING:
-    from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply
+from services.ledger.engine.cancellable_send import has_cancellable_send
+from services.ledger.engine.queries import Argument, Client, Query, RedisCommand, Reply, Result, run_rounds
 
 OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
 SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
 pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
+
+
+def run(client: Client, query: Query[Result]) -> Result:
+    """A query's result, by a blocking client. Raises what the query does, and the client's own errors."""
+    try:
+        commands = next(query)
+        while True:
+            commands = query.send(send_and_wait(client, commands))
+    except StopIteration as finished:
+        result: Result = finished.value
+        return result
+
+
+def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """One round trip by a blocking client: the replies, where an error is a reply too. Where the connection is
+    redis-py's own, to one engine, the first commands are on their way while the next are made."""
+    if is_one_engine(client):
+        return make_round_trip(client, commands)
+    replies: list[Reply] = _pipeline(client, commands).execute(raise_on_error=False)
+    return replies
+
+
+async def run_async(client: Client, query: Query[Result]) -> Result:
+    """Run a query by an asyncio client, and return its result. Raises as `run`."""
+
+    async def send(commands: Sequence[RedisCommand]) -> Sequence[Reply]:
+        return await send_commands(client, commands)
+
+    return await run_rounds(send, query)
+
+
+async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+    """One round trip by an asyncio client: the replies, where an error is a reply too."""
+    if has_cancellable_send(client):
+        return await make_async_round_trip(client, commands)
+    replies: list[Reply] = await _pipeline(client, commands).execute(raise_on_error=False)
+    return replies
 
 
 def is_one_engine(client: Client) -> bool:
@@ -128,3 +165,10 @@ def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Repl
         else reply
         for each, reply in zip(commands, replies, strict=True)
     ]
+
+
+def _pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
+    pipe = client.pipeline(transaction=False)
+    for arguments, options, *_ in commands:
+        pipe.execute_command(*arguments, **options)
+    return pipe

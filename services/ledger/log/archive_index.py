@@ -14,11 +14,9 @@ import redis
 
 from services.ledger.engine import keys
 from services.ledger.engine.partition_scan import PartitionScanner
-from services.ledger.engine.queries import Client
+from services.ledger.engine.queries import Client, require_game_reply
 from services.ledger.ports.protocols import MissingEntryError
-from services.ledger.scripts.replies import require_game_reply
-from services.ledger.scripts.stored_entries import parse_head, parse_stored
-from services.ledger.scripts.view_merge import PublicEntry, require_contiguous
+from services.ledger.scripts.stored_entries import PublicEntry, parse_head, parse_stored, require_contiguous
 
 
 class IdleGame(NamedTuple):

@@ -10,18 +10,26 @@ from redis.exceptions import AskError, ResponseError, TryAgainError
 
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
+from schemas.stored.hash_chain import initial_head
 from schemas.stored.player_names import SaltedNames
 from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.mistyped_keys import is_mistyped
-from services.ledger.engine.queries import Reply, run
+from services.ledger.engine.queries import Client, Reply, require_game_reply
+from services.ledger.engine.round_trips import run
 from services.ledger.engine.silent_nodes import NodeAwayError
-from services.ledger.log.ledger_queries import list_games
-from services.ledger.log.log_reader import read_entries, read_game_logs
-from services.ledger.log.view_pages import ViewRequest
-from services.ledger.log.view_queries import PAGE_SIZE, ViewPageOrError, read_heads, read_view, read_views
+from services.ledger.log.game_list import list_games
+from services.ledger.log.player_names import read_names
+from services.ledger.log.views import (
+    PAGE_SIZE,
+    ViewPageOrError,
+    ViewRequest,
+    read_heads,
+    read_view,
+    read_views,
+)
 from services.ledger.ports.records import (
     AppendRequest,
     AppendResult,
@@ -30,8 +38,50 @@ from services.ledger.ports.records import (
     GameLog,
 )
 from services.ledger.scripts.lua_scripts import APPEND_ENTRY, run_each
-from services.ledger.scripts.player_names import read_names
 from services.ledger.scripts.script_calls import build_append_call
+from services.ledger.scripts.stored_entries import head_after, join_log, parse_stored
+
+
+def read_game_logs(client: Client, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
+    """Each log and the head after its last entry, or what is wrong with it. Where there are entries
+    but no head (the view is damaged), the head is empty. A game that is stored has no log here."""
+    pipe = client.pipeline(transaction=False)
+    for game in games:  # the log comes first: the view may have grown meanwhile
+        partition = keys.partition_of(game, partitions)
+        pipe.xrange(keys.log(partition, game))
+        pipe.xrange(keys.public_view(partition, game))
+        pipe.exists(keys.game_file(partition, game))  # last: a log that was removed before leaves no doubt
+    replies = iter(pipe.execute(raise_on_error=False))
+    logs: list[GameLog | Exception] = []
+    for game in games:
+        log_reply, view_reply, file_reply = next(replies), next(replies), next(replies)
+        try:
+            log_entries = require_game_reply(game, log_reply)
+            if require_game_reply(game, file_reply) and not (log_entries and view_reply):
+                logs.append(GameLog([], initial_head(game), is_stored=True))
+                continue
+            stored = parse_stored(require_game_reply(game, view_reply))
+            entries = join_log(game, log_entries, stored)
+            logs.append(GameLog(entries, head_after(game, len(entries), stored)))
+        except Exception as error:
+            logs.append(error)
+    return logs
+
+
+def read_entries(client: Client, partitions: int, game: str, after: int) -> list[bytes]:
+    """The log's entries after a number. Raises MissingEntryError or CorruptDataError."""
+    partition, first = keys.partition_of(game, partitions), f"{after + 1}-0"
+    pipe = client.pipeline(transaction=False)
+    pipe.xrange(keys.log(partition, game), first)
+    pipe.xrange(keys.public_view(partition, game), first)
+    log_reply, view_reply = pipe.execute(raise_on_error=False)
+    log_entries = require_game_reply(game, log_reply)
+    if all(b"e" in fields for _, fields in log_entries):  # whole: nothing of the view is needed
+        return join_log(game, log_entries, (), after)
+    if not view_reply and not client.exists(keys.log(partition, game)):  # the streams were removed meanwhile
+        return []
+    return join_log(game, log_entries, parse_stored(require_game_reply(game, view_reply)), after)
+
 
 MAX_CLUSTER_BLOCK_MS: Final = 200  # well below the time in which a node of a cluster has to answer
 UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)

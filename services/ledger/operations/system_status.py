@@ -14,7 +14,8 @@ from redis.exceptions import ResponseError
 from services.ledger.engine import keys
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.mistyped_keys import SHARED_PROBES, is_mistyped, partition_probes
-from services.ledger.engine.queries import Client, Reply, run
+from services.ledger.engine.queries import Client, Reply
+from services.ledger.engine.round_trips import run
 from services.ledger.operations.backlog_queries import read_heartbeats
 from services.ledger.operations.engine_settings import NOT_SHOWN
 

@@ -30,6 +30,10 @@ class MissingEntryError(LedgerlineError):
     """An entry is missing from a log or a view: the store lost it, or was changed."""
 
 
+class LogRewoundError(LedgerlineError):
+    """An entry that was read isn't there any more: the log lost its end, and may have grown again."""
+
+
 class QueueFullError(LedgerlineError):
     """Too many commands wait in the partition. Nothing was queued; try again later."""
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from redis.exceptions import TryAgainError
+
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
-from schemas.stored.rows import pack
+from schemas.stored.rows import pack, unpack
 from services.ledger.consumers.consumer_groups import Delivery
 from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
-from services.ledger.engine.queries import Argument, run
-from services.ledger.log import ledger_queries
+from services.ledger.engine.queries import Argument, Query, Reply, command, require_game_reply
+from services.ledger.engine.round_trips import run
+from services.ledger.ports.protocols import QueueFullError
 from services.ledger.ports.records import CommandResult, DeliveredCommand
 from services.ledger.queues.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields
-from services.ledger.scripts.lua_scripts import REJECT_COMMAND, run_script
+from services.ledger.scripts.lua_scripts import (
+    REJECT_COMMAND,
+    SUBMIT_COMMAND,
+    ScriptCall,
+    call_script,
+    run_script,
+)
+from services.ledger.scripts.script_calls import build_submit_call
 
 REJECTION_TTL_S: Final = 60
 POISONED_REASON: Final = "it broke the referee and was put aside; the game goes on, and an operator sees it"
@@ -32,20 +42,18 @@ class RedisCommandQueue(RedisRole):
 
         Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
         channel = self._wakeup_channels[keys.REFEREE_GROUP]
-        query = ledger_queries.submit_command(
-            envelope, self.partitions, self.max_waiting, channel, ask_verdict=False
-        )
+        query = submit_command(envelope, self.partitions, self.max_waiting, channel, ask_verdict=False)
         run(self._client, query)
 
     def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
         """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
         channel = self._wakeup_channels[keys.REFEREE_GROUP]
-        query = ledger_queries.submit_commands(envelopes, self.partitions, self.max_waiting, channel)
+        query = submit_commands(envelopes, self.partitions, self.max_waiting, channel)
         return run(self._client, query)
 
     def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
-        return run(self._client, ledger_queries.read_result(self.partitions, game, sender, command_id))
+        return run(self._client, read_result(self.partitions, game, sender, command_id))
 
     def take(
         self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
@@ -125,3 +133,91 @@ def _parse_delivery(delivery: Delivery) -> DeliveredCommand:
     return DeliveredCommand(
         delivery.partition, delivery.id, delivery.fields.get(b"c", b""), delivery.delivery_count
     )
+
+
+def submit_command(
+    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str, *, ask_verdict: bool
+) -> Query[CommandResult | None]:
+    """Queue a command. Returns an earlier verdict on its id, if that is asked for and there is one.
+
+    Raises QueueFullError; InvalidInputError: the envelope is too large."""
+    call = build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict)
+    [reply] = yield from _submit([call])
+    outcome = submission_outcome(envelope, reply, max_waiting)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def submission_outcome(
+    envelope: CommandEnvelope, reply: Reply, max_waiting: int
+) -> CommandResult | Exception | None:
+    """What submit_command.lua's reply says: an earlier verdict, if there is one, or why the command isn't queued."""
+    if reply.__class__ is int and reply:
+        return None
+    if error := _submission_error(envelope, reply, max_waiting):
+        return error
+    return parse_result(reply, None)
+
+
+def submit_commands(
+    envelopes: Sequence[CommandEnvelope], partitions: int, max_waiting: int, wakeup_channel: str
+) -> Query[list[Exception | None]]:
+    """Queue many commands in one round trip: for each, why it isn't queued, or None where it is.
+
+    Raises InvalidInputError where one of them is too large."""
+    replies = yield from _submit(
+        [
+            build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=False)
+            for envelope in envelopes
+        ]
+    )
+    return [
+        _submission_error(envelope, reply, max_waiting)
+        for envelope, reply in zip(envelopes, replies, strict=True)
+    ]
+
+
+def _submit(calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
+    """What submit_command.lua returned for each call, where an error is a reply too."""
+    replies = yield from call_script(SUBMIT_COMMAND, calls)
+    # Of those whose slot is moving: a single key is always on one of its two nodes.
+    if moving := [index for index, reply in enumerate(replies) if isinstance(reply, TryAgainError)]:
+        deleted = yield [command("DEL", calls[index][0][1]) for index in moving]
+        single_key_calls = [(calls[index][0][:1], calls[index][1]) for index in moving]
+        retried = yield from call_script(SUBMIT_COMMAND, single_key_calls)
+        for index, deletion, reply in zip(moving, deleted, retried, strict=True):
+            replies[index] = deletion if isinstance(deletion, Exception) else reply
+    return replies
+
+
+def _submission_error(envelope: CommandEnvelope, reply: Reply, max_waiting: int) -> Exception | None:
+    if isinstance(reply, Exception):
+        return reply
+    if not reply:
+        return QueueFullError(f"{max_waiting} commands wait in the partition of game {envelope.game}")
+    return None
+
+
+def read_result(
+    partitions: int, game: str, sender: Seat | None, command_id: str
+) -> Query[CommandResult | None]:
+    """The result of a command; None while it isn't known. Raises CorruptDataError."""
+    partition = keys.partition_of(game, partitions)
+    replies = yield [
+        command("HGET", keys.command_results(partition, game, sender), command_id),
+        command("GET", keys.rejection(partition, game, sender, command_id)),
+    ]
+    return parse_result(*(require_game_reply(game, reply) for reply in replies))
+
+
+def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResult | None:
+    """The result of a command, from its verdict (its entry's number and the command's digest) and its
+    packed rejection."""
+    if verdict is not None:
+        sequence, _, digest = verdict.partition(b" ")
+        return CommandResult(int(sequence), command_digest=digest.decode())
+    if rejection is not None:
+        rule, reason = unpack(rejection)
+        return CommandResult(0, rule, reason)
+    return None

@@ -7,9 +7,10 @@ are submitted together share a round trip, and those of one game keep their orde
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Protocol
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from redis.exceptions import NoScriptError
 
@@ -17,17 +18,76 @@ from schemas.commands import CommandEnvelope
 from schemas.errors import InvalidInputError
 from services.fast_path.engine_connection import DirectCalls
 from services.ledger.acknowledgements.confirmation_connection import find_node
-from services.ledger.consumers.wakeups import wakeup_channel_of
+from services.ledger.consumers.consumer_groups import wakeup_channel_of
 from services.ledger.engine import keys
-from services.ledger.engine.batching import RequestBatcher
 from services.ledger.engine.cancellable_send import has_cancellable_send
-from services.ledger.engine.queries import Client, RedisCommand, Reply, run_rounds, send_commands
-from services.ledger.log import ledger_queries
-from services.ledger.log.ledger_queries import submission_outcome
+from services.ledger.engine.queries import Client, RedisCommand, Reply, run_rounds
+from services.ledger.engine.round_trips import send_commands
 from services.ledger.ports.protocols import EngineBehindError
 from services.ledger.ports.records import CommandResult
+from services.ledger.queues import command_queue
+from services.ledger.queues.command_queue import submission_outcome
 from services.ledger.scripts.lua_scripts import SUBMIT_COMMAND, ScriptCall, script_command
 from services.ledger.scripts.script_calls import build_submit_call
+
+MAX_BATCH_SIZE: Final = 512
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+# A response for each request; an error is one too.
+SendBatch = Callable[[Sequence[Request]], Awaitable[Sequence[Response | Exception]]]
+
+
+class PendingRequest(NamedTuple, Generic[Request, Response]):
+    """A request that isn't sent yet, and the future that waits for its response."""
+
+    request: Request
+    future: asyncio.Future[Response | Exception]
+
+
+class RequestBatcher(Generic[Request, Response]):
+    """Collects requests while a batch is on its way, and sends them as the next batch. So batches grow
+    with the load, and a single request is sent at once."""
+
+    def __init__(self, send_batch: SendBatch[Request, Response]) -> None:
+        self._send_batch = send_batch
+        self._queued: list[PendingRequest[Request, Response]] = []
+        self._sender_task: asyncio.Task[None] | None = None
+
+    async def submit(self, request: Request) -> Response:
+        """The response to this request. Raises its error, or that of its batch."""
+        future: asyncio.Future[Response | Exception] = asyncio.get_running_loop().create_future()
+        self._queued.append(PendingRequest(request, future))
+        if self._sender_task is None:
+            self._sender_task = asyncio.create_task(self._send_batches())
+        response = await future
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+    async def close(self) -> None:
+        """Stop sending. Requests without a response never get one."""
+        if self._sender_task is not None:
+            self._sender_task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sender_task
+
+    async def _send_batches(self) -> None:
+        """Send batches until no request is queued."""
+        try:
+            while self._queued:
+                batch, self._queued = self._queued[:MAX_BATCH_SIZE], self._queued[MAX_BATCH_SIZE:]
+                responses: Sequence[Response | Exception]
+                try:
+                    responses = await self._send_batch([pending.request for pending in batch])
+                except Exception as error:
+                    responses = [error] * len(batch)
+                for pending, response in zip(batch, responses, strict=True):
+                    if not pending.future.done():
+                        pending.future.set_result(response)
+        finally:
+            self._sender_task = None
+
 
 Submitted = asyncio.Future[
     CommandResult | None
@@ -70,7 +130,7 @@ class BatchedSubmission:
 
     async def _submit(self, envelope: CommandEnvelope) -> CommandResult | None:
         wakeup_channel = wakeup_channel_of(self._client, keys.REFEREE_GROUP)
-        query = ledger_queries.submit_command(
+        query = command_queue.submit_command(
             envelope, self._partitions, self._max_waiting, wakeup_channel, ask_verdict=True
         )
         node = await find_node(

@@ -10,16 +10,8 @@ from typing import Final
 
 from redis.exceptions import NoScriptError
 
-from services.ledger.engine.queries import (
-    Argument,
-    Client,
-    Query,
-    RedisCommand,
-    Reply,
-    require_reply,
-    run,
-    send_and_wait,
-)
+from services.ledger.engine.queries import Argument, Client, Query, RedisCommand, Reply, require_reply
+from services.ledger.engine.round_trips import run, send_and_wait
 
 ScriptCall = tuple[Sequence[str], Sequence[Argument]]  # a script's keys and arguments
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from schemas.stored.codec import pack_envelope
+from schemas.stored.player_names import SaltedName
 from schemas.stored.rows import pack
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument
 from services.ledger.ports.records import AppendRequest, DuplicateCommand, EvictAt, GameLog
 from services.ledger.scripts.lua_scripts import ScriptCall
-from services.ledger.scripts.player_names import name_fields
 
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.
 NO_LENGTH: Final = -1
@@ -84,7 +85,7 @@ def build_append_call(
     for seat_and_part in request.private_parts:
         arguments += seat_and_part
     if request.names:
-        arguments += name_fields(request.names)
+        arguments += _name_fields(request.names)
     return script_keys, arguments
 
 
@@ -168,3 +169,10 @@ def _stream_keys(game: str, partition: int, seats: int) -> list[str]:
         keys.command_results(partition, game, None),
         *(keys.command_results(partition, game, seat) for seat in range(seats)),
     ]
+
+
+def _name_fields(names: Sequence[SaltedName]) -> Iterator[Argument]:
+    """The fields of the hash of names, each with its value."""
+    for salted in names:
+        yield bytes.fromhex(salted.commitment)
+        yield salted.salt + salted.name.encode()

@@ -10,9 +10,9 @@ from schemas.field_types import Seat
 from schemas.web.webhooks import Webhook, pack_webhook, unpack_webhook
 from services.ledger.engine import keys
 from services.ledger.engine.partition_scan import PartitionScanner, read_lengths_and_scores
-from services.ledger.engine.queries import Client, Query, command, require_reply, run, run_async
+from services.ledger.engine.queries import Client, Query, command, require_game_reply, require_reply
+from services.ledger.engine.round_trips import run, run_async
 from services.ledger.scripts.lua_scripts import MARK_WEBHOOK, SET_WEBHOOK, call_script, run_script
-from services.ledger.scripts.replies import require_game_reply
 
 
 class StoredWebhook(NamedTuple):

@@ -11,7 +11,7 @@ from schemas.web.disputes import DISPUTE_SCHEMA, DisputeState, derive_dispute_id
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.stores.dispute_queries import RaiseOutcome
+from services.ledger.stores.disputes import RaiseOutcome
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.referee.running_referee import GAME
 

@@ -241,7 +241,9 @@ def test_the_state_of_a_dispute_never_goes_back(web: WebServer) -> None:
 def test_P7_an_auditor_killed_anywhere_loses_no_dispute(web: WebServer, tmp_path: Path, where: str) -> None:
     play(web.server)
     id_ = web.raised(0, 7)
-    before = "from services.auditor import dispute_job; from services.ledger.stores.dispute_store import DisputeStore; "
+    before = (
+        "from services.auditor import dispute_job; from services.ledger.stores.disputes import DisputeStore; "
+    )
     before += f"{where} = stop; JOB_TYPES['dispute'] = JOB_TYPES['dispute']._replace(timeout_s=1)"
     killed(web.server, tmp_path, before)
     server = web.server

@@ -35,7 +35,7 @@ def test_DISPUTE_2_a_seat_has_a_limit_of_open_disputes_and_of_all(web: WebServer
 
 
 def test_a_partition_has_a_limit_of_waiting_disputes(web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.ledger.stores.dispute_queries.MAX_WAITING_PER_PARTITION", 2)
+    monkeypatch.setattr("services.ledger.stores.disputes.MAX_WAITING_PER_PARTITION", 2)
     play(web.server)
     web.raised(0, 1)
     web.raised(1, 1)

@@ -6,22 +6,14 @@ with that entry. See `queries`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
 from schemas.stored.player_names import SALT_BYTES, SaltedName, SaltedNames, by_commitment
 from services.ledger.engine import keys
-from services.ledger.engine.queries import Argument, Query, Reply, command, require_reply
-from services.ledger.scripts.replies import require_game_reply
-
-
-def name_fields(names: Sequence[SaltedName]) -> Iterator[Argument]:
-    """The fields of the hash, each with its value."""
-    for salted in names:
-        yield bytes.fromhex(salted.commitment)
-        yield salted.salt + salted.name.encode()
+from services.ledger.engine.queries import Query, Reply, command, require_game_reply, require_reply
 
 
 def try_read_names(
