@@ -87,14 +87,11 @@ def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) 
     is_over = is_over or audited_game.is_over
     if not is_over and name.seat is not None:
         raise MissingEntryError(f"nothing is there of what seat {name.seat} of {name.game} was sent")
-    payload = {
-        "scope": "whole",
-        **audit_json(audited_game.audit, audited_game.replay, record.dispute.number),
-    }
+    result = audit_json(audited_game.audit, audited_game.replay, record.dispute.number)
     disputes.record_answer(
         name,
         DisputeState.ANSWERED_FULLY if is_over else DisputeState.ANSWERED_PARTLY,
-        answer=pack_answer(payload),
+        answer=pack_answer({"scope": "whole", **result}),
         findings=_summary(audited_game.audit),
         evict_at_ms=evict_at_ms if is_over else None,
     )
@@ -105,18 +102,14 @@ def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) 
 def _audit_for_operator(context: JobContext, record: DisputeRecord) -> None:
     """Audit the game for the operator. The seat's own answer is stored already: it learns neither the result,
     nor when there is one, nor that the audit failed."""
+    fields = {"dispute": record.name.id, "game": record.name.game}
     try:
         audited_game = audit_game(context, record.name.game)
     except (MissingEntryError, CorruptDataError, ArchiveUnavailableError) as error:
-        log.error(
-            "disputed game can't be audited",
-            dispute=record.name.id,
-            game=record.name.game,
-            error=str(error),
-        )
+        log.error("disputed game can't be audited", **fields, error=str(error))
         return
     except PROGRAMMING_ERRORS:
-        log.exception("disputed game can't be audited", dispute=record.name.id, game=record.name.game)
+        log.exception("disputed game can't be audited", **fields)
         return
     if audited_game is not None:
         context.ledger.disputes().record_answer(
@@ -130,12 +123,8 @@ def _log_audit(record: DisputeRecord, result: Audit) -> None:
     if result.ok:
         log.info("disputed game audited, no findings", **fields)
         return
-    log.error(
-        "disputed game audited, findings",
-        **fields,
-        findings=len(result.findings),
-        why=result.findings[0].why,
-    )
+    why = result.findings[0].why
+    log.error("disputed game audited, findings", **fields, findings=len(result.findings), why=why)
 
 
 # -- reading ----------------------------------------------------------------------------
@@ -172,16 +161,10 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
             return None
         replay = Replay(game, file.entries)
         return AuditedGame(audit(replay, check_file(file, trusted, replay=replay)), replay, is_over=True)
-    signature = (
-        check_signature(file, trusted)
-        if file is not None and file.entries == entries
-        else SIGNATURE_NOT_CHECKED
-    )
-    checks = (
-        *check_stored_chain(context.ledger, replay),
-        check_stored_views(context.ledger, replay),
-        signature,
-    )
+    is_same = file is not None and file.entries == entries
+    signature = check_signature(file, trusted) if file is not None and is_same else SIGNATURE_NOT_CHECKED
+    views = check_stored_views(context.ledger, replay)
+    checks = (*check_stored_chain(context.ledger, replay), views, signature)
     if not context.ledger.read_entries(game, len(entries) - 1):  # its streams are gone since
         return audit_game(context, game)
     return AuditedGame(audit(replay, checks), replay, is_over)

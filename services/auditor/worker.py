@@ -1,22 +1,43 @@
-"""The auditor: enqueues jobs for what is to be done, and runs them."""
+"""The auditor: enqueues jobs for what is to be done, and runs them.
+
+RQ stores the jobs. This drives its SimpleWorker step by step from the server's own loop, which may run on a thread: it
+handles no signals, forks nothing, and never blocks for longer than a stop may take. A worker that is killed leaves its
+job as running; after that job's time any other worker requeues it. Any number of auditors may run.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Final, Protocol
+
+from rq import Queue, SimpleWorker
+from rq.exceptions import NoSuchJobError
+from rq.job import Job
+from rq.registry import clean_registries
+from rq.serializers import JSONSerializer
+from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
+from rq.worker_registration import clean_worker_registry
 
 from services.auditor import archive_job, dispute_job, webhook_job
 from services.auditor.dispute_job import DisputeScanner
-from services.auditor.job_queue import Jobs
-from services.auditor.job_workers import JobWorkers
-from services.auditor.jobs import QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
+from services.auditor.job_queue import MAX_FAILED_JOBS, Jobs, RqJob, failed_tries, record_failure
+from services.auditor.jobs import CURRENT_CONTEXT, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
 from services.auditor.webhook_job import WebhookScanner
 from services.ledger.engine.connection import EngineClient
+from services.ledger.engine.errors import ENGINE_ERRORS
+from services.runtime.executors import InlineExecutor
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
+log = get_logger("auditor")
 JOB_MODULES: Final = (archive_job, dispute_job, webhook_job)  # importing them registers their job types
-
 WEBHOOK_WORKERS: Final = 8  # requests at once
+OVERTIME_S: Final = 5  # after a job's timeout, before its worker counts as dead
+WORKER_TTL_S: Final = 15  # RQ adds a minute to it
+UNLOADABLE: Final = (*PROGRAMMING_ERRORS, BaseTimeoutException, NoSuchJobError)  # a job that RQ can't load
 
 
 class Scanner(Protocol):
@@ -24,7 +45,6 @@ class Scanner(Protocol):
 
     def enqueue_due(self) -> int:
         """Enqueue jobs for some of it. Returns how many."""
-        ...
 
 
 class Auditor:
@@ -70,3 +90,124 @@ class Auditor:
         """Remove the workers from RQ."""
         for workers in self.workers:
             workers.deregister()
+
+
+class RqWorker(SimpleWorker):
+    """RQ's worker, for any thread."""
+
+    death_penalty_class = TimerDeathPenalty  # the usual one needs a signal
+
+    def get_heartbeat_ttl(self, job: Job) -> int:
+        """The seconds after its start at which a job counts as abandoned."""
+        return int(job.timeout or 0) + OVERTIME_S
+
+    def procline(self, message: str) -> None:
+        """Leave the process title alone: the server sets its own."""
+
+
+class JobWorkers:
+    """Runs the jobs of a queue, at most `count` at once, each on the executor with a worker of its own. It holds nothing
+    that must outlive it."""
+
+    def __init__(self, queue: Queue, name: str, count: int = 1, executor: Executor | None = None) -> None:
+        self.queue, self.name, self.count = queue, name, count
+        self._executor = executor or InlineExecutor()
+        self._workers: list[RqWorker] = []
+        self._idle: list[RqWorker] = []
+        _silence_rq_logging()
+
+    def register(self) -> None:
+        """Register a first worker with RQ; more follow when they are needed. Raises one of CONNECTION_ERRORS without
+        an engine."""
+        worker = RqWorker(
+            [self.queue],
+            name=f"{self.name}-{len(self._workers) + 1}",
+            connection=self.queue.connection,
+            exception_handlers=[_log_failure],
+            worker_ttl=WORKER_TTL_S,
+            serializer=JSONSerializer,
+            job_class=RqJob,
+        )
+        worker.register_birth()  # type: ignore[no-untyped-call]  # RQ declares no types here
+        self._workers.append(worker)
+        self._idle.append(worker)
+
+    def step(self, context: JobContext) -> bool:
+        """Begin the next job. Returns False where there is none, or all workers are busy."""
+        if not self._idle and len(self._workers) >= self.count:
+            return False
+        try:
+            dequeued = Queue.dequeue_any(
+                [self.queue],
+                None,
+                connection=self.queue.connection,
+                job_class=RqJob,
+                serializer=JSONSerializer,
+                death_penalty_class=TimerDeathPenalty,
+            )
+        except UNLOADABLE:
+            log.exception("job can't be loaded")
+            return True
+        if dequeued is None:
+            return False
+        if not self._idle:
+            self.register()
+        running = self._executor.submit(self._run, self._idle.pop(), context, *dequeued)
+        if running.done():  # on this thread, whose loop knows what to do without an engine
+            running.result()
+        return True
+
+    def _run(self, worker: RqWorker, context: JobContext, job: Job, queue: Queue) -> None:
+        try:
+            CURRENT_CONTEXT.set(context._replace(tries=failed_tries(job)))
+            worker.execute_job(job, queue)
+        except UNLOADABLE:
+            log.exception("job can't be loaded")
+        finally:
+            self._idle.append(worker)
+
+    def maintain(self) -> None:
+        """Requeue jobs that are due again or whose worker ended, and delete the oldest failed ones."""
+        for worker in self._workers:
+            worker.heartbeat()
+        queue, scheduled = self.queue, self.queue.scheduled_job_registry
+        for id_ in scheduled.get_jobs_to_schedule():
+            with suppress(NoSuchJobError):
+                queue.enqueue_job(RqJob.fetch(id_, queue.connection, JSONSerializer))
+            scheduled.remove(id_)
+        try:
+            clean_registries(queue, [_log_failure])
+            queue.intermediate_queue.cleanup(self._workers[0], queue)
+        except PROGRAMMING_ERRORS:
+            log.exception("job registries can't be cleaned")
+        clean_worker_registry(queue)
+        failed = queue.failed_job_registry
+        for id_ in failed.get_job_ids(0, -MAX_FAILED_JOBS - 1, cleanup=False):
+            with suppress(NoSuchJobError):
+                failed.remove(id_, delete_job=True)
+
+    def deregister(self) -> None:
+        """Remove the workers from RQ."""
+        with suppress(*ENGINE_ERRORS):
+            for worker in self._workers:
+                worker.register_death()  # type: ignore[no-untyped-call]  # as above
+
+
+def _log_failure(job: Job, error_type: type[BaseException], error: BaseException, trace: object) -> bool:
+    record_failure(job, error_type, error, trace)
+    tries, why, tries_left = job.meta["tries"], job.meta["why"], job.retries_left or 0
+    write = log.warning if tries_left else log.error
+    if (
+        job.origin == WEBHOOK_QUEUE_NAME
+    ):  # a stranger's address that doesn't answer is no fault of the server's
+        write = log.info
+    write("job failed", job=job.id, tries=tries, tries_left=tries_left, why=why)
+    return True
+
+
+def _silence_rq_logging() -> None:
+    """RQ logs every step in its own format; this module logs what matters."""
+    rq_log = logging.getLogger("rq")
+    rq_log.propagate = False
+    if not rq_log.handlers:
+        rq_log.addHandler(logging.NullHandler())

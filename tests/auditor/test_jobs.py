@@ -182,7 +182,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from services.archive import Archive
-from services.auditor import job_workers
+from services.auditor import worker
 from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.ledger import RedisLedger
 from services.ledger.log.archive_index import ArchiveIndex
@@ -192,7 +192,7 @@ from tests.referee.running_referee import Clock
 import time
 
 url, archive, ready = sys.argv[1:]
-job_workers.OVERTIME_S = {overtime}
+worker.OVERTIME_S = {overtime}
 
 @job_type("hang", timeout_s=1)
 def hang(context, word):

@@ -89,7 +89,7 @@ ARCHIVE_MUTANTS: Final = (
         "if ledger.has_deadline(game):", "if False:", STORED,
     ),
     Mutant(
-        "a killed auditor's job is never retried", "P7", "services/auditor/job_workers.py",
+        "a killed auditor's job is never retried", "P7", "services/auditor/worker.py",
         "clean_registries(queue, [_log_failure])", "pass", JOBS,
     ),
     Mutant(
