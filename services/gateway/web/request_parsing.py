@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from json.scanner import make_scanner
 from math import isinf
 from typing import Final
 
@@ -48,7 +47,7 @@ def parse_json_object(text: bytes | str) -> JsonBody:
     try:
         # left to itself `json` also guesses UTF-16 and UTF-32, and makes a decoder for each text
         text = text if isinstance(text, str) else text.decode()
-        value = _decode(text)
+        value = _DECODER.decode(text)
     except UnicodeDecodeError:
         raise InvalidInputError("body", "isn't UTF-8") from None
     except RecursionError:
@@ -90,15 +89,6 @@ def parse_offered_token(subprotocols: Sequence[str]) -> str | None:
     )
 
 
-def _decode(text: str) -> object:
-    """The JSON value of a text. Raises ValueError or RecursionError."""
-    try:
-        value, end = _scan(text, 0)
-    except StopIteration:  # a blank before the value, or none
-        return _DECODER.decode(text)
-    return value if end == len(text) else _DECODER.decode(text)
-
-
 def _is_plain(text: str) -> bool:
     """Whether what was read from this text can be written: nothing in it is escaped, nor nested beyond a small depth."""
     return "\\" not in text and text.count("[") + text.count("{") <= PLAIN_DEPTH
@@ -129,4 +119,3 @@ def _reject_constant(constant: str) -> None:
 _DECODER: Final = json.JSONDecoder(
     parse_constant=_reject_constant, parse_float=_parse_finite_float, object_pairs_hook=_unique_keys
 )
-_scan: Final = make_scanner(_DECODER)  # type: ignore[arg-type]  # the stub knows no decoder

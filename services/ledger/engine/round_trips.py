@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
-import hiredis
 import redis
 from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import ResponseError
 
+from services.fast_path.engine_connection import pack_command
 from services.ledger.engine.cancellable_send import has_cancellable_send
 from services.ledger.engine.queries import Argument, Client, Query, RedisCommand, Reply, Result, run_rounds
 
 OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
 SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
-pack_command: Final[Any] = hiredis.pack_command  # its type says that a command is one word
 
 
 def run(client: Client, query: Query[Result]) -> Result:
