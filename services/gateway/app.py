@@ -66,9 +66,8 @@ def create_app(
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    The first of `token_keys` signs tokens; `finished_reader` reads finished games from their files. Where
-    the oldest command of a partition waits for `stall_s`, that is told. `catalog` folds views: without it no
-    tables and no legal commands are shown."""
+    The first of `token_keys` signs tokens; `finished_reader` reads finished games from their files; `catalog` folds
+    views: without it no tables and no legal commands are shown."""
     finished_games = FinishedGames(ledger, finished_reader)
     hub = Hub(ledger, finished_games.read_view)
     service = GatewayService(ledger, hub, token_keys, limits, finished_games)

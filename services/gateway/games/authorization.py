@@ -1,6 +1,6 @@
-"""Tokens: which seat of which game a caller holds.
+"""Tokens: each states the seat of a game that its holder has.
 
-A token is a signed statement (schemas/web/tokens.py). Whether it was withdrawn is read from the engine, at most once in
+A token is signed (schemas/web/tokens.py). Whether it was withdrawn is read from the engine, at most once in
 `GENERATIONS_KEPT_S` for each game: so long a gateway may take a token that was withdrawn at another one.
 """
 
@@ -32,8 +32,8 @@ Refusals = Sequence[TokenError | None]  # why each token opens nothing any more
 
 
 class TokenWatch:
-    """Checks the tokens of open sockets now and then, all that are due at a time by one read of the engine: a read for
-    each alone costs a gateway more than the moves of its games do. `check` answers why each token opens nothing any
+    """Checks the tokens of open sockets now and then, all that are due by one read of the engine: a read for
+    each costs a gateway more than the moves of its games. `check` answers why each token opens nothing any
     more, or None."""
 
     def __init__(self, check: Callable[[Sequence[Token]], Awaitable[Refusals]]) -> None:
@@ -109,11 +109,13 @@ class Authorization:
         self._kept_generations: OrderedDict[str, tuple[float, Generations]] = OrderedDict()
 
     async def issue(self, game: str, seat: Seat | None) -> str:
-        """A token of a seat, or of the game's host (None): the same for a day (a 30th of its life)."""
+        """Mint a token of a seat, or of the game's host (None). It doesn't change for a day (a 30th of its
+        life)."""
         return self._mint(game, seat, (await self._read_generations(game)).of(seat))
 
     async def issue_taken(self, game: str, seat: Seat, number: int) -> str:
-        """A token of a seat for who took it in entry `number`. Raises RefusedError if the host freed it since."""
+        """Mint a token for the player that took the seat in entry `number`. Raises RefusedError if the host
+        freed it since."""
         generations = await self._read_generations(game)
         if times_freed := generations.freed.get(seat, 0):
             entries = await self._ledger.read_view(game, None, 0, number)
@@ -142,10 +144,10 @@ class Authorization:
         return (await self.require_token(game, bearer)).holder
 
     async def require_token(self, game: str, bearer: str | None) -> Token:
-        """What this token states.
+        """Check a token, and read it.
 
-        Raises NotYoursError: it is of another game; or TokenError: there is none, it isn't signed by this server, it
-        has ended, or it was withdrawn."""
+        Raises NotYoursError: it is of another game; or TokenError: there is none, it isn't signed by this
+        server, it has ended, or it was withdrawn."""
         if not bearer:
             raise TokenError("send the seat's token: Authorization: Bearer <token>")
         token = self._keys.verify(bearer)

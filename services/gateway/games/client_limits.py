@@ -1,8 +1,9 @@
-"""Limits of a gateway's clients: their rates, the games that they create, and how long they wait for verdicts.
+"""Limits of a gateway's clients: their rates, the games that they create, and how long they wait for
+verdicts.
 
-A game on a board of its creator's, or from a position, is what its creator makes of it: its size, its routes, where
-everybody stands. What it can cost is bounded (services/referee/rules/setup/validation.py), but that is for the operator
-of a server to weigh: so a setting says who may create one.
+A game on a board of its creator's, or from a position, has the size and the routes that its creator gives it.
+Its cost is bounded (services/referee/rules/setup/validation.py), but an operator may want less: so a setting
+says who may create one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ KEY_SETTING: Final = "LEDGERLINE_OPERATOR_KEY"
 
 
 class OwnBoards(NamedTuple):
-    """Whose games may have boards of their own and positions, and the operator's key, if there is one."""
+    """The setting of games on boards of their creator's and from positions, and the operator's key, if there
+    is one."""
 
     creators: str = "everyone"  # or "operator", or "nobody"
     operator_key: bytes = b""

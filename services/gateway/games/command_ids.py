@@ -1,9 +1,9 @@
-"""The ids of commands: what a client sends as its Idempotency-Key, and what the log holds in its place.
+"""The ids of commands: a client sends one as its Idempotency-Key, and the log holds it, or an HMAC of it.
 
-Whoever sends the key of a join again is given the token of that seat, and a log is shown to many: in files, audits and
-answers to disputes. So of a system command (create, join, fork, start) the log holds an HMAC of the key, made with the
-token key, which opens nothing. A seat's own commands keep their ids: those open nothing without the seat's token,
-and the seat's client finds its verdicts by them.
+A join that is sent again with its key is answered with the seat's token, and many see a log: in files, audits
+and answers to disputes. So of a system command (create, join, fork, start) the log holds an HMAC of the key,
+made with the token key, which opens nothing. A seat's own commands keep their ids: those open nothing without
+the seat's token, and its client finds its verdicts by them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def read_command_id(id_: str | None) -> str:
 
 
 def read_system_command_id(id_: str | None) -> str:
-    """The same for a system command, whose id must not be one of the server's own. Raises InvalidInputError."""
+    """The id of a system command, or a new one; it can't be one of the server's own. Raises
+    InvalidInputError."""
     command_id = read_command_id(id_)
     if command_id.startswith(RESERVED_ID_PREFIXES):
         raise InvalidInputError(
@@ -46,7 +47,7 @@ def read_system_command_id(id_: str | None) -> str:
 
 
 def read_secret_command_id(id_: str | None) -> str:
-    """The same for a command that is answered with a token: it must be long. Raises InvalidInputError."""
+    """The id of a system command that is answered with a token: it must be long. Raises InvalidInputError."""
     command_id = read_system_command_id(id_)
     if len(command_id) < MIN_SECRET_ID_LENGTH:
         raise InvalidInputError(
@@ -66,7 +67,7 @@ class LoggedIds:
         return _derive_game_id(self._key, command_id)
 
     def derive_other_game_ids(self, command_id: str) -> list[str]:
-        """What it is by each of the keys that don't sign (any more, or yet)."""
+        """The ids that each key gives that doesn't sign (any more, or yet)."""
         return [_derive_game_id(key, command_id) for key in self._other_keys]
 
     async def find(self, game: str, command_id: str) -> str:

@@ -83,7 +83,7 @@ class CommandProgress:
         return fields
 
     def require_accepted(self, id_: str) -> CommandProgress:
-        """Raise RefusedError where the verdict is a refusal; else return this."""
+        """Return this, or raise RefusedError if the verdict is a refusal."""
         for event in self.entry.events if self.entry else ():
             if isinstance(event, CommandRefused):
                 raise RefusedError(event.rule, event.why, id=id_, **self.json_fields())
@@ -102,8 +102,7 @@ class CommandTracker:
             raise LevelUnavailableError(unavailable_reason, str(level))
 
     async def settle(self, envelope: CommandEnvelope, submitted: Submitted) -> None:
-        """Wait until the engine has a command. Raises TooManyError: too many wait, and its verdict isn't known;
-        ReusedIdError; or what `AsyncLedger.submit` does."""
+        """Take what came of a submission: the rest of `send`. Raises like it, or the outcome itself."""
         try:
             result = await submitted
         except QueueFullError as error:
@@ -117,8 +116,8 @@ class CommandTracker:
     async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Submit a command and follow it to a level, or as far as it gets within the time.
 
-        Raises RequestError if the engine can't give the level (then nothing was sent), or the command was
-        rejected without an entry. An engine that didn't answer may have the command or not: then it has no
+        Raises RequestError if the engine can't give the level (then nothing was sent), or a referee rejected
+        the command without an entry. If the engine didn't answer, it may have the command: then it has no
         level, and its verdict is awaited all the same."""
         await self.require_level(envelope.game, ack_request.level)
         progress = CommandProgress()
@@ -183,7 +182,7 @@ class CommandTracker:
         return await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
 
     async def _require_same_command(self, envelope: CommandEnvelope, result: CommandResult | None) -> None:
-        """Raise ReusedIdError, with the verdict, where that is the answer to another command."""
+        """Raise ReusedIdError, with the verdict, if that is the answer to another command."""
         if result is None or result.command_digest == digest_command(envelope.command):
             return
         entry = await self._read_verdict(envelope, result.sequence, DECIDED)
@@ -192,7 +191,7 @@ class CommandTracker:
     async def _read_verdict(
         self, envelope: CommandEnvelope, sequence: int, level: AckLevel
     ) -> ViewEntry | None:
-        """The verdict in the sender's view; None where it isn't known to have this level."""
+        """The verdict in the sender's view; None if it isn't known to have this level."""
         if level.needs_confirmation:
             return await self.ledger.confirm(envelope.game, envelope.seat, envelope.id, level)
         for entry in await self.ledger.read_view(envelope.game, envelope.seat, sequence - 1, 1):

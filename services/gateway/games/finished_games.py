@@ -1,8 +1,8 @@
 """Finished games, as the plain calls ask for them; docs/archive.md has the table of their states.
 
-A game that is over may still have its streams. Once it is stored, or only archived, its views, verdicts and audit follow
-from its file by the rules, which the gateway doesn't know; so the composition root gives it a reader
-(`FinishedGameReader`). The reader blocks and computes, so it runs on a thread, a few requests at a time.
+A game that is over may still have its streams. Once it is stored, or only archived, its views, verdicts and
+audit follow from its file by the rules, which the gateway doesn't know: the composition root gives it a
+reader. The reader blocks and computes, so it runs on a thread, a few requests at a time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class Answer(Protocol):
-    """The entry that answers a command, and the digest of the command; empty where that isn't known."""
+    """The entry that answers a command, and the digest of the command; empty if that isn't known."""
 
     @property
     def sequence(self) -> int: ...
@@ -42,8 +42,8 @@ class Answer(Protocol):
 
 
 class FinishedGameReader(Protocol):
-    """What services/verification gives a gateway. `stored` is what the engine has of the game; without it the archive is
-    read. All raise CorruptDataError, or ArchiveUnavailableError."""
+    """Reads finished games from their files; services/verification implements it. `stored` is the engine's
+    file of the game; without it the archive is read. All raise CorruptDataError, or ArchiveUnavailableError."""
 
     def read_view(
         self, game: str, viewer: Seat | None, stored: StoredGame | None
@@ -59,7 +59,7 @@ class FinishedGameReader(Protocol):
         """The audit of a game, with an entry explained; None where it has no file."""
 
     def read_data(self, game: str, stored: StoredGame | None) -> bytes | None:
-        """The file of a game; None where it has none."""
+        """The file of a game; None if it has none."""
 
 
 class FinishedGames:
@@ -88,9 +88,9 @@ class FinishedGames:
     async def find_verdict(
         self, game: str, sender: Seat | None, id_: str, rejected_by: str | None = None
     ) -> tuple[ViewEntry, str] | None:
-        """The verdict on a command that was sent while its game was played, and the digest of the command where that is
-        known; None where the log has no such command, or a referee has rejected it by a rule that has nothing to do with
-        where the game is. Raises as `read_view`."""
+        """The verdict on a command that was sent while its game was played, and the command's digest, empty
+        if it isn't known. None if the log has no such command, or a referee rejected it by a rule that has
+        nothing to do with the game's state. Raises as `read_view`."""
         if rejected_by is not None and not await self._explains(game, rejected_by):
             return None
         answer = await self._read(game, lambda reader, stored: reader.find_answer(game, sender, id_, stored))
@@ -110,8 +110,8 @@ class FinishedGames:
         return CommandProgress(DECIDED, entry.number, entry)
 
     async def read_progress(self, envelope: CommandEnvelope) -> CommandProgress:
-        """Find the same. Raises RefusedError: the command was refused; GameOverError: the log has no such command; or as
-        `find_progress`."""
+        """Find how far a command got while its game was played. Raises RefusedError: it was refused;
+        GameOverError: the log has no such command; or as `find_progress`."""
         progress = await self.find_progress(envelope)
         if progress is None:
             raise GameOverError(envelope.id)

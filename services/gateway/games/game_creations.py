@@ -1,7 +1,7 @@
-"""What a game's first entry settles for the gateway: who may watch the game, and whose board it is played on.
+"""The first entries of games, which settle who may watch a game, and whose board it is played on.
 
-It never changes, so it is read once and kept. A log that a fail-over lost may begin anew under the same id, so nothing
-is kept for long.
+A first entry never changes, so it is read once and kept. A log that a fail-over lost may begin anew under its
+id, so nothing is kept for long.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_GAMES_KEPT: Final = 10_000
 
 
 class GameCreation(NamedTuple):
-    """What a game's first entry says."""
+    """The part of a game's first entry that a gateway goes by."""
 
     access: Access = PUBLIC_ACCESS
     has_own_board: bool = False  # a board of its creator's, or a position
@@ -43,9 +43,8 @@ class GameCreations:
         self._kept: OrderedDict[str, tuple[float, GameCreation]] = OrderedDict()
 
     async def find(self, game: str) -> GameCreation:
-        """What the game's creation says; of a game that doesn't exist, the usual.
-
-        Raises what reading a view does."""
+        """Read a game's creation; a game that doesn't exist has the usual one. Raises what reading a view
+        does."""
         until_s, kept = self._kept.get(game, (0.0, None))
         if kept is not None and self._clock_s() < until_s:
             return kept
@@ -62,7 +61,7 @@ class GameCreations:
 
 
 def read_creation(first: ViewEntry) -> GameCreation:
-    """What a first entry says, as everybody sees it."""
+    """Read a first entry, as everybody sees it."""
     access, source, has_own_board, was_laid, seats = PUBLIC_ACCESS, None, False, False, 0
     for event in first.events:
         match event:

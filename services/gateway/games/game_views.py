@@ -1,7 +1,7 @@
-"""Where games are, and what each viewer may read of them: the one place that views are read for requests.
+"""Finds games, and reads what a request may see of them: no other module reads views for requests.
 
-A viewer who holds no seat sees the public view, in a game with a spectators' delay so many entries late until the game
-is over.
+A viewer without a seat sees the public view; in a game with a spectators' delay, so many entries late until
+the game is over.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
 class GameLocation(NamedTuple):
-    """How long a game is, and where it is."""
+    """How long a game is, and whether it still has its streams."""
 
     length: int  # its number of entries
     archived: bool  # it is over, and the engine no longer has its streams
@@ -49,7 +49,7 @@ class GameViews:
         self.authorization, self.limits, self.rate_limiter = authorization, limits, limits.rate_limiter
 
     async def require_game(self, game: str) -> int:
-        """The number of the game's last entry. Raises UnknownGameError where the engine has no such game."""
+        """The number of the game's last entry. Raises UnknownGameError: the engine has no such game."""
         try:
             length = await self.ledger.read_length(_GAME_ID.read(game))
         except InvalidInputError:
@@ -74,8 +74,9 @@ class GameViews:
     async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
         """The seat whose view a request may read: the token's, or None for the public view.
 
-        Without a token, with the host's and with the operator's key it is the public view. Raises TokenError
-        without a token where the game is for its players alone; else as `Authorization.require_token`."""
+        The public view is read without a token, with the host's and with the operator's key. Raises
+        TokenError without a token if the game is for its players alone; else as
+        `Authorization.require_token`."""
         if bearer:
             is_operator = self.limits.own_boards.is_operator(bearer)
             return None if is_operator else (await self.authorization.require_holder(game, bearer)).seat
@@ -88,8 +89,8 @@ class GameViews:
         return location.archived or await self.finished_games.is_over(game)
 
     async def require_finished(self, game: str, bearer: str | None, client: str) -> None:
-        """Count a request for what only a finished game shows, of who may watch the game. Raises RefusedError: the game
-        goes on; RateExceededError; or as `locate`, or `resolve_viewer`."""
+        """Count a request for what only a finished game shows, and check that its sender may watch the game.
+        Raises RefusedError: the game goes on; RateExceededError; or as `locate`, or `resolve_viewer`."""
         location = await self.locate(game, client)
         await self.resolve_viewer(game, bearer)
         self.rate_limiter.require(("archive", client), FINISHED_COST)
@@ -108,8 +109,8 @@ class GameViews:
     async def resolve_shown(
         self, game: str, bearer: str | None, shown: Seat | Literal["public"] | None, client: str
     ) -> Seat | None:
-        """Whose view to show a request that asks for this one; None asks for its own. Once a game is over, everybody who
-        may watch it may see what any seat saw.
+        """The viewer whose view is shown to a request that asks for it; None asks for its own. Once a game is
+        over, everybody that may watch it may see what any seat saw.
 
         Raises NotYoursError: the game goes on; or NotFoundError: it has no such seat."""
         location = await self.locate(game, client)

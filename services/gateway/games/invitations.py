@@ -1,7 +1,7 @@
-"""Invitations: what a host gives to the people who may take the seats of a game.
+"""Invitations: a host gives them to the people that may take the seats of a game.
 
-An invitation is signed like a token (schemas/web/tokens.py) and opens nothing but its seat, to be taken once. No log holds it:
-the referee is sent the seat alone.
+An invitation is signed like a token (schemas/web/tokens.py) and opens nothing but its seat, to be taken once. No
+log holds it: the referee is sent the seat alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FIELD: Final = "invitation"  # of the body of a join
 
 
 class Invitations:
-    """Issues invitations, and admits who takes a seat."""
+    """Issues invitations, and admits the players that take seats."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class Invitations:
         return await self.issue_to(game, _free_seats(creation))
 
     async def issue_to(self, game: str, seats: Sequence[Seat]) -> list[SeatInvitation]:
-        """An invitation to each of these seats: the same for a day, as tokens are. Those of before a seat was freed are
-        void."""
+        """Mint an invitation to each of these seats. It doesn't change for a day, as tokens don't. Once a
+        seat is freed, earlier ones to it are void."""
         end_s = token_end_s(self._wall_clock_s(), self._life_s)
         freed = await self._authorization.freed_seats(game) if seats else {}
         invitations = [Invitation(game, seat, end_s, freed.get(seat, 0)) for seat in seats]
@@ -54,7 +54,7 @@ class Invitations:
         ]
 
     async def admit(self, game: str, invitation: object, command: TakeSeat) -> TakeSeat:
-        """The command with the seat that its sender is invited to; as it is where anybody may take a seat.
+        """The command with the seat that its sender is invited to; unchanged if anybody may take a seat.
 
         Raises InvalidInputError; TokenError: an invitation is needed, or this one is void; or NotYoursError."""
         if invitation is None:

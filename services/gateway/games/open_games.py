@@ -1,10 +1,11 @@
-"""The quota of open games: how many games that are not over one address, and one creator, may have created.
+"""The quota of open games: so many games that are not over may one address, and one creator, have created.
 
-A creator is who sends a token along with the creation: the holder of a seat, or the host, of the game that is forked, or who
-has the operator's key. Forks of one's own forks count as one's own. Who sends none is known by the address alone.
+A creator is known by the token that comes with the creation: the holder of a seat, or the host, of the game
+that is forked, or the holder of the operator's key. Forks of one's own forks count as one's own. Without a
+token the address alone counts.
 
 Each gateway counts the games that it created itself since it started; a creation costs reads of the engine
-only where the quota seems full.
+only if the quota seems full.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ RETRY_AFTER_S: Final = 60
 
 
 class Creator(NamedTuple):
-    """Who is counted as having created a game: the holder of a token, the operator, or an address."""
+    """The creator that a game is counted for: the holder of a token, the operator, or an address."""
 
     name: str  # as a refusal names it
     identity: object
 
     @staticmethod
     def at(address: str) -> Creator:
-        """All who ask from this address."""
+        """Everybody that asks from this address."""
         return Creator("your address has", address)
 
     @staticmethod
     def holding(holder: Holder) -> Creator:
-        """Who holds this seat, or is the host."""
+        """The holder of this seat, or the host."""
         return Creator("you have", holder)
 
 
@@ -86,7 +87,7 @@ class OpenGames:
                 self._first_creators.popitem(last=False)
 
     async def _count(self, creator: Creator, game: str) -> bool:
-        """Count the game; False where it was counted before. Raises TooManyError: there is no room."""
+        """Count the game; False if it was counted before. Raises TooManyError: there is no room."""
         games = self._games.setdefault(creator, {})
         self._games.move_to_end(creator)
         if len(self._games) > MAX_CREATORS:

@@ -1,6 +1,6 @@
-"""What clients may ask of the gateway, as plain calls: create, join, start, read, send a command.
+"""The plain calls of a gateway: create, join, start, send a command.
 
-It knows no rules. It checks the form, the size, the token and the rate, submits the command
+The service knows no rules. It checks the form, the size, the token and the rate, submits the command
 envelope, and reads the verdict from the sender's own view.
 """
 
@@ -172,7 +172,7 @@ class GatewayService:
         return await self.ledger.games(limit)
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
-        """Raise GameOverError where the game is over: tokens are issued no more."""
+        """Raise GameOverError if the game is over: tokens are issued no more."""
         if await self.finished_games.is_over(game):
             raise GameOverError(id_)
 
@@ -206,7 +206,7 @@ class GatewayService:
         return progress.require_accepted(envelope.id)
 
     async def _find_created_game(self, id_: str | None) -> str | None:
-        """The game that this id created while another token key signed; None where there is none."""
+        """The game that this id created while another token key signed, if there is one."""
         for game in self.logged_ids.derive_other_game_ids(id_) if id_ else ():
             if await self.ledger.read_length(game) or await self.finished_games.read_view(game, None):
                 return game
@@ -223,7 +223,8 @@ class GatewayService:
     async def execute_decided(
         self, game: str, id_: str, command: Command, ack_request: AckRequest
     ) -> tuple[ViewEntry, str]:
-        """The verdict on a system command, and its level. Raises RefusedError, or NotYetError where there is none in time.
+        """The verdict on a system command, and its level. Raises RefusedError, or NotYetError: there is none
+        in time.
 
         The log has it under an id that is derived from `id_`; answers name `id_` itself."""
         if ack_request.level == ACCEPTED:
@@ -244,7 +245,7 @@ class GatewayService:
 
 
 def hex_head(entry: ViewEntry) -> str | None:
-    """The head of the chain after an entry, in hex; None where it isn't known."""
+    """The head of the chain after an entry, in hex; None if it isn't known."""
     return entry.shown.head.hex() or None
 
 

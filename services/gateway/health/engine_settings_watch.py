@@ -33,7 +33,8 @@ class UnsoundEngineError(EngineUnavailableError):
 
 
 class EngineSettingsWatch:
-    """What the engine's nodes were found to be. Every problem is logged when it appears and when none is left."""
+    """Keeps what was found of the engine's nodes. Every problem is logged when it appears and when none is
+    left."""
 
     def __init__(self, probe: Probe) -> None:
         self._probe = probe
@@ -47,7 +48,7 @@ class EngineSettingsWatch:
         self.nodes.update(found)
 
     def require_sound(self) -> None:
-        """Raises UnsoundEngineError where a node's settings break promises, or can't be seen."""
+        """Raise UnsoundEngineError if a node's settings break promises, or can't be seen."""
         problems = [problem for node in self.nodes.values() for problem in _problems(node)]
         if problems:
             raise UnsoundEngineError(

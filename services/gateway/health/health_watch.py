@@ -1,7 +1,7 @@
-"""What a gateway knows of the health of everything that its answers need: engine, referees, backlog.
+"""The health of all that a gateway's answers need, as far as it sees it: engine, referees, backlog.
 
-It looks every `POLL_INTERVAL_S`, whoever asks: so /health/ready costs nothing, and what goes wrong is logged
-though nobody asks.
+The gateway looks every `POLL_INTERVAL_S`: so /health/ready costs nothing, and faults are logged though nobody
+asks.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ EngineStatus = Literal["ok", "away", "refuses writes"]
 
 
 class NodeHealth(NamedTuple):
-    """What a node of the engine answered last, and why it doesn't take writes."""
+    """The last answer of a node of the engine, and the reason if it takes no writes."""
 
     status: EngineStatus
     why: str = ""
 
 
 class Waiting(NamedTuple):
-    """What waits in a partition, the oldest of it since a moment of the gateway's own clock."""
+    """The commands that wait in a partition, the oldest of them since a moment of the gateway's own clock."""
 
     backlog: Backlog
     since_s: float
@@ -66,7 +66,7 @@ class PartitionWatch:
         return sum(waiting.backlog.waiting for waiting in self.waiting.values())
 
     def oldest_s(self, now_s: float) -> float | None:
-        """How long the oldest command has waited; None where none waits."""
+        """How long the oldest command has waited; None if none waits."""
         return max((now_s - waiting.since_s for waiting in self.waiting.values()), default=None)
 
     def _update_partition(self, partition: int, backlog: Backlog, now_s: float) -> None:
@@ -209,7 +209,7 @@ class HealthWatch:
         return takes_writes and not self.referees.is_silent(now_s) and not is_stuck
 
     def problems(self) -> list[str]:
-        """What is wrong, in sentences; empty where nothing is. Everybody may read it: no address is in it."""
+        """All that is wrong, in sentences. Everybody may read it: no address is in it."""
         now_s = self.monotonic_s()
         found = [
             f"{'the engine' if len(self.nodes) == 1 else f'{len(group)} of {len(self.nodes)} nodes of the engine'}: {verb}"

@@ -1,1 +1,1 @@
-"""What is asked and what is answered, as contracts, and the OpenAPI document made of them."""
+"""Requests and answers as contracts, and the OpenAPI document made of them."""

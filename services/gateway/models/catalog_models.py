@@ -1,4 +1,4 @@
-"""What the gateway answers about boards and rulesets."""
+"""Answers about boards and rulesets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What explanations of moves and audits hold: parts of answers that the auditor writes, as the OpenAPI document has them.
+"""Parts of explanations of moves and audits, for the OpenAPI document.
 
-services/verification writes them; nothing here is checked when they are sent, and tests compare."""
+services/verification writes them; nothing here is checked when they are sent, and tests compare.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the gateway answers about its own health and that of everything that its answers need."""
+"""Answers about the gateway's own health and that of everything that its answers need."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ STREAM_RESPONSE: Final[StatusResponses] = {
 
 
 def _request_body(model: str, **examples: OpenApiObject) -> OpenApiObject:
-    """What a route's `openapi_extra` declares: the body is read by hand, so FastAPI knows no model of it."""
+    """The `openapi_extra` of a route that reads its body by hand, so that FastAPI knows no model of it."""
     schema = {"$ref": SCHEMA_PATH.format(model=model)}
     content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}

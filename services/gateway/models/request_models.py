@@ -1,4 +1,4 @@
-"""What the gateway is sent: the bodies of its requests, for OpenAPI.
+"""Bodies of requests, for OpenAPI.
 
 The contracts of schemas/ read the bodies themselves (request_parsing.py, service.py): their errors name the
 field and the rule, and nothing is read before the caller may send it. These models declare the same fields.

@@ -1,4 +1,4 @@
-"""What the gateway answers: every success is one of these models, and OpenAPI shows them.
+"""Answers: every success is one of these models, and OpenAPI shows them.
 
 Fields that an answer may lack are left unset, and routes leave unset fields out.
 """
@@ -47,7 +47,7 @@ class MissingGames(TypedDict):
 
 
 def missing_games(unread: int, partitions: int) -> MissingGames:
-    """What to say where so many partitions couldn't be read."""
+    """The note of a list from which so many partitions are missing; none for 0."""
     if not unread:
         return {}
     return {"missing": f"the games of {unread} of {partitions} partitions, which can't be read now"}

@@ -1,4 +1,4 @@
-"""What the gateway answers about a table: its state as a viewer sees it, what a seat may do, games in a list."""
+"""Answers about a table: its state as a viewer sees it, a seat's legal commands, games in a list."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What routes share: the service, and who sends a request about which game.
+"""Dependencies of routes: the service, and a request about a game with its sender.
 
-Dependencies are coroutines: FastAPI runs any other on a thread, which costs more than what they do.
+They are coroutines: FastAPI runs any other on a thread, which costs more than what they do.
 """
 
 from __future__ import annotations
@@ -56,12 +56,13 @@ async def _bearer_token(request: Request, _: Annotated[object, Security(_BEARER)
 async def _operator_key(
     credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_OPERATOR)],
 ) -> str | None:
-    """What is sent as the operator's key; any other header means nothing to a creation."""
+    """The operator's key, if one is sent; any other header means nothing to a creation."""
     return credentials.credentials if credentials else None
 
 
 class GameRequest(NamedTuple):
-    """A request about a game: who answers it, the game's id, the token that was sent, and the sender's address."""
+    """A request about a game: the service that answers it, the game's id, the token that was sent, and the
+    sender's address."""
 
     service: GatewayService
     game: str

@@ -52,9 +52,9 @@ async def fork_game(
 ) -> GameForked:
     """A new game from where this one stood, by what the token's seat knew there, or by what was public.
 
-    While this game goes on, who asks with a seat's token holds that seat of the new game too, because it shows
-    what nobody else may see. The same id again gives the same game and tokens, the seat's until
-    that game is over."""
+    While this game goes on, the holder of a seat's token gets that seat of the new game too, because the fork
+    shows what nobody else may see. The id sent again gives the same game and tokens, the seat's until that
+    game is over."""
     service, game, bearer, client = asked
     await service.views.locate(game, client)
     asker = await service.views.resolve_viewer(game, bearer)

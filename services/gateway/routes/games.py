@@ -1,4 +1,4 @@
-"""Routes of games: create, join, start, leave and end them, and say who sits where."""
+"""Routes of games: create, join, start, leave and end them, free seats and let bots take them."""
 
 from __future__ import annotations
 
@@ -185,8 +185,8 @@ async def end(asked: GameParam, ack_request: AckParam, idempotency_key: Idempote
 async def _send_as_host(
     asked: GameRequest, command: Command, id_: str | None, ack_request: AckRequest, seat_refusal: str
 ) -> tuple[ViewEntry, str]:
-    """The entry of the host's command, and its level. Raises NotYoursError, with `seat_refusal`, where a seat sends it;
-    or as `GatewayService.execute_decided`."""
+    """The entry of the host's command, and its level. Raises NotYoursError, with `seat_refusal`, if a seat
+    sends it; or as `GatewayService.execute_decided`."""
     service, game, bearer, _ = asked
     await service.views.require_game(game)
     holder = await service.authorization.require_holder(game, bearer)

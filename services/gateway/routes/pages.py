@@ -1,9 +1,10 @@
-"""Routes of the pages for people, and of what describes the API beside OpenAPI: the messages of the socket, and a page for
-models.
+"""Routes of the pages for people, and of two descriptions of the API beside OpenAPI: the messages of the
+socket, and a page for models.
 
-The lobby is at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files under `/assets`.
-A page is the same for everybody: what it shows it asks the API for, with the tokens that the browser has. It may run
-only scripts of this server, and asks no other host for anything."""
+The lobby is at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files under
+`/assets`. A page is the same for everybody: it asks the API for all that it shows, with the tokens that the
+browser has. It may run only scripts of this server, and asks no other host for anything.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of the rules: a page for each ruleset, and for every rule id what the pages state of it.
+"""Routes of the rules: a page for each ruleset, and for every rule id the passages that state it.
 
 The `type` of a problem is the path of its rule, so a refused client is one click from the rule.
 services/rulebook.py finds the pages and their passages.
@@ -135,7 +135,7 @@ def _summary(markdown: str) -> str:
 
 
 def _render_markdown(markdown: str) -> Markup:
-    """A rule page's markdown as HTML, where each id links to its rule and is an anchor."""
+    """A rule page's markdown as HTML; each id in it is an anchor, and links to its rule."""
     html = RULE_ID.sub(_anchor_rule, _MARKDOWN.render(markdown))
     return Markup(html)  # noqa: S704 - markdown-it escapes HTML in its text; an id is A-Z and a digit
 

@@ -55,7 +55,7 @@ router = APIRouter(tags=["tables"])
 
 
 def parse_shown(as_: str | None) -> Seat | Literal["public"] | None:
-    """Whose view `as` names; None for the request's own."""
+    """The viewer that `as` names; None for the request's own."""
     return as_ if as_ is None or as_ == "public" else int(as_)  # type: ignore[return-value]  # one of AsParam's
 
 

@@ -1,7 +1,8 @@
-"""Clocks by name, for people who make a table.
+"""Clocks by name, for people at a table.
 
-A table with people has a clock for the whole game only where its creator asks for one: a ruleset's own may be that of
-a competition between programs, and would end a game of people before they have read the rules."""
+A table with people has a clock for the whole game only if its creator asks for one: a ruleset's own may be
+that of a competition between programs, and would end a game of people before they have read the rules.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +39,11 @@ PRESETS: Final = {
 
 
 def with_clock(body: Mapping[str, object]) -> dict[str, object]:
-    """The body of a creation with its clock in `options`: that of the preset which `clock` names, or for a table with
-    people that says nothing of it, none for the whole game. Options that are named stay as they are.
+    """The body of a creation with its clock in `options`: the preset that `clock` names, or none for the
+    whole game if a table with people names none. Options that are named stay as they are.
 
-    Raises InvalidInputError: there is no such preset; or a table with people would have a clock of minutes, and no preset
-    was named."""
+    Raises InvalidInputError: there is no such preset; or a table with people would have a clock of minutes,
+    and names no preset."""
     fields = dict(body)
     name = fields.pop("clock", None)
     options = fields.get("options") or {}

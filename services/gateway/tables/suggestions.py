@@ -16,8 +16,8 @@ RETRY_AFTER_S: Final = 3
 
 
 class SuggestionQueue:
-    """Answers requests for suggestions: of a seat while its game is played, and where the table allows it; of everybody
-    who may watch the game once it is over."""
+    """Answers requests for suggestions: a seat's while its game is played, if the table allows it, and
+    everybody's that may watch the game once it is over."""
 
     def __init__(self, service: GatewayService, folds: TableFolds) -> None:
         self._service, self._folds = service, folds

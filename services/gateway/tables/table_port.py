@@ -1,6 +1,7 @@
 """Tables as the composition root gives them to the gateway, which knows no rules itself.
 
-services/tables has the one implementation."""
+services/tables has the one implementation.
+"""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def _install_request_errors(app: FastAPI) -> None:
-    """Those of requests, which their senders can mend."""
+    """Answer the errors of requests, which their senders can mend."""
 
     @app.exception_handler(InvalidInputError)
     @app.exception_handler(RequestError)
@@ -147,7 +147,7 @@ def _install_request_errors(app: FastAPI) -> None:
 
 
 def _install_server_errors(app: FastAPI) -> None:
-    """Those of the server and its engine."""
+    """Answer the errors of the server and its engine."""
 
     @app.exception_handler(Exception)
     async def _bug(request: Request, error: Exception) -> JSONResponse:  # starlette logs the error itself

@@ -26,7 +26,7 @@ PREFLIGHT_S: Final = 600  # how long a browser keeps what it was allowed
 
 
 class SizeLimitMiddleware:
-    """Raises InvalidInputError (SIZE-1) where a route reads a body of more bytes than its path allows.
+    """Raises InvalidInputError (SIZE-1) once a route has read more bytes of a body than its path allows.
 
     The route reads the body after its other checks, so a stranger's large body is answered by them."""
 
@@ -52,8 +52,8 @@ class SizeLimitMiddleware:
 
 
 class ReadLimitMiddleware:
-    """Answers 429 (RATE-1) where an address reads too often: every request that sends no command counts, whatever it
-    reads. Commands are counted by their routes, and WebSockets as they open. A command that is no command (no such
+    """Answers 429 (RATE-1) if an address reads too often: every request that sends no command counts.
+    Commands are counted by their routes, and WebSockets as they open. A command that is no command (no such
     game, no token, another form) counts as a read; too many of these are answered late."""
 
     def __init__(self, app: ASGIApp, limiter: RateLimiter) -> None:

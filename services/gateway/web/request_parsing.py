@@ -30,7 +30,7 @@ class WrongMediaTypeError(RequestError):
 
 
 def client_address(connection: HTTPConnection) -> str:
-    """The address of a request or a socket, as limits count it; empty where the server doesn't know."""
+    """The address of a request or a socket, as limits count it; empty if the server doesn't know it."""
     return network_of(connection.client.host) if connection.client else ""
 
 
