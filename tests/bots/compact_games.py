@@ -25,8 +25,9 @@ from schemas.commands import (
     StartGame,
 )
 from schemas.events import DeckRecreated, DeckShuffled
+from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
-from services.bots.searching.compact_rules import KINDS, TicketEnds, compact_rules
+from services.bots.searching.compact_rules import KINDS, compact_rules
 from services.bots.searching.rollout_policy import Rollout
 from services.bots.searching.world_sampler import public_part, ticket_ends
 from services.referee.rules import GameState, decide_and_apply

@@ -24,9 +24,10 @@ from schemas.commands import (
     RequestCards,
 )
 from schemas.events import DeckRecreated, DeckShuffled
+from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.candidate_values import payment_of
 from services.bots.searching.compact_game import NOWHERE
-from services.bots.searching.compact_rules import WILD, TicketEnds
+from services.bots.searching.compact_rules import WILD
 from services.bots.searching.final_points import final_points
 from services.referee.rules import RULESETS, GameState, decide_and_apply, legal
 from services.referee.rules.state import ACTION, TICKETS

@@ -11,13 +11,14 @@ from typing import Any, Final
 import pytest
 
 from schemas.commands import ClaimRoute, KeepTickets, StartGame
+from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.candidate_values import (
     CandidateValue,
     errors_to_leave,
     evaluate_candidates,
 )
 from services.bots.searching.compact_game import NO_CARD, CompactGame
-from services.bots.searching.compact_rules import KINDS, TicketEnds, compact_rules
+from services.bots.searching.compact_rules import KINDS, compact_rules
 from services.bots.searching.world_sampler import START_TICKETS, WorldSampler
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import RULESETS, GameState, legal

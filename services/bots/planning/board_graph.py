@@ -27,6 +27,15 @@ class BoardGraph(NamedTuple):
     car_value: float  # the most points that a car can bring on a route of a usual length
 
 
+class TicketEnds(NamedTuple):
+    """A ticket by the numbers of its cities; searches number its deck too."""
+
+    a: int
+    b: int
+    points: int
+    deck: int = 0
+
+
 @lru_cache(maxsize=64)
 def _build_graph(board: Board, route_points: tuple[int | None, ...]) -> BoardGraph:
     routes = tuple(board.routes.values())

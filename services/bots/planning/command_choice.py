@@ -19,11 +19,11 @@ from schemas.commands import (
 )  # fmt: skip
 from schemas.field_types import LOCOMOTIVE, Seat
 from services.bots.planning.action_choice import best_claim, best_journey, best_last_move, best_station
-from services.bots.planning.board_graph import UNREACHABLE, shortest_path
+from services.bots.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
 from services.bots.planning.move_plan import MovePlan, blind_value, card_values, make_move_plan
 from services.bots.planning.network_plan import plan_network
 from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.planning.seat_situation import PlannedTicket, SeatSituation, see_situation, ticket_of
+from services.bots.planning.seat_situation import SeatSituation, see_situation, ticket_of
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
 from services.referee.rules.moves.requests import CARDS_PER_REQUEST
@@ -180,7 +180,7 @@ def expected_gain(plan: MovePlan, drawn: int) -> float:
     return expected
 
 
-def _gain(situation: SeatSituation, costs: Sequence[float], ticket: PlannedTicket, cars: int) -> float:
+def _gain(situation: SeatSituation, costs: Sequence[float], ticket: TicketEnds, cars: int) -> float:
     cost, routes = shortest_path(situation.graph, costs, ticket.a, ticket.b)
     needed = sum(situation.graph.lengths[route] for route in routes if costs[route])
     if cost >= UNREACHABLE or needed > cars:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, shortest_path
+from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, shortest_path
 from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.planning.seat_situation import PlannedTicket, SeatSituation
+from services.bots.planning.seat_situation import SeatSituation
 
 REPAIRS: Final = 2  # rounds in which every ticket is laid anew
 TIGHT_PRICES: Final = (1.0, 3.0)  # more points a car, tried in turn for a network of fewer cars
@@ -24,14 +24,14 @@ class NetworkPlan:
     """The routes still to claim (or to borrow), and which tickets they make."""
 
     routes: set[int] = field(default_factory=set)
-    planned: list[PlannedTicket] = field(default_factory=list)
-    given_up: list[PlannedTicket] = field(default_factory=list)
+    planned: list[TicketEnds] = field(default_factory=list)
+    given_up: list[TicketEnds] = field(default_factory=list)
     cost: float = 0.0  # of the routes
     cars: int = 0  # that they take
     worth: float = 0.0  # the points of the tickets, as likely as they are made, less the cost
 
 
-def plan_network(situation: SeatSituation, tickets: Sequence[PlannedTicket]) -> NetworkPlan:
+def plan_network(situation: SeatSituation, tickets: Sequence[TicketEnds]) -> NetworkPlan:
     """The plan for these tickets with the cars and stations that are left."""
     wanted, given_up = list(tickets), []
     best: NetworkPlan | None = None  # of the tight ones
@@ -54,7 +54,7 @@ def plan_network(situation: SeatSituation, tickets: Sequence[PlannedTicket]) -> 
 
 
 def _tighten(
-    situation: SeatSituation, wanted: list[PlannedTicket], given_up: list[PlannedTicket]
+    situation: SeatSituation, wanted: list[TicketEnds], given_up: list[TicketEnds]
 ) -> NetworkPlan | None:
     """A plan of shorter ways for all of these tickets, within cars, stations and turns; None if none is found.
 
@@ -89,7 +89,7 @@ def _is_too_much(situation: SeatSituation, plan: NetworkPlan) -> bool:
 
 
 def _lay_paths(
-    graph: BoardGraph, costs: Sequence[float], tickets: Sequence[PlannedTicket]
+    graph: BoardGraph, costs: Sequence[float], tickets: Sequence[TicketEnds]
 ) -> list[list[int] | None]:
     """The routes of each ticket's path that aren't the seat's own; None if there is no path."""
     paths: list[list[int] | None] = [None] * len(tickets)
@@ -117,8 +117,8 @@ def _lay_paths(
 
 def _make_plan(
     situation: SeatSituation,
-    wanted: list[PlannedTicket],
-    given_up: list[PlannedTicket],
+    wanted: list[TicketEnds],
+    given_up: list[TicketEnds],
     paths: Sequence[Sequence[int] | None],
 ) -> NetworkPlan:
     routes = {route for path in paths for route in path or ()}

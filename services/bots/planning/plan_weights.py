@@ -38,9 +38,7 @@ class PlanWeights(NamedTuple):
     cars_to_end: int = 20  # cars: with so many left, and ahead, a duel is ended:
     end_share: float = 0.3  # of the price of the cars then
     # the longest route
-    touch_bonus: float = (
-        6.0  # of cards for a route that lengthens the network by four spaces, if that has a bonus
-    )
+    touch_bonus: float = 6.0  # of cards for a route that lengthens the network by four spaces
     trail_share: float = 0.6  # of what a longer trail adds to the chance of that bonus, with two seats
     trail_growth: float = 0.4  # spaces by which a rival's longest route grows for each car that it has left
     trail_spread: float = 4.0  # spaces: how unsure that is

@@ -9,22 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.field_types import LOCOMOTIVE, PLUS_FOUR, Seat
-from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, graph_of
+from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, graph_of
 from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.rules import GameState
 from services.referee.rules.board import GRAY
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
 
 MOST_TURNS: Final = 99  # where the end isn't near
-
-
-@dataclass(slots=True)
-class PlannedTicket:
-    """A ticket to be made: the cities by index, and its points."""
-
-    a: int
-    b: int
-    points: int
 
 
 @dataclass(slots=True)
@@ -40,7 +31,7 @@ class SeatSituation:
     is_free: list[bool]  # by route: it may still be claimed by this seat
     loans: list[bool]  # by route: another seat's, that a station could borrow
     stations_left: int
-    tickets: list[PlannedTicket]
+    tickets: list[TicketEnds]
     turns_left: int  # a guess at how many turns the seat still has, this one too
 
 
@@ -67,10 +58,10 @@ def see_situation(state: GameState, seat: Seat) -> SeatSituation:
     return situation
 
 
-def ticket_of(graph: BoardGraph, state: GameState, name: str) -> PlannedTicket:
+def ticket_of(graph: BoardGraph, state: GameState, name: str) -> TicketEnds:
     """The ticket of this name."""
     ticket = state.board.tickets[name]
-    return PlannedTicket(graph.city_index[ticket.a], graph.city_index[ticket.b], ticket.points)
+    return TicketEnds(graph.city_index[ticket.a], graph.city_index[ticket.b], ticket.points)
 
 
 def estimate_turns(state: GameState, seat: Seat) -> int:

@@ -22,15 +22,6 @@ TOLL: Final = WILD + 2  # and of the passenger card; most rules have neither
 ANY_COLOUR: Final = len(COLORS)  # of a gray route
 
 
-class TicketEnds(NamedTuple):
-    """A ticket by the numbers of its cities, and the number of its deck."""
-
-    a: int
-    b: int
-    points: int
-    deck: int = 0
-
-
 class CompactRules(NamedTuple):
     """The fixed part of a game; routes, cities, kinds of cards and decks of tickets by number."""
 

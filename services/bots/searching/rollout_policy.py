@@ -8,10 +8,10 @@ from __future__ import annotations
 from operator import mul
 from typing import Final
 
-from services.bots.planning.board_graph import shortest_path
+from services.bots.planning.board_graph import TicketEnds, shortest_path
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
-from services.bots.searching.compact_rules import WILD, TicketEnds
+from services.bots.searching.compact_rules import WILD
 from services.bots.searching.final_points import final_points
 from services.bots.searching.rollout_actions import (
     Claim,
