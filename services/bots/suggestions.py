@@ -14,7 +14,7 @@ from schemas.commands import Command
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 from services.bots.policy_processes import PolicyProcesses, Thought
-from services.bots.searching.candidate_values import CandidateValue, evaluate_candidates
+from services.bots.searching.candidates import CandidateValue, evaluate_candidates
 from services.bots.seat_projection import NO_SEAT_SECRET
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState, legal

@@ -8,7 +8,7 @@ from schemas.commands import write_command
 from schemas.events import SeatScore
 from schemas.field_types import Seat
 from services.bots.policies.ticket_paths import NO_PATH, TicketPath, shortest_paths
-from services.bots.searching.candidate_values import CandidateValue
+from services.bots.searching.candidates import CandidateValue
 from services.gateway.models.table_models import (
     ListedGame,
     ListedSeat,

@@ -25,7 +25,7 @@ from schemas.commands import (
 )
 from schemas.events import DeckRecreated, DeckShuffled
 from services.bots.planning.board_graph import TicketEnds
-from services.bots.searching.candidate_values import payment_of
+from services.bots.searching.candidates import payment_of
 from services.bots.searching.compact_game import NOWHERE
 from services.bots.searching.compact_rules import WILD
 from services.bots.searching.final_points import final_points

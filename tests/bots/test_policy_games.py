@@ -10,7 +10,7 @@ import pytest
 
 from schemas.commands import POLICIES as NAMED_POLICIES
 from services.bots.policies import POLICIES
-from services.bots.searching import candidate_values
+from services.bots.searching import candidates
 from services.referee.rules import RULESETS
 from tests.bots.policy_games import play_checked
 from tests.cli.command_line import ROOT, environment
@@ -24,14 +24,14 @@ SOAKED: Final = 2_000
     ("games", "rollouts"),
     [
         pytest.param(2, 16, id="short"),
-        pytest.param(SOAKED if SOAK else 8, candidate_values.ROLLOUTS, id="long", marks=pytest.mark.long),
+        pytest.param(SOAKED if SOAK else 8, candidates.ROLLOUTS, id="long", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("rules", sorted(RULESETS))
 def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(
     rules: str, games: int, rollouts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidate_values, "ROLLOUTS", rollouts)
+    monkeypatch.setattr(candidates, "ROLLOUTS", rollouts)
     decided = set[str]()
     for number in range(games):
         decided |= {*play_checked(rules, number).seconds}

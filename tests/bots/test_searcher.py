@@ -12,7 +12,7 @@ import pytest
 
 from schemas.commands import ClaimRoute, KeepTickets, StartGame
 from services.bots.planning.board_graph import TicketEnds
-from services.bots.searching.candidate_values import (
+from services.bots.searching.candidates import (
     CandidateValue,
     errors_to_leave,
     evaluate_candidates,

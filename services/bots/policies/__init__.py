@@ -10,7 +10,7 @@ from schemas.field_types import Seat
 from services.bots.planning.command_choice import plan_command
 from services.bots.policies.greedy import greedy
 from services.bots.policies.trains_strategies import buy_now, hold_10
-from services.bots.searching.candidate_values import search_command
+from services.bots.searching.candidates import search_command
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
 

@@ -1,5 +1,2 @@
 """The policy `searcher`: candidates for a move, and their value in games played out from worlds that look the same to the
-seat.
-
-Start with `candidate_values`, whose `evaluate_candidates` is also what a suggestion to a player is made of.
-"""
+seat. Start with `candidates`, whose `evaluate_candidates` is also what a suggestion to a player is made of."""
