@@ -32,27 +32,6 @@ class ResponseModel(BaseModel):
 # -- games -----------------------------------------------------------------------------------
 
 
-class PartialList(ResponseModel):
-    """A list that may lack games."""
-
-    missing: str | SkipJsonSchema[None] = Field(
-        None, description="which games can't be listed now, and why; left out where all are there"
-    )
-
-
-class MissingGames(TypedDict):
-    """What a list says that lacks games; nothing where it lacks none."""
-
-    missing: NotRequired[str]
-
-
-def missing_games(unread: int, partitions: int) -> MissingGames:
-    """The note of a list from which so many partitions are missing; none for 0."""
-    if not unread:
-        return {}
-    return {"missing": f"the games of {unread} of {partitions} partitions, which can't be read now"}
-
-
 class Decision(ResponseModel):
     """The entry that a command made."""
 

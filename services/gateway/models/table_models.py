@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from services.gateway.models.contract_schemas import refers_to
-from services.gateway.models.response_models import PartialList, ResponseModel
+from services.gateway.models.response_models import ResponseModel
 
 GameStatus = Literal["waiting", "playing", "over"]
 
@@ -209,7 +210,10 @@ class ListedGame(ResponseModel):
     turn: int | None
 
 
-class GameListing(PartialList):
+class GameListing(ResponseModel):
     """The latest games with their details, the newest first."""
 
+    missing: str | SkipJsonSchema[None] = Field(
+        default=None, description="which games can't be listed now, and why; left out where all are there"
+    )
     games: list[ListedGame]

@@ -13,7 +13,6 @@ from schemas.field_types import Seat
 from services.gateway.errors import NotFoundError
 from services.gateway.models import openapi
 from services.gateway.models.catalog_models import BoardDrawing, BoardList, RulesetList
-from services.gateway.models.response_models import missing_games
 from services.gateway.models.table_models import (
     GameListing,
     GameStatus,
@@ -116,9 +115,10 @@ async def list_games(
             unread.add(partition_of(game, partitions))
         else:
             rows += [] if row is None else [row]
-    return GameListing(
-        games=[row for row in rows if wanted.has(row)], **missing_games(len(unread), partitions)
-    )
+    listing = GameListing(games=[row for row in rows if wanted.has(row)])
+    if unread:
+        listing.missing = f"the games of {len(unread)} of {partitions} partitions, which can't be read now"
+    return listing
 
 
 @router.get("/games/{game}/state", summary="The table as you see it", openapi_extra=openapi.TOKEN_IS_OPTIONAL)
