@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 from schemas.commands import Command, Leave, write_command
 from schemas.events import RouteClaimed, TurnStarted
@@ -79,11 +80,8 @@ class FoldedTable:
 
     def copy(self) -> FoldedTable:
         """A fold that shares nothing that changes with this one."""
-        duplicate = FoldedTable(self.game, self.viewer, self.suggester)
-        duplicate.number, duplicate.head = self.number, self.head
-        duplicate.names, duplicate.last_named = dict(self.names), self.last_named
-        duplicate.turns = self.turns
-        duplicate.state, duplicate.moves = self.state.copy(), self.moves[:]
+        duplicate = copy(self)
+        duplicate.state, duplicate.moves, duplicate.names = self.state.copy(), self.moves[:], dict(self.names)
         return duplicate
 
     def table(self, since: int) -> TableState:
