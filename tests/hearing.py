@@ -28,7 +28,7 @@ class Hearing:
     async def want(self, *games: str) -> None:
         """Want to hear of these games, and return once each is subscribed to."""
         for game in games:
-            self.ledger.want_notifications(game)
+            self.ledger.channels.want(game)
         await until(lambda: {*games} <= {*self.subscribed}, f"{games} are subscribed to")
 
 
@@ -36,7 +36,9 @@ class Hearing:
 async def hearing(ledger: AsyncLedger) -> AsyncIterator[Hearing]:
     """Listens while the block runs, and closes the ledger."""
     hearing = Hearing(ledger)
-    listening = asyncio.ensure_future(ledger.listen(hearing.notifications.append, hearing.subscribed.append))
+    listening = asyncio.ensure_future(
+        ledger.channels.listen(hearing.notifications.append, hearing.subscribed.append)
+    )
     try:
         yield hearing
         assert not listening.done(), f"it stopped listening: {listening}"

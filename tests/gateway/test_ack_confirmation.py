@@ -47,7 +47,7 @@ def plain(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 def test_P1_a_durable_verdict_is_what_the_script_read_and_sets_the_confirmation_mark(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         assert not await harness.store.exists(keys.confirmation_mark(PARTITION)), (
             "nothing is confirmed without a verdict"
@@ -66,7 +66,7 @@ def test_P1_a_durable_verdict_is_what_the_script_read_and_sets_the_confirmation_
 def test_P1_no_fsync_no_durable(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         synced = (await harness.store.config_get("appendfsync"))["appendfsync"]
         await harness.set(appendfsync="no")
         waits = asyncio.create_task(harness.ledger.confirm(GAME, 0, "c1", DURABLE))
@@ -86,7 +86,7 @@ def test_P1_an_engine_that_did_not_sync_in_time_made_nothing_durable(
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         synced = (await harness.store.config_get("appendfsync"))["appendfsync"]
         await harness.set(appendfsync="no")
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
@@ -102,7 +102,9 @@ def test_P1_a_thousand_wait_for_one_fsync_together(url: str) -> None:
             await harness.decide(f"c{number}", number)
         before = await harness.calls("waitaof")
         ids = [f"c{number % 50 + 1}" for number in range(1_000)]
-        reasons = await asyncio.gather(*(harness.ledger.unavailable_reason(GAME, DURABLE) for _ in ids))
+        reasons = await asyncio.gather(
+            *(harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) for _ in ids)
+        )
         found = await asyncio.gather(*(harness.ledger.confirm(GAME, 0, id_, DURABLE) for id_ in ids))
         assert set(reasons) == {""}
         assert [entry and entry.answers for entry in found] == ids
@@ -127,7 +129,7 @@ def test_P1_the_engine_may_forget_the_script_at_any_time(url: str) -> None:
 def test_P1_a_connection_that_breaks_while_it_waits_is_unknown_and_asking_again_confirms(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         synced = (await harness.store.config_get("appendfsync"))["appendfsync"]
         await harness.set(appendfsync="no")
         waits = asyncio.create_task(harness.ledger.confirm(GAME, 0, "c1", DURABLE))
@@ -135,7 +137,7 @@ def test_P1_a_connection_that_breaks_while_it_waits_is_unknown_and_asking_again_
         await harness.store.client_kill_filter(_type="normal", skipme=True)
         assert await waits is None
         await harness.set(appendfsync=synced)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is not None
 
     run_with_engine(url, scenario)
@@ -159,7 +161,7 @@ def test_P8_damage_in_one_game_delays_no_other_verdict(url: str) -> None:
 def test_P1_without_waitaof_an_engine_that_syncs_always_makes_durable(plain: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         entry = await harness.ledger.confirm(GAME, 0, "c1", DURABLE)
         assert entry is not None
         assert entry.number == 1
@@ -183,7 +185,7 @@ def test_P1_an_engine_that_cannot_make_durable_reports_what_to_set(
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.set(**settings)
-        assert reason in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert reason in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
 
     run_with_engine(plain, scenario)
 
@@ -193,11 +195,11 @@ def test_P1_the_word_of_an_engine_that_forbids_config_get_is_not_believed_where_
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         await harness.store.execute_command("ACL", "SETUSER", "default", "-config")
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None, "the settings may be others now"
         for _ in range(2):
-            reason = await harness.ledger.unavailable_reason(GAME, DURABLE)
+            reason = await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
             assert "the engine doesn't say when it syncs its AOF" in reason
             assert "allow CONFIG GET" in reason
             await harness.store.execute_command("ACL", "SETUSER", "default", "-waitaof")
@@ -208,10 +210,10 @@ def test_P1_the_word_of_an_engine_that_forbids_config_get_is_not_believed_where_
 
 def test_P1_without_an_aof_waitaof_itself_reports_it(tmp_path: Path) -> None:
     async def scenario(harness: EngineHarness) -> None:
-        assert "keeps no AOF" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "keeps no AOF" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
         await harness.store.execute_command("ACL", "SETUSER", "default", "-config")
         await harness.store.client_kill_filter(_type="normal", skipme=True)
-        assert "keeps no AOF" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "keeps no AOF" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
 
     with running_engine(tmp_path, appendonly="no") as url:
         run_with_engine(url, scenario)
@@ -225,13 +227,13 @@ def test_P1_replicated_waits_for_replicas_and_reports_when_there_are_too_few(
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert "replicas that follow the engine: 0" in await harness.ledger.unavailable_reason(
+        assert "replicas that follow the engine: 0" in await harness.ledger.confirmations.unavailable_reason(
             GAME, replicated(1)
         )
         await harness.set(repl_diskless_sync_delay="0")
         _follow(replica, url)
         await soon(lambda: _is_available(harness, replicated(1)))
-        assert "needs 2" in await harness.ledger.unavailable_reason(GAME, replicated(2))
+        assert "needs 2" in await harness.ledger.confirmations.unavailable_reason(GAME, replicated(2))
         async with asyncio.timeout(SOON_S):
             assert await harness.ledger.confirm(GAME, 0, "c1", replicated(1)) is not None
         os.kill(pid, signal.SIGSTOP)
@@ -256,7 +258,7 @@ def test_P1_replicated_waits_for_replicas_and_reports_when_there_are_too_few(
 
 
 async def _is_available(harness: EngineHarness, level: AckLevel) -> bool:
-    return not await harness.ledger.unavailable_reason(GAME, level)
+    return not await harness.ledger.confirmations.unavailable_reason(GAME, level)
 
 
 def _follow(replica: str, primary: str) -> None:

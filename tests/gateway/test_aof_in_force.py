@@ -42,7 +42,7 @@ def test_P1_an_aof_whose_first_rewrite_is_not_done_makes_nothing_durable(plain: 
         await harness.set(appendonly="yes")
         try:
             assert (await harness.store.info("persistence"))["aof_rewrite_in_progress"]
-            assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+            assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
             assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         finally:
             await harness.set(appendonly="no", rdb_key_save_delay="0")  # ends that rewrite
@@ -56,10 +56,10 @@ def test_P1_a_corrected_setting_is_seen_on_the_same_connections(any_engine: str)
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
         await harness.set(appendonly="no")
-        assert "keeps no AOF" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "keeps no AOF" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         await harness.set(appendonly="yes")
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         await soon(lambda: harness.ledger.confirm(GAME, 0, "c1", DURABLE))
 
     run_with_engine(any_engine, scenario)
@@ -68,10 +68,10 @@ def test_P1_a_corrected_setting_is_seen_on_the_same_connections(any_engine: str)
 def test_P1_a_setting_that_went_wrong_is_reported_after_the_first_missing_confirmation(plain: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         await harness.set(appendfsync="everysec")
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
-        assert "synced everysec" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "synced everysec" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
 
     run_with_engine(plain, scenario)
 
@@ -79,7 +79,7 @@ def test_P1_a_setting_that_went_wrong_is_reported_after_the_first_missing_confir
 def test_P1_an_engine_that_hides_its_aof_reports_what_to_allow(plain: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.store.execute_command("ACL", "SETUSER", "default", "-info")
-        assert "allow INFO" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "allow INFO" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
 
     run_with_engine(plain, scenario)
 

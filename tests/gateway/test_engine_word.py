@@ -161,15 +161,15 @@ def test_P1_a_round_proves_durable_only_by_waitaof_and_settings_together() -> No
 def test_P1_the_packaged_engine_is_not_believed_with_everysec_and_says_what_to_set(tmp_path: Path) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c1", 1)
-        reason = await harness.ledger.unavailable_reason(GAME, DURABLE)
+        reason = await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
         assert "synced everysec, and its WAITAOF doesn't wait for the disk" in reason
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         await harness.set(appendfsync="always")
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is not None
         await harness.set(appendfsync="everysec")
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None, "each confirmation looks again"
-        assert "synced everysec" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "synced everysec" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
 
     with running_engine(tmp_path, appendfsync="everysec") as url:
         run_with_engine(url, scenario)
@@ -179,14 +179,14 @@ def test_P1_an_engine_that_may_drop_keys_by_now_is_noticed_within_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
         await harness.set(maxmemory="100mb", maxmemory_policy="allkeys-lru")
         monkeypatch.setattr(
             "services.ledger.acknowledgements.ack_confirmation.PROBE_INTERVAL_S", 0.0
         )  # that minute is over
-        assert "drops keys" in await harness.ledger.unavailable_reason(GAME, DURABLE)
+        assert "drops keys" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
         await harness.set(maxmemory="0")
-        assert await harness.ledger.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
 
     assert PROBE_INTERVAL_S <= 60
     with running_engine(tmp_path) as url:

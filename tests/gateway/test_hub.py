@@ -29,12 +29,19 @@ from services.ledger.acknowledgements.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import PAGE_SIZE
+from services.ledger.notifications.game_channels import GameChannels
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_with_hub, until
 
 
 class Silent(AsyncLedger):
     """A ledger whose notifications never come."""
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.channels = SilentChannels(*parts)
+
+
+class SilentChannels(GameChannels):
     async def listen(self, *_: object) -> None:
         await asyncio.Event().wait()
 
@@ -42,6 +49,12 @@ class Silent(AsyncLedger):
 class Cracked(AsyncLedger):
     """A ledger whose notification channels fail at once, whenever the hub listens."""
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.channels: CrackedChannels = CrackedChannels(*parts)
+
+
+class CrackedChannels(GameChannels):
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
         self.listened = asyncio.Semaphore(0)
@@ -82,7 +95,7 @@ def test_a_hub_subscribes_again_when_its_channel_fails() -> None:
         assert isinstance(harness.ledger, Cracked)
         async with asyncio.timeout(SOON_S):
             for _ in range(3):
-                await harness.ledger.listened.acquire()
+                await harness.ledger.channels.listened.acquire()
 
     run_with_hub(scenario, Cracked)
 

@@ -21,6 +21,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import ViewPage, ViewRequest
 from services.ledger.notifications.entry_notifications import parse_notification
+from services.ledger.notifications.game_channels import GameChannels
 from services.tables.built_in_catalog import BuiltInCatalog
 from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
@@ -113,6 +114,12 @@ async def _is_heard(harness: HubHarness, channel: str) -> bool:
 class Cracked(AsyncLedger):
     """A ledger that fails with an unexpected error when it is first listened to."""
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.channels: CrackedChannels = CrackedChannels(*parts)
+
+
+class CrackedChannels(GameChannels):
     listened = 0
 
     async def listen(self, *callbacks: Any) -> None:
@@ -152,7 +159,7 @@ def test_P8_a_hub_that_failed_is_started_again(monkeypatch: pytest.MonkeyPatch) 
         ledger = Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS)
         app = create_app(ledger, TokenKeys(b"key"), ClientLimits(UNLIMITED))
         async with app.router.lifespan_context(app):
-            await until(lambda: ledger.listened == 2)
+            await until(lambda: ledger.channels.listened == 2)
             assert await health(app) == (200, "ok")
 
     monkeypatch.setattr(web, "HUB_RESTART_S", 0)

@@ -14,6 +14,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import PAGE_SIZE
 from services.ledger.notifications.entry_notifications import EntryNotification, parse_notification
+from services.ledger.notifications.game_channels import GameChannels
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
 from tests.stored_views import add_entry
 
@@ -71,6 +72,12 @@ def test_a_notification_is_parsed_as_the_script_writes_it() -> None:
 class Overtaken(AsyncLedger):
     """A ledger of a game that gets an entry just before its notifications come: nobody is notified of that one."""
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.channels = OvertakenChannels(*parts)
+
+
+class OvertakenChannels(GameChannels):
     async def listen(self, on_notification: Any, on_subscribed: Any) -> None:
         def write(game: str) -> None:
             writing = asyncio.ensure_future(self.write(game))

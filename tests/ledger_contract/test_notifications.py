@@ -93,11 +93,11 @@ def test_P9_a_game_that_nobody_wants_any_more_is_heard_no_more(
         async with hearing(store.gateway()) as gateway:
             # given
             await gateway.want(OURS, OTHER)
-            gateway.ledger.want_notifications(OTHER)
+            gateway.ledger.channels.want(OTHER)
             # when
             for game in (OURS, OTHER):
-                gateway.ledger.release_notifications(game)
-            listener: Any = gateway.ledger._channels._listener
+                gateway.ledger.channels.release(game)
+            listener: Any = gateway.ledger.channels._listener
             await until(lambda: OURS not in listener.games.values(), "it left")
             await gateway.want(LATER)  # on the same connection, so the engine has seen that, too
             # then

@@ -36,7 +36,7 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "an engine that refuses writes is ready", "P8", "services/gateway/health/health_watch.py",
-        "                await self.ledger.try_write(partitions[0])\n", "", HEALTH,
+        "                await self.backlogs.try_write(partitions[0])\n", "", HEALTH,
     ),
     Mutant(
         "an engine that refuses writes counts as away", "P8", "services/runtime/worker_loop.py",

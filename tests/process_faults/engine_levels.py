@@ -57,7 +57,7 @@ def try_levels(binary: Path) -> Levels:
 async def _confirm(url: str, level: AckLevel) -> str:
     """Why the level isn't given; '' where it was confirmed."""
     async with engine_harness(url) as harness:
-        if reason := await harness.ledger.unavailable_reason(GAME, level):
+        if reason := await harness.ledger.confirmations.unavailable_reason(GAME, level):
             return reason
         for number in range(1, COUNT + 1):
             await harness.decide(f"c{number}", number)
@@ -74,7 +74,7 @@ async def _confirm_copied(url: str, replica: str) -> str:
 
 
 async def _follows(harness: EngineHarness) -> bool:
-    return not await harness.ledger.unavailable_reason(GAME, replicated(1))
+    return not await harness.ledger.confirmations.unavailable_reason(GAME, replicated(1))
 
 
 @contextmanager

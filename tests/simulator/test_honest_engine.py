@@ -101,8 +101,8 @@ async def calls_of_a_gateway(ledger: AsyncLedger) -> None:
     assert await ledger.read_result(GAME, None, "create") is not None
     assert await ledger.confirm(GAME, None, "create", replicated(1)) is None
     await ledger.confirm(GAME, None, "create", DURABLE)
-    await ledger.unavailable_reason(GAME, DURABLE)
-    await ledger.unavailable_reason(GAME, replicated(1))
+    await ledger.confirmations.unavailable_reason(GAME, DURABLE)
+    await ledger.confirmations.unavailable_reason(GAME, replicated(1))
     assert await ledger.read_length(GAME) > 50
     await ledger.read_views([ViewRequest(GAME, 0, (0, 1, None))])
     assert (await ledger.games()).games == [GAME]

@@ -75,7 +75,7 @@ class Hub:
         subscription = Subscription(viewer, followed.last_sequence, proofs)
         subscription.add_start_head(followed.head)
         followed.subscriptions.add(subscription)
-        if not self.ledger.want_notifications(game):
+        if not self.ledger.channels.want(game):
             self.mark_stale(game)  # else it is read as soon as its notifications come
         return subscription
 
@@ -85,7 +85,7 @@ class Hub:
         if followed is None or subscription not in followed.subscriptions:
             return  # all of the game's subscriptions were ended
         followed.subscriptions.discard(subscription)
-        self.ledger.release_notifications(game)
+        self.ledger.channels.release(game)
         if not followed.subscriptions:
             del self.followed_games[game]
 
@@ -180,7 +180,7 @@ class Hub:
         )
         for subscription in followed.subscriptions:
             subscription.end(reason)
-            self.ledger.release_notifications(game)
+            self.ledger.channels.release(game)
 
     @contextmanager
     def verdict_event(
@@ -208,7 +208,7 @@ class Hub:
             try:
                 await self.ledger.ping()
                 outage.record_success()
-                await self.ledger.listen(self._on_notification, self._on_subscribed)
+                await self.ledger.channels.listen(self._on_notification, self._on_subscribed)
             except ENGINE_ERRORS as error:
                 outage.record_failure("engine", error)
                 if not isinstance(error, NodeAwayError):  # there may be another node to listen at

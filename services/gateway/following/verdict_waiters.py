@@ -46,11 +46,11 @@ class VerdictWaiters:
         """A waiter's event, for as long as the block runs."""
         waiter = VerdictWaiter(on_every_entry, pending_ids)
         self.by_game.setdefault(game, set()).add(waiter)
-        self._ledger.want_notifications(game)
+        self._ledger.channels.want(game)
         try:
             yield waiter.notified
         finally:
-            self._ledger.release_notifications(game)
+            self._ledger.channels.release(game)
             self.by_game[game].discard(waiter)
             if not self.by_game[game]:
                 del self.by_game[game]

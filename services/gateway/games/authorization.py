@@ -129,7 +129,7 @@ class Authorization:
         """Make all tokens of this one's holder void that were issued until now, and return a new one. Raises
         TokenError if this one was void already."""
         game, seat = token.holder
-        generation = await self._ledger.withdraw_tokens(game, seat)
+        generation = await self._ledger.token_generations().withdraw(game, seat)
         self._kept_generations.pop(game, None)
         if generation > token.generation + 1:
             raise TokenError("this token was withdrawn")
@@ -181,7 +181,7 @@ class Authorization:
         games = sorted({token.holder.game for token in tokens})
         generations: dict[str, Generations] = {}
         with suppress(*ENGINE_ERRORS):
-            generations = await self._ledger.read_many_token_generations(games)
+            generations = await self._ledger.token_generations().read_many(games)
         return [self._refusal(token, generations.get(token.holder.game, UNKNOWN)) for token in tokens]
 
     def _refusal(self, token: Token, generations: Generations) -> TokenError | None:
@@ -205,7 +205,7 @@ class Authorization:
 
     async def _read_generations(self, game: str) -> Generations:
         until_s = self._clock_s() + GENERATIONS_KEPT_S
-        generations = await self._ledger.read_token_generations(game)
+        generations = await self._ledger.token_generations().read(game)
         self._kept_generations[game] = until_s, generations
         self._kept_generations.move_to_end(game)
         while len(self._kept_generations) > MAX_GAMES_KEPT:

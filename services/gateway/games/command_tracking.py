@@ -98,7 +98,7 @@ class CommandTracker:
 
     async def require_level(self, game: str, level: AckLevel) -> None:
         """Raise LevelUnavailableError unless the engine can give this level now. Nothing is sent yet."""
-        if unavailable_reason := await self.ledger.unavailable_reason(game, level):
+        if unavailable_reason := await self.ledger.confirmations.unavailable_reason(game, level):
             raise LevelUnavailableError(unavailable_reason, str(level))
 
     async def settle(self, envelope: CommandEnvelope, submitted: Submitted) -> None:

@@ -146,7 +146,7 @@ class HealthWatch:
         stall_s: float,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.ledger, self.answers, self.monotonic_s = ledger, answers, monotonic_s
+        self.backlogs, self.answers, self.monotonic_s = ledger.backlogs(), answers, monotonic_s
         self.partitions = PartitionWatch(stall_s)
         self.referees = RefereeWatch(monotonic_s())
         self.nodes: dict[str, NodeHealth] = {}
@@ -162,7 +162,7 @@ class HealthWatch:
         """Look once."""
         try:
             async with asyncio.timeout(NODE_TIMEOUT_S):
-                by_node = await self.ledger.partitions_by_node()
+                by_node = await self.backlogs.partitions_by_node()
         except (*ENGINE_ERRORS, TimeoutError) as error:
             self._note_nodes({name: _judge(error) for name in self.nodes or ("",)})
             return
@@ -170,7 +170,7 @@ class HealthWatch:
         self._note_nodes(dict(zip(by_node, nodes, strict=True)))
         try:
             async with asyncio.timeout(NODE_TIMEOUT_S):
-                self.referees.update(await self.ledger.read_heartbeats(), self.monotonic_s())
+                self.referees.update(await self.backlogs.read_heartbeats(), self.monotonic_s())
         except (*ENGINE_ERRORS, TimeoutError):
             self.referees.update({}, self.monotonic_s())
         self.answers.end_if_over(is_ready=self.is_ready())
@@ -178,8 +178,8 @@ class HealthWatch:
     async def _poll_node(self, partitions: list[int]) -> NodeHealth:
         try:
             async with asyncio.timeout(NODE_TIMEOUT_S):
-                self.partitions.update(await self.ledger.read_backlogs(partitions), self.monotonic_s())
-                await self.ledger.try_write(partitions[0])
+                self.partitions.update(await self.backlogs.read(partitions), self.monotonic_s())
+                await self.backlogs.try_write(partitions[0])
         except (*ENGINE_ERRORS, TimeoutError) as error:
             return _judge(error)
         return NodeHealth("ok")

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Final, NamedTuple
 
 from redis.exceptions import RedisError, ResponseError
@@ -28,8 +29,10 @@ from services.ledger.acknowledgements.ack_levels import (
 from services.ledger.acknowledgements.confirmation_connection import (
     ConfirmationConnection,
     EngineNode,
+    find_node,
     unless_replaced,
 )
+from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.engine.silent_nodes import NodeAwayError
 from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial, probe_engine
@@ -53,6 +56,62 @@ class PendingConfirmation(NamedTuple):
     sender: Seat | None
     command_id: str
     future: asyncio.Future[ViewEntry | None]
+
+
+class Confirmations:
+    """Confirms entries at any level, each on the node that has its game."""
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client, self._partitions = client, partitions
+        self._batchers: dict[tuple[str, AckLevel], ConfirmationBatcher] = {}  # by the node's name
+
+    async def unavailable_reason(self, game: str, level: AckLevel) -> str:
+        """Why the game's engine can't give this level, and what to do about it; '' where it can."""
+        if not level.needs_confirmation:
+            return ""
+        batcher = await self._batcher_of(game, level)
+        try:
+            return await batcher.unavailable_reason()
+        except NodeAwayError:  # the node that took over is asked
+            successor = await self._batcher_of(game, level)
+            if successor is batcher:
+                raise
+        return await successor.unavailable_reason()
+
+    async def confirm(
+        self, game: str, sender: Seat | None, command_id: str, level: AckLevel
+    ) -> ViewEntry | None:
+        """The entry of a command as its sender sees it, without names, once it has this level; None where that isn't
+        known. Raises MissingEntryError or CorruptDataError."""
+        partition = keys.partition_of(game, self._partitions)
+        script_keys = [
+            keys.command_results(partition, game, sender),
+            keys.public_view(partition, game),
+            keys.confirmation_mark(partition),
+            keys.chain_head(partition, game),
+        ]
+        batcher = await self._batcher_of(game, level)
+        return await batcher.confirm(game, script_keys, sender, command_id)
+
+    async def close(self) -> None:
+        """End the batchers."""
+        for batcher in self._batchers.values():
+            await batcher.close()
+
+    async def _batcher_of(self, game: str, level: AckLevel) -> ConfirmationBatcher:
+        partition = keys.partition_of(game, self._partitions)
+        mark = keys.confirmation_mark(partition)
+        node = await find_node(self._client, mark)
+        if (node.name, level) not in self._batchers:
+            is_replaced = partial(self._is_replaced, node.name, partition) if node.name else None
+            self._batchers[node.name, level] = ConfirmationBatcher(node, level, mark, is_replaced)
+        return self._batchers[node.name, level]
+
+    async def _is_replaced(self, name: str, partition: int) -> bool:
+        """Whether this node of a cluster is no primary any more; one that hangs is noticed by being asked."""
+        with suppress(RedisError):
+            await self._client.xlen(keys.commands(partition))
+        return all(node.name != name for node in self._client.get_primaries())
 
 
 class ConfirmationBatcher:

@@ -6,14 +6,17 @@ A gateway may ask all of this: ids and counts, never a command, which is nobody'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from redis.exceptions import ResponseError
+from redis.asyncio.cluster import RedisCluster
+from redis.exceptions import RedisClusterException, ResponseError
 
 from services.ledger.engine import keys
 from services.ledger.engine.errors import EngineError
 from services.ledger.engine.mistyped_keys import is_mistyped
-from services.ledger.engine.queries import Query, Reply, command, require_reply
+from services.ledger.engine.queries import Client, Query, Reply, command, require_reply
+from services.ledger.engine.round_trips import run_async
 
 
 class Backlog(NamedTuple):
@@ -25,6 +28,39 @@ class Backlog(NamedTuple):
 
 
 BacklogOrError = Backlog | EngineError
+
+
+class AsyncBacklogs:
+    """Looks at the engine for a gateway: its nodes, what waits there, and which referees are there."""
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client, self._partitions = client, partitions
+
+    async def partitions_by_node(self) -> dict[str, list[int]]:
+        """The partitions of each node, by its name: '' for the one node of a single engine. Raises one of
+        ENGINE_ERRORS; a partition that no node has is left out."""
+        if not isinstance(self._client, RedisCluster):
+            return {"": list(range(self._partitions))}
+        await self._client.initialize()
+        by_node: dict[str, list[int]] = {}
+        for partition in range(self._partitions):
+            with suppress(RedisClusterException):
+                node: Client = self._client.get_node_from_key(keys.commands(partition))
+                by_node.setdefault(node.name, []).append(partition)
+        return by_node
+
+    async def read(self, partitions: Sequence[int]) -> dict[int, BacklogOrError]:
+        """What waits in each of these partitions for a verdict."""
+        return await run_async(self._client, read_backlogs(partitions))
+
+    async def read_heartbeats(self) -> Mapping[str, float] | None:
+        """The engine's time of each referee's last heartbeat, in milliseconds; None where their key holds another
+        type."""
+        return await run_async(self._client, read_heartbeats())
+
+    async def try_write(self, partition: int) -> None:
+        """Write something to the partition's node. Raises one of ENGINE_ERRORS, as the engine gives it."""
+        await run_async(self._client, try_write(partition))
 
 
 def read_backlogs(partitions: Sequence[int]) -> Query[dict[int, BacklogOrError]]:

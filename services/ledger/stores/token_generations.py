@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from schemas.field_types import Seat
 from schemas.web.tokens import DAY_S, HOST
 from services.ledger.engine import keys
-from services.ledger.engine.queries import Query, RedisCommand, Reply, command, require_reply
+from services.ledger.engine.queries import Client, Query, RedisCommand, Reply, command, require_reply
+from services.ledger.engine.round_trips import run_async
 
 KEPT_S: Final = 400 * DAY_S  # longer than any token lives
 
@@ -35,6 +36,25 @@ class Generations(NamedTuple):
 UNKNOWN: Final = Generations({}, {})  # voids nothing
 
 
+class AsyncTokenGenerations:
+    """The generations of all games' tokens, as a gateway reads and raises them."""
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client, self._partitions = client, partitions
+
+    async def read(self, game: str) -> Generations:
+        """The generations of a game's holders."""
+        return await run_async(self._client, read_generations(self._partitions, game))
+
+    async def read_many(self, games: Sequence[str]) -> dict[str, Generations]:
+        """The generations of many games in one round trip, without those whose node is away."""
+        return await run_async(self._client, read_many(self._partitions, games))
+
+    async def withdraw(self, game: str, seat: Seat | None) -> int:
+        """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""
+        return await run_async(self._client, withdraw(self._partitions, game, seat))
+
+
 def read_generations(partitions: int, game: str) -> Query[Generations]:
     """The generations of a game's holders."""
     [reply] = yield [_ask(partitions, game)]
@@ -42,7 +62,7 @@ def read_generations(partitions: int, game: str) -> Query[Generations]:
 
 
 def read_many(partitions: int, games: Sequence[str]) -> Query[dict[str, Generations]]:
-    """The same of many games, without those that can't be read."""
+    """The generations of many games, without those that can't be read."""
     replies = yield [_ask(partitions, game) for game in games]
     return {
         game: _parse(reply)
