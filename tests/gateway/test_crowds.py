@@ -11,9 +11,14 @@ from typing import Any
 
 from redis.exceptions import ConnectionError as EngineAway
 
-from services.gateway.following.delivery_queue import CHUNK_SIZE, MAX_QUEUED_PAGES, DeliveryQueue
 from services.gateway.following.entry_encoding import EncodedEntry
-from services.gateway.following.subscriptions import FollowedGame, Subscription
+from services.gateway.following.subscriptions import (
+    CHUNK_SIZE,
+    MAX_QUEUED_PAGES,
+    DeliveryQueue,
+    FollowedGame,
+    Subscription,
+)
 from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 

@@ -100,16 +100,16 @@ ISOLATION_MUTANTS: Final = (
         ("tests/referee/test_game_cache.py",),
     ),
     Mutant(
-        "all watchers of a game are written to at once", "P8", "services/gateway/following/delivery_queue.py",
+        "all watchers of a game are written to at once", "P8", "services/gateway/following/subscriptions.py",
         "            if written % CHUNK_SIZE == 0:\n", "            if False:\n", ("tests/gateway/test_crowds.py",),
     ),
     Mutant(
-        "entries overtake those that wait for a crowd", "P5", "services/gateway/following/delivery_queue.py",
+        "entries overtake those that wait for a crowd", "P5", "services/gateway/following/subscriptions.py",
         "if not followed.queued_pages and len(recipients) <= CHUNK_SIZE:", "if len(recipients) <= CHUNK_SIZE:",
         ("tests/gateway/test_crowds.py",),
     ),
     Mutant(
-        "what a full delivery queue left out is never read", "P1", "services/gateway/following/delivery_queue.py",
+        "what a full delivery queue left out is never read", "P1", "services/gateway/following/subscriptions.py",
         "                    self._on_drained(game)\n", "                    pass\n", ("tests/gateway/test_crowds.py",),
     ),
     Mutant(

@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 from pydantic import SecretStr
-from redis._parsers.commands import CommandsParser
 
 from schemas.commands import write_command
 from services.archive import Archive
@@ -24,7 +23,7 @@ from tests.conftest import nodes_may_be_slow
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.clients import CreatedGame, Player, bearer
 from tests.gateway.test_play_off import QUICK, seated_again
-from tests.known_to_redis_py import ASKS_A_NODE
+from tests.known_to_redis_py import read_anew
 from tests.security.engine_with_users import UsersEngine, engine_with_users
 
 SERVICES = {
@@ -155,7 +154,7 @@ def test_each_service_works_on_a_cluster_as_its_own_user(
     engine: UsersEngine, cluster_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # given
-    monkeypatch.setattr(CommandsParser, "initialize", ASKS_A_NODE)  # each user needs the right to
+    read_anew(monkeypatch)
     rules = read_rules(RULES_FILES[0].read_text())
     with closing(connect(cluster_url)) as client:
         nodes: Any = client

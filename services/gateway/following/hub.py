@@ -20,7 +20,6 @@ from typing import Final
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.following.delivery_queue import DeliveryQueue
 from services.gateway.following.entry_encoding import (
     EncodedEntry,
     NewEntries,
@@ -30,6 +29,7 @@ from services.gateway.following.entry_encoding import (
 )
 from services.gateway.following.finished_pages import FinishedPages, FinishedView, GamePage
 from services.gateway.following.subscriptions import (
+    DeliveryQueue,
     DirectSend,
     FollowedGame,
     Subscription,
