@@ -15,13 +15,7 @@ import typer
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.boards.place_names import replace_names
-from schemas.commands import (
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    SeatPlan,
-    write_command,
-)
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, write_command
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
 from schemas.field_types import Seat
@@ -73,7 +67,7 @@ def answer_file(source: str) -> QueryAnswer:
 
     Raises InvalidInputError in one printable line, naming the entry that is wrong."""
     try:
-        text = _read_source(source)
+        text = read_text(None if source == "-" else Path(source), MAX_BYTES, source)
         return answer_query(read_document(text), Path() if source == "-" else Path(source).parent)
     except InvalidInputError as error:
         raise InvalidInputError("", in_one_line(str(error)), error.rule) from None
@@ -97,7 +91,7 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
     if query.score:
         scores = state.result.scores if state.result else score(state)
         result["score"] = [
-            SEAT_COUNTED_SCHEMA.write(score_breakdown(state, seat_score)) for seat_score in scores
+            SEAT_COUNTED_SCHEMA.write(_score_breakdown(state, seat_score)) for seat_score in scores
         ]
     if query.table:
         result["table"] = position_json(state)
@@ -132,16 +126,14 @@ def build_state(query: PositionQuery, folder: Path) -> GameState:
 def answer_commands(state: GameState, commands: Sequence[SeatCommand]) -> list[dict[str, object]]:
     """The verdicts on commands one after the other, as JSON; with ids to suggest for those that aren't there."""
     verdicts, suggestions = [], 0
-    for command in commands:
-        verdict = verdict_json(state, command.seat, command.command)
-        if not verdict["accepted"] and suggestions < MAX_SUGGESTIONS and (ids := _ids_meant(state, command)):
-            verdict["did_you_mean"], suggestions = ids, suggestions + 1
+    for sent in commands:
+        command, verdict = sent.command, verdict_json(state, sent.seat, sent.command)
+        if not verdict["accepted"] and suggestions < MAX_SUGGESTIONS:
+            ids = [] if isinstance(command, InvalidCommand) else ids_meant(command, state.board)
+            if ids:
+                verdict["did_you_mean"], suggestions = ids, suggestions + 1
         verdicts.append(verdict)
     return verdicts
-
-
-def _ids_meant(state: GameState, command: SeatCommand) -> list[str]:
-    return [] if isinstance(command.command, InvalidCommand) else ids_meant(command.command, state.board)
 
 
 def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand) -> dict[str, object]:
@@ -149,7 +141,7 @@ def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand
     if isinstance(command, InvalidCommand):
         return {"accepted": False, "rule": command.rule, "why": command.why}
     try:
-        events = _judge_command(state, seat, command)
+        events = decide_envelope(state, CommandEnvelope("ask", QUESTION_GAME_ID, seat, command), 0, "")
     except UnloggedRejectionError as rejection:
         return {"accepted": False, "rule": rejection.rule, "why": rejection.reason}
     first = events[0]
@@ -165,18 +157,7 @@ def _events_json(events: Sequence[Event]) -> list[dict[str, object]]:
     return [write_event(event) for event in events if not isinstance(event, SeedRevealed)]
 
 
-def _judge_command(state: GameState, seat: Seat | None, command: Command) -> tuple[Event, ...]:
-    return decide_envelope(state, CommandEnvelope("ask", QUESTION_GAME_ID, seat, command), 0, "")
-
-
 # -- reading ---------------------------------------------------------------------------
-
-
-def _read_source(source: str) -> str:
-    try:
-        return read_text(None if source == "-" else Path(source), MAX_BYTES)
-    except InvalidInputError as error:
-        raise InvalidInputError(source, error.reason, error.rule) from None
 
 
 def _normalize_query(document: dict[str, object], folder: Path) -> object:
@@ -187,7 +168,7 @@ def _normalize_query(document: dict[str, object], folder: Path) -> object:
     return replace_names(query, question_ids(query, folder))
 
 
-def score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
+def _score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
     """One seat's score, its tickets and stations named by their cities."""
     seat_state = state.seats[seat_score.seat]
     lent = zip(seat_state.stations.items(), seat_score.lent, strict=True)

@@ -25,13 +25,16 @@ _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][-+]?[0-9]{1,9})?")
 
 
-def read_text(path: Path | None, max_bytes: int) -> str:
-    """The text of a file (None is standard input). Raises InvalidInputError: it can't be read, has more
-    than `max_bytes`, or isn't UTF-8."""
+def read_text(path: Path | None, max_bytes: int, field: str = "") -> str:
+    """The text of a file (None is standard input).
+
+    Raises InvalidInputError, for `field`: it can't be read, has more than `max_bytes`, or isn't UTF-8."""
     try:
-        return read_bytes(path, max_bytes).decode("utf-8-sig")
+        return read_bytes(path, max_bytes, field).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidInputError("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
+        raise InvalidInputError(
+            field, f"isn't UTF-8 text: byte {error.start} is no part of a letter"
+        ) from None
 
 
 class NotJsonError(InvalidInputError):
