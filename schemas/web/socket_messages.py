@@ -130,7 +130,7 @@ def _received_messages() -> JsonSchema:
     command = _object(
         {"command": _ref("PlayerCommand")},
         id={**TEXT, "description": "the command's: sent again with it, it is never executed twice"},
-        level={**TEXT, "description": "how sure the acknowledgement must be"},
+        level={**TEXT, "description": "how durable the answer must be"},
         wait_ms={"type": "integer", "minimum": 1, "description": "how long to wait for it"},
     )
     return {

@@ -67,7 +67,7 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
         return run(self._client, player_names.erase_names(self.partitions, game, commitments))
 
     def rewrite_aof(self) -> bool:
-        """Have the AOF rewritten, which has what was deleted until then. False where the engine doesn't do it now."""
+        """Start an AOF rewrite, so that deleted data leaves the disk too. False if the engine refuses it now."""
         try:
             self._client.bgrewriteaof()
         except RedisError:

@@ -85,7 +85,7 @@ is `"verdict": "unknown"` with the level that was reached: send the same id agai
 the engine can't give is refused (LEVEL-1) before anything is sent.
 """
 LEVEL_DESCRIPTION: Final = (
-    "how sure the answer is: accepted (on its way), decided (in the log), durable (and on disk), "
+    "how durable the answer is: accepted (on its way), decided (in the log), durable (and on disk), "
     "replicated:k (and on k replicas, 1 to 9)"
 )
 WAIT_MS_DESCRIPTION: Final = "how long to wait for that, before the answer is unknown"

@@ -36,7 +36,7 @@ class Decision(ResponseModel):
     """The entry that a command made."""
 
     number: int = Field(description="of the entry")
-    level: str = Field(description="how sure it is")
+    level: str = Field(description="how durable it is")
     head: str | None = Field(description="of the chain after the entry, in hex; null where it isn't known")
 
 
@@ -261,7 +261,7 @@ class Problem(ResponseModel):
     )
     level: str | None = Field(
         default=None,
-        description="how sure it is; rejected: there is no entry; null: not even accepted, for all we know",
+        description="how durable it is; rejected: there is no entry; null: not even accepted, for all we know",
     )
     head: str | None = Field(default=None, description="of the chain after that entry")
     entry: EntryBody | None = Field(default=None, description="with ID-1: the verdict on the other command")
