@@ -7,7 +7,7 @@ import secrets
 import socket
 import time
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 
@@ -50,17 +50,17 @@ def build_server(
     the engine's settings break promises."""
     client = connect_async(settings.redis_url, f"gateway-{secrets.token_hex(4)}")
     ledger = AsyncLedger(client, partitions)
-    token_keys = read_token_keys(settings)
     app = create_app(
         ledger,
-        token_keys,
+        read_token_keys(settings),
         _client_limits(settings, limits),
         finished_reader,
         catalog,
         watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
     )
     allow_open_files(settings.connections + OTHER_FILES)
-    protocol_limits = _protocol_limits(settings, limits)
+    of_connection = _connection_limits(settings, limits)
+    count = OpenConnections(settings.connections, settings.connections_per_address, settings.proxies or ())
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -70,8 +70,8 @@ def build_server(
             access_log=False,
             proxy_headers=bool(settings.proxies),  # uvicorn's default believes every client on this machine
             forwarded_allow_ips=[str(network) for network in settings.proxies or ()],
-            http=partial(HttpConnection, **protocol_limits),  # type: ignore[arg-type]  # uvicorn only calls it
-            ws=partial(SocketConnection, **protocol_limits),  # type: ignore[arg-type]  # the same
+            http=partial(HttpConnection, limits=of_connection, open_connections=count),  # type: ignore[arg-type]  # uvicorn only calls it
+            ws=partial(SocketConnection, limits=of_connection, open_connections=count),  # type: ignore[arg-type]  # the same
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,
@@ -97,20 +97,15 @@ def _client_limits(settings: Settings, limits: ServerLimits) -> ClientLimits:
     )
 
 
-def _protocol_limits(settings: Settings, limits: ServerLimits) -> dict[str, Any]:  # two types
-    """The arguments that both protocols take besides uvicorn's, by name."""
+def _connection_limits(settings: Settings, limits: ServerLimits) -> ConnectionLimits:
     frames_a_second = FRAMES_PER_MESSAGE * settings.rate
-    connection_limits = ConnectionLimits(
+    return ConnectionLimits(
         header_s=limits.header_s,
         body_s=limits.body_s,
         unsent_bytes=limits.unsent_bytes,
         frames_a_second=frames_a_second,
         frames_at_once=max(FRAMES_PER_MESSAGE, round(frames_a_second * limits.burst_s)),
     )
-    open_connections = OpenConnections(
-        settings.connections, settings.connections_per_address, settings.proxies or ()
-    )
-    return {"limits": connection_limits, "open_connections": open_connections}
 
 
 def open_listener(host: str, port: int, unread_s: float | None = None) -> socket.socket:
