@@ -9,8 +9,10 @@ for a class that isn't declared, stops the program there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, TypeAlias, TypeVar, get_args
 
+# What a function in a table takes: an object of the class that is its key, which the table's type can't say.
+OfItsKey: TypeAlias = Any
 C = TypeVar("C")
 F = TypeVar("F")
 

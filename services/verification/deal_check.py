@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from schemas.events import (
     CardDrawn,
@@ -20,13 +20,14 @@ from schemas.events import (
     TicketsShuffled,
     TunnelRevealed,
 )  # fmt: skip
+from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
 from services.referee.rules import GameState, evolve
 from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.rules.shuffle import commit_to_seed, in_canonical_order, seed_from_text
 
-DealCheck = Callable[[GameState, Any, Entry], str]  # Any: each takes the event that CHECKS has it for
+DealCheck = Callable[[GameState, OfItsKey, Entry], str]
 
 
 def apply_and_check_deal(state: GameState, entry: Entry) -> str:

@@ -7,7 +7,7 @@ caller owns and apply each event as it comes, because to copy a state costs as m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from schemas.commands import (
     COMMANDS,
@@ -26,6 +26,7 @@ from schemas.commands import (
 from schemas.events import CommandRefused, Event
 from schemas.field_types import Seat
 from schemas.refusals import GAME_RULES, CommandRefusedError, require
+from schemas.registry import OfItsKey
 from services.referee.rules.evolve import APPLIERS, advance_clocks
 from services.referee.rules.moves.withdrawal import (
     call_time,
@@ -199,8 +200,7 @@ def _apply_all(state: GameState, stream: EventStream) -> list[Event]:
     return events
 
 
-# Any: each function takes the type of command that is its key
-SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, Any], EventStream]]] = {
+SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, OfItsKey], EventStream]]] = {
     TakeSeat: take_seat,
     StartGame: start_game,
     CallTime: call_time,

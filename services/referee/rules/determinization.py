@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from schemas.events import (
     CardDrawn,
@@ -40,6 +40,7 @@ from schemas.events import (
     TunnelRevealed,
 )  # fmt: skip
 from schemas.field_types import HIDDEN, PASSENGER, Seat
+from schemas.registry import OfItsKey
 from services.referee.rules.moves.tickets import name_offers
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.shuffle import in_canonical_order
@@ -270,7 +271,7 @@ def _deck_known(knowledge: ViewerKnowledge, event: DeckKnown) -> None:
     knowledge.located_tickets.update(filter(None, event.order))
 
 
-_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, Any], None]]] = {  # Any: the key's type
+_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, OfItsKey], None]]] = {
     HandDealt: _cards_received,
     CardsGiven: _cards_received,
     HandLaid: _cards_received,

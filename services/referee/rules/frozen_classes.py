@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import copyreg
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def pickle_by_fields(*classes: type) -> None:
@@ -16,5 +19,5 @@ def pickle_by_fields(*classes: type) -> None:
         copyreg.pickle(cls, _as_call)
 
 
-def _as_call(frozen: Any) -> tuple[type, tuple[object, ...]]:  # of any of these classes
+def _as_call(frozen: DataclassInstance) -> tuple[type, tuple[object, ...]]:
     return frozen.__class__, tuple([getattr(frozen, field.name) for field in fields(frozen)])

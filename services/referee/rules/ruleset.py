@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from schemas.commands import Command
 from schemas.events import Event, SeatScore
 from schemas.field_types import Seat
+from schemas.registry import OfItsKey
 from schemas.rule_options import RuleOptions
 from services.referee.rules.frozen_classes import pickle_by_fields
 
@@ -33,7 +34,7 @@ class Move:
 
     command: type[Command]
     offers: Callable[[GameState, Seat], Sequence[Command]]
-    decide: Callable[[GameState, Seat, Any], EventStream]  # Any: a command of the type `command`
+    decide: Callable[[GameState, Seat, OfItsKey], EventStream]  # of a command of the class `command`
 
 
 class RandomnessPolicy(NamedTuple):

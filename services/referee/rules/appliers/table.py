@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from schemas.contract import EVENT_REGISTRY, EventContract
-from schemas.registry import HandlerTable
+from schemas.registry import HandlerTable, OfItsKey
 from services.referee.rules.state import GameState
 
 E = TypeVar("E", bound=EventContract)
-Applier: TypeAlias = Callable[[GameState, Any], None]  # each takes its own event, which `applies` checks
+Applier: TypeAlias = Callable[[GameState, OfItsKey], None]
 
 APPLIER_TABLE: Final[HandlerTable[EventContract, Applier]] = HandlerTable("applier", EVENT_REGISTRY)
 

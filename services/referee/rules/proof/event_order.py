@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from schemas.events import (
     AccessSet,
@@ -24,6 +24,7 @@ from schemas.events import (
     SeedSealed,
 )
 from schemas.field_types import Seat
+from schemas.registry import OfItsKey
 from services.referee.rules.setup.fork import SETUP_EVENTS
 from services.referee.rules.shuffle import commit_to_seed
 
@@ -112,8 +113,8 @@ def _event_name(event: Event) -> str:
     return event.type.replace("_", " ")
 
 
-# Any: each takes the type of event that is its key. All other events come after the start.
-_CHECKS: Final[Mapping[type[Event], Callable[[EventOrder, int, int, Any], str]]] = {
+# All other events come after the start.
+_CHECKS: Final[Mapping[type[Event], Callable[[EventOrder, int, int, OfItsKey], str]]] = {
     GameCreated: EventOrder._check_opening,
     SeedSealed: EventOrder._check_opening,
     **dict.fromkeys((AccessSet, GameForked, *SETUP_EVENTS), EventOrder._check_first_entry),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from schemas.events import (
     CardDrawn,
@@ -27,6 +27,7 @@ from schemas.events import (
     TicketsShuffled,
     TunnelRevealed,
 )  # fmt: skip
+from schemas.registry import OfItsKey
 
 CARD_PILE: Final = ""  # the pile of cards; a pile of tickets has its deck's name
 FIRST_LAID_EPOCH: Final = 1 << 32  # the first epoch of piles that a position lays
@@ -190,8 +191,7 @@ def _hand_returned(pile_tracker: PileTracker, event: HandReturned) -> PileChange
     return PileChange(added, (), event.cards, event.seat)
 
 
-# Any: each function takes the type of event that is its key
-PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChange | None]]] = {
+PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, OfItsKey], PileChange | None]]] = {
     DeckShuffled: _deck_shuffled,
     DeckRecreated: _deck_recreated,
     TicketsShuffled: _tickets_shuffled,
@@ -206,8 +206,7 @@ PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChang
     TicketsReturned: _tickets_returned,
     HandReturned: _hand_returned,
 }
-# Any: the same
-NAMES_OF_MOVED: Final[Mapping[type[Event], Callable[[Any], CardNames]]] = {
+NAMES_OF_MOVED: Final[Mapping[type[Event], Callable[[OfItsKey], CardNames]]] = {
     HandDealt: attrgetter("cards"),
     CardsGiven: attrgetter("cards"),
     CardDrawn: lambda event: (event.card,),
