@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId
 from services.text.game_summary import Json
-from services.verification.explanation import explain
-from services.verification.explanation_json import explanation_json
+from services.verification.explanation import explain, explanation_json
 from services.verification.findings import Check, CheckKind, Finding
 from services.verification.replay import Replay
 from services.verification.verdict_check import replay_findings

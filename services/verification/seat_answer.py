@@ -29,8 +29,7 @@ from services.referee.rules.fair_randomness import no_order_root
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.referee.rules.ruleset import RandomnessPolicy
 from services.text.game_summary import Json
-from services.verification.explanation import Explanation, apply_shown
-from services.verification.explanation_json import seat_explanation_json
+from services.verification.explanation import Explanation, apply_shown, seat_explanation_json
 from services.verification.rule_citations import cite
 
 HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `seat_explanation_json` leaves out

@@ -221,7 +221,7 @@ SECURITY_MUTANTS: Final = (
         "        await self.require_unfinished(game, id_)\n", "", CREDENTIALS,
     ),
     Mutant(
-        "an explanation shows the key of a join", "security", "services/verification/explanation_json.py",
+        "an explanation shows the key of a join", "security", "services/verification/explanation.py",
         "    return None if entry.seat is None else entry.id\n", "    return entry.id\n", CREDENTIALS,
     ),
     Mutant(

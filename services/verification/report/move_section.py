@@ -14,8 +14,7 @@ from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import city_name, format_cards, format_game_time, pluralize
-from services.verification.explanation import Explanation, Viewer
-from services.verification.explanation_json import shown_id
+from services.verification.explanation import Explanation, Viewer, shown_id
 from services.verification.report.board_map import BoardMap, board_map
 from services.verification.rule_citations import RuleCitation
 

@@ -13,8 +13,7 @@ from schemas.events import CardDrawn
 from schemas.refusals import GAME_RULES
 from services.referee.rules import GameState, fold, legal, redact_for
 from services.verification.audit import audit, audit_json
-from services.verification.explanation import explain
-from services.verification.explanation_json import seat_explanation_json
+from services.verification.explanation import explain, seat_explanation_json
 from services.verification.replay import Replay, fold_until
 from tests.long_runs import long_after
 from tests.verification.audit.given import USA, entries, find, golden, rewritten

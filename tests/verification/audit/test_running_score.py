@@ -10,8 +10,7 @@ from services.cli.tables import standings_table
 from services.referee.rules import fold
 from services.text.game_summary import game_summary_json
 from services.verification.audit import audit
-from services.verification.explanation import explain
-from services.verification.explanation_json import explanation_json, game_state_json
+from services.verification.explanation import explain, explanation_json, game_state_json
 from services.verification.replay import Replay
 from services.verification.report.page import render_page
 from tests.verification.audit.given import entries, find, golden
