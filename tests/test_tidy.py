@@ -11,6 +11,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from tests import structure
+
 ROOT: Final = Path(__file__).parents[1]
 TOPS: Final = ("schemas", "services", "deploy", "tests")
 SOURCES: Final = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
@@ -81,6 +83,42 @@ def test_functions_fit_what_a_reader_can_hold() -> None:
     assert too_long == []
 
 
+# -- modules -----------------------------------------------------------------------------
+
+PROGRAMS: Final = {"schemas.contract_record", "schemas.json_schema"}  # that make runs
+FOR_LIBRARIES: Final = {  # that ledgerline.py imports
+    "services.research.openspiel_game",
+    "services.research.pettingzoo_env",
+}
+MAX_ROOM: Final = 18
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert structure.module_circles() == []
+
+
+def test_every_module_is_imported_by_another_one() -> None:
+    unused = {module for module, found in structure.importers().items() if not found}
+    assert unused == PROGRAMS | FOR_LIBRARIES
+
+
+def test_only_the_face_of_a_package_hands_on_names_of_others() -> None:
+    """What another module defines is imported from there."""
+    assert [
+        name_of(path)
+        for path in PRODUCT
+        if path.name != "__init__.py"
+        and any(isinstance(node, ast.Name) and node.id == "__all__" for node in nodes_of(path))
+    ] == []
+
+
+def test_every_package_opens_with_a_sentence_and_holds_few_modules() -> None:
+    faces = [path for path in PRODUCT if path.name == "__init__.py"]
+    assert [name_of(path) for path in faces if not ast.get_docstring(tree_of(path))] == []
+    rooms = {name_of(path.parent): len([*path.parent.glob("*.py")]) - 1 for path in faces}
+    assert {room: count for room, count in rooms.items() if count > MAX_ROOM} == {}
+
+
 # -- names -------------------------------------------------------------------------------
 
 
@@ -106,6 +144,19 @@ def test_a_module_named_by_one_word_is_in_the_glossary() -> None:
 def test_every_module_says_what_it_is_for() -> None:
     silent = [path for path in SOURCES if text_of(path).strip() and not ast.get_docstring(tree_of(path))]
     assert silent == []
+
+
+LEANING: Final = re.compile(r"(The same|As)\b")  # on the docstring before it, which an IDE doesn't show
+
+
+def test_every_docstring_stands_alone() -> None:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    assert [
+        f"{name_of(path)}: {docstring.splitlines()[0]}"
+        for path in DOCUMENTED
+        for node in nodes_of(path)
+        if isinstance(node, documented) and LEANING.match(docstring := ast.get_docstring(node) or "")
+    ] == []
 
 
 def public_functions(node: ast.AST) -> Iterator[Function]:
@@ -189,6 +240,66 @@ def test_a_contract_on_the_wire_names_its_type() -> None:
                 if "code" in keywords and "type" not in keywords:
                     silent.append(f"{name_of(path)}:{node.lineno}")
     assert silent == []
+
+
+DIALECT: Final = re.compile(
+    r"\{house\}|the house has|:turns\b|:bell\b|:dismissed|ledgerline:(letters|notes)|disputes:(told|waiting)|"
+    r"\"told\"|former_format|letter\.schema|log_edition|\bof before\b|\bll2\b",
+    re.IGNORECASE,
+)  # words of our own, for what the glossary has a word for
+TEXTS: Final = {
+    ".py",
+    ".js",
+    ".mjs",
+    ".lua",
+    ".html",
+    ".css",
+    ".md",
+    ".json",
+    ".yaml",
+    ".toml",
+    ".acl",
+    ".txt",
+}
+
+
+def test_code_data_and_docs_speak_the_words_of_the_glossary() -> None:
+    tops = (*TOPS, "docs", "examples")
+    paths = [*ROOT.glob("*"), *(path for top in tops for path in (ROOT / top).rglob("*"))]
+    texts = (path for path in paths if path.suffix in TEXTS and path.is_file() and path != Path(__file__))
+    assert [
+        f"{name_of(path)}: {found[0]}"
+        for path in texts
+        if (found := DIALECT.search(path.read_text(encoding="utf-8")))
+    ] == []
+
+
+# -- docs --------------------------------------------------------------------------------
+
+MAX_LINE: Final = 100
+
+
+def prose_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a page that a person reads as sentences: no tables, no code, no lines that are one long link."""
+    in_code = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        in_code ^= line.startswith("```")
+        if (
+            not in_code
+            and not line.lstrip().startswith("|")
+            and not line.startswith("    ")
+            and " " in line.strip()
+        ):
+            yield number, line
+
+
+def test_lines_of_docs_are_short() -> None:
+    assert [
+        f"{name_of(path)}:{number}"
+        for path in structure.documents()
+        for number, line in prose_lines(path)
+        if len(line) > MAX_LINE and not re.fullmatch(r"\s*\S+ ?\S*", line)
+    ] == []
 
 
 # -- tests -------------------------------------------------------------------------------

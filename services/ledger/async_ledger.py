@@ -94,7 +94,7 @@ class AsyncLedger:
     async def read_views(
         self, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE
     ) -> list[ViewPageOrError]:
-        """The same for many games and viewers in one round trip. The damage of one game, or the
+        """Read views of many games and viewers in one round trip. The damage of one game, or the
         RedisError of a node that is away, is that game's result alone."""
         return await run_async(self._client, read_named_views(self.partitions, requests, limit))
 

@@ -59,7 +59,7 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
         return run(self._client, token_generations.read_generations(self.partitions, game))
 
     def record_freed_seat(self, game: str, seat: Seat, times: int) -> None:
-        """Record how often a seat was freed: its tokens of before open nothing any more. It may be recorded again."""
+        """Record how often a seat was freed: its earlier tokens open nothing any more. It may be recorded again."""
         run(self._client, token_generations.record_freed_seat(self.partitions, game, seat, times))
 
     def erase_names(self, game: str, commitments: Collection[str]) -> int:

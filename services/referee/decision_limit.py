@@ -99,7 +99,7 @@ class DecisionLimit:
             self._deciding_thread = None
 
     def _end_interrupted(self) -> None:
-        """The same where the interruption may have come amid `_end`, and another may follow."""
+        """End a decision whose interruption may have come amid `_end`; another may follow."""
         while True:
             try:
                 self._end()

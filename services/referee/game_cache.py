@@ -20,9 +20,8 @@ from services.referee.decision_log import FailureLog
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.board import Board, is_built_in
 from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
-from services.referee.rules.state import STATE_FIELDS
+from services.referee.rules.state import STATE_FIELDS, Ruleset
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 

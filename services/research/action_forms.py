@@ -31,7 +31,7 @@ from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
 from schemas.rule_options import RuleOptions
 from services.referee.rules import GameState
 from services.referee.rules.board import ticket_decks
-from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.state import Ruleset
 
 ActionKind = Literal["fixed", "candidates"]
 Mask: TypeAlias = NDArray[np.int8]

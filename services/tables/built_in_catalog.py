@@ -19,8 +19,8 @@ from services.gateway.models.catalog_models import (
 )
 from services.referee.rules import RULESETS
 from services.referee.rules.board import Board, board_names, load_board
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.setup.create_game import resolve_rule_options, validated_board
+from services.referee.rules.state import Ruleset
 from services.rulebook import read_pages
 from services.tables.board_drawing import draw_board
 from services.tables.table_fold import FoldedTable

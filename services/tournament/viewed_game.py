@@ -17,7 +17,7 @@ from schemas.events import Event
 from schemas.field_types import Seat
 from services.referee.rules import GameState, decide_and_apply, decide_envelope, fold_events, redact_for
 from services.referee.rules.fair_randomness import no_order_root
-from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.state import Ruleset
 from services.referee.rules.views import PUBLIC_EVENTS, owner_of
 
 MAX_MOVES: Final = 20_000  # far more than any game takes

@@ -11,8 +11,8 @@ from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, Event, GameCreated, SeatTaken, SeedSealed
 from schemas.stored.entries import Entry
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, fold_events
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.rules.state import Ruleset
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 
 

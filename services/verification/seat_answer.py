@@ -26,8 +26,9 @@ from services.referee.rules import GameState, fold_events, legal
 from services.referee.rules.decide import decide_events
 from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.fair_randomness import no_order_root
-from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
-from services.referee.rules.ruleset import RandomnessPolicy
+from services.referee.rules.proof.public_verifier import VerificationFailedError
+from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.rules.state import RandomnessPolicy
 from services.text.game_summary import Json
 from services.verification.explanation import Explanation, apply_shown, seat_explanation_json
 from services.verification.rule_citations import cite

@@ -15,7 +15,8 @@ from services.bots.seat_projection import MAX_LAG, GameProjections, SeatProjecti
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import RULESETS, GameState, fold_events
-from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.referee.rules.proof.public_verifier import VerificationFailedError
+from services.referee.rules.proof.view_verifier import ViewVerifier
 from tests.rules.given import full_state
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect_async
-from services.ledger.engine.silent_nodes import NodeAwayError
+from services.ledger.engine.errors import NodeAwayError
 from tests.cluster.nodes import Cluster
 from tests.cluster.play import PARTITIONS
 

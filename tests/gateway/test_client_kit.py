@@ -30,7 +30,7 @@ from services.bots.kit import (
 )
 from services.bots.kit.seat_session import SeatSession
 from services.ledger import RedisLedger
-from services.referee.rules.proof.view_verifier import VerificationFailedError
+from services.referee.rules.proof.public_verifier import VerificationFailedError
 from tests.gateway.clients import CreatedGame, Json, Socket, entries, in_turn, minted
 from tests.gateway.cutting_relay import cutting_relay
 

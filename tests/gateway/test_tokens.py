@@ -149,7 +149,7 @@ def forgeries(server: EmbeddedServer, token: str, game: str) -> list[str]:
     return [
         token[:-1], token[:-8], token[1:], token[:20], token.upper(), token[::-1],
         signed, f"{signed}.", f"{prefix}.{key_id}..{signature}", f"{token}.x", f"ll3.{key_id}.{body}.{signature}",
-        f"{prefix}.{key_id}.{other}.{signature}", f"{prefix}.{body}.{signature}", f"ll2.{body}.{signature}",
+        f"{prefix}.{key_id}.{other}.{signature}", f"{prefix}.{body}.{signature}", f"ll9.{body}.{signature}",
         f"{prefix}..{body}.{signature}", f"{prefix}.{key_id[::-1]}.{body}.{signature}",
         f"{signed}.{urlsafe_b64encode(raw).decode()}",
         minted(b"another key", game, 0), minted(b"", game, 0), minted(key + b"x", game, 0),

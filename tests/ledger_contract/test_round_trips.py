@@ -83,7 +83,7 @@ def test_P8_a_reply_that_cannot_be_decoded_leaves_nothing_for_the_next_round_tri
     with closing(connect(engine_url)) as client:
         client.set_response_callback("PING", broken)
         with pytest.raises(ValueError, match="no such reply"):
-            make_round_trip(client, [command("PING"), command("ECHO", "of before")])
+            make_round_trip(client, [command("PING"), command("ECHO", "earlier")])
         assert make_round_trip(client, [command("ECHO", "now")]) == [b"now"]
 
 

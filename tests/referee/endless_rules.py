@@ -11,10 +11,9 @@ from typing import Final
 
 import pytest
 
-from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS, RULESETS
 from services.referee.rules.rulesets.usa import USA
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Ruleset
 
 ENDLESS: Final = "endless"
 SAFETY_S: Final = 60  # only where the product fails: a test must end

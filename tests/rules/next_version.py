@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from services.referee.rules import RULESETS
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.rules.state import Ruleset
 
 
 def next_version(

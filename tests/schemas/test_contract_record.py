@@ -1,4 +1,4 @@
-"""P4: what a code's rows hold is recorded, and logs of before are read by it; only what is new is added."""
+"""P4: what a code's rows hold is recorded, and earlier logs are read by it; only what is new is added."""
 
 from __future__ import annotations
 

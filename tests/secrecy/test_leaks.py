@@ -24,7 +24,7 @@ from services.referee.game_cache import CachedGame
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, legal, views
 from services.referee.rules.moves import cards, tickets, withdrawal
 from services.referee.rules.proof import sealing
-from services.referee.rules.ruleset import EventStream
+from services.referee.rules.state import EventStream
 from tests.secrecy import gate
 from tests.secrecy.deals import check_deals
 from tests.secrecy.gate import LeakError, run_gate

@@ -1,4 +1,4 @@
-"""What the simulator's engine loses when it dies, and that its contents are then those of before."""
+"""What the simulator's engine loses when it dies, and that its contents are then the earlier ones."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class World:
                 self.complain(why)
 
     def _evict_games(self) -> None:
-        """Two months pass; the faults are those of before while the games are evicted."""
+        """Two months pass; the faults go on while the games are evicted."""
         self.evicting = True
         self.faults.update(self.plan.faults)
         self.clock.jumped += TWO_MONTHS_MS

@@ -16,8 +16,8 @@ from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.planning.seat_situation import SeatSituation, see_situation
 from services.referee.rules import GameState
 from services.referee.rules.board import GRAY
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.scoring import route_ends
+from services.referee.rules.state import Ruleset
 
 MOST_LOSS: Final = 20.0  # points that the loss of a route is counted with at most
 MOST_FILLERS: Final = 6  # routes outside of the network that cards are collected for

@@ -21,7 +21,8 @@ from services.ledger import MissingEntryError, ViewFollower
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
 from services.referee.rules import GameState, fold_events
-from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.referee.rules.proof.public_verifier import VerificationFailedError
+from services.referee.rules.proof.view_verifier import ViewVerifier
 from services.text.events import event_sentence
 from services.text.game_summary import game_summary_json
 

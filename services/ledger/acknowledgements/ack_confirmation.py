@@ -33,8 +33,8 @@ from services.ledger.acknowledgements.confirmation_connection import (
     unless_replaced,
 )
 from services.ledger.engine import keys
+from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
-from services.ledger.engine.silent_nodes import NodeAwayError
 from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial, probe_engine
 from services.ledger.ports.protocols import MissingEntryError
 from services.ledger.scripts.lua_scripts import Script

@@ -12,8 +12,9 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError, RedisClusterException, ResponseError
 
 from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel
+from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, Reply
-from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, NodeAwayError
+from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 from services.ledger.operations.engine_settings import (
     FSYNC_SETTINGS,
     NOT_SHOWN,

@@ -19,8 +19,9 @@ from services.ledger.engine.cluster_pipeline import (
     group_by_node,
     plan_next_round,
 )
+from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, Reply
-from services.ledger.engine.silent_nodes import REFRESH_S, NodeAwayError, SilentNodes
+from services.ledger.engine.silent_nodes import REFRESH_S, SilentNodes
 
 
 class AsyncCluster(RedisCluster):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from redis.exceptions import RedisError
+from redis.exceptions import ConnectionError, RedisError
 
-from services.ledger.engine.silent_nodes import NodeAwayError
-
-__all__ = ["ENGINE_ERRORS", "EngineError", "NodeAwayError"]
+from schemas.errors import LedgerlineError
 
 EngineError = RedisError  # the engine is away, or refuses the command
 ENGINE_ERRORS: Final = (RedisError, OSError)  # and what the connection itself raises
+
+
+class NodeAwayError(LedgerlineError, ConnectionError):
+    """The node that has these keys doesn't answer; the others may."""

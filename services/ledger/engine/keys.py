@@ -82,8 +82,7 @@ def unlisted_games(partition: int) -> str:
 
 
 def notification_channel(partition: int, game: str) -> str:
-    """Channel of the notifications of a game. One may be lost: the stream is the truth. Services of before there was one
-    for each game subscribe to the pattern `{p*}:notifications`, which matches it."""
+    """Channel of the notifications of a game. One may be lost: the stream is the truth."""
     return f"{hash_tag(partition)}:{{{game}}}:notifications"
 
 

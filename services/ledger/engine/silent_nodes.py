@@ -12,9 +12,8 @@ from collections.abc import Callable, Collection
 from threading import Lock
 from typing import Final
 
-from redis.exceptions import ConnectionError, RedisError, TimeoutError
+from redis.exceptions import RedisError, TimeoutError
 
-from schemas.errors import LedgerlineError
 from services.ledger.engine.queries import Client
 from services.runtime.logging_setup import get_logger
 
@@ -22,10 +21,6 @@ log = get_logger("ledger")
 NODE_TIMEOUT_S: Final = 0.5  # in which a node of a cluster has to answer
 RETRY_S: Final = 5.0  # before a silent node is asked again though nothing was heard from it
 REFRESH_S: Final = 0.25  # between two questions for the map of the slots, while a node is away
-
-
-class NodeAwayError(LedgerlineError, ConnectionError):
-    """The node that has these keys doesn't answer; the others may."""
 
 
 class LostNode:

@@ -16,10 +16,10 @@ from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
+from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.mistyped_keys import is_mistyped
 from services.ledger.engine.queries import Client, Reply, require_game_reply
 from services.ledger.engine.round_trips import run
-from services.ledger.engine.silent_nodes import NodeAwayError
 from services.ledger.log.game_list import list_games
 from services.ledger.log.player_names import read_names
 from services.ledger.log.views import (
@@ -188,7 +188,7 @@ class RedisEventStore(RedisRole):
         return run(self._client, read_views(self.partitions, requests, limit, may_end=False))
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
-        """The same, waiting up to `block_ms` for the first entry."""
+        """Read the entries that follow, waiting up to `block_ms` for the first."""
         stream = keys.public_view(self.partition_of(game), game)
         if isinstance(self._client, Cluster):
             block_ms = min(block_ms, MAX_CLUSTER_BLOCK_MS)

@@ -9,9 +9,9 @@ from redis.exceptions import RedisError
 
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import available_replies
+from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.mistyped_keys import MistypedKeyLog, is_mistyped
 from services.ledger.engine.queries import Query, command
-from services.ledger.engine.silent_nodes import NodeAwayError
 
 
 class GameIds(NamedTuple):

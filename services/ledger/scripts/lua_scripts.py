@@ -50,7 +50,7 @@ def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply
 
 
 def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> list[Reply]:
-    """The same by a blocking client: the first calls are on their way while the next are made, where that can be.
+    """Run calls by a blocking client: where it can, it sends the first ones while the next are made.
 
     Raises what making a call raises; then those before it may have been run."""
     to_send, made = tee(calls)

@@ -269,7 +269,7 @@ class DisputeStore:
         return _next_ids(self._unanswered_scanner)
 
     def next_provisional(self) -> list[ProvisionalDispute]:
-        """The same of those whose answer is to be completed."""
+        """The disputes whose answer is to be completed."""
         ids = _next_ids(self._provisional_scanner)
         games = [parse_dispute_id(id_).game for id_ in ids]
         lengths = read_lengths_and_scores(self._client, self.partitions, games, keys.evictions)

@@ -35,11 +35,10 @@ from services.referee.rules.moves.withdrawal import (
     require_abandoned,
     withdraw_seat,
 )
-from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game
 from services.referee.rules.setup.seat_changes import free_seat, seat_bot, take_seat
-from services.referee.rules.state import ACTION, Choice, GameState
+from services.referee.rules.state import ACTION, Choice, EventStream, GameState, Ruleset
 
 
 class UnloggedRejectionError(CommandRefusedError):

@@ -15,9 +15,8 @@ from schemas.field_types import Seat
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from schemas.stored.hash_chain import derive_salt_key
 from schemas.stored.rows import pack
-from services.referee.rules.ruleset import RandomnessPolicy, Ruleset
 from services.referee.rules.shuffle import derive_seat_secret, shuffled
-from services.referee.rules.state import GameState
+from services.referee.rules.state import GameState, RandomnessPolicy, Ruleset
 
 LEAF_BYTES: Final = 16
 NO_CONTRIBUTION: Final = "00" * 32  # stands for the contribution of a player who makes none

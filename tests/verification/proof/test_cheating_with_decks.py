@@ -18,8 +18,9 @@ from schemas.stored.hash_chain import initial_head
 from services.archive import encode_game_file
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.public_verifier import VerificationFailedError
 from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
-from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.referee.rules.proof.view_verifier import ViewVerifier
 from services.verification.deal_check import apply_and_check_deal
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import first_found

@@ -12,8 +12,7 @@ from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import CommandRefusedError
 from services.referee.rules.moves.market import ensure_deck, fill_market, has_cards_left
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.state import ACTION, GameState
+from services.referee.rules.state import ACTION, EventStream, GameState, Move
 
 
 def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:

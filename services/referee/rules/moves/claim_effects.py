@@ -6,8 +6,7 @@ from schemas.events import PassengerPlaced, RouteClaimed
 from schemas.field_types import Seat
 from services.referee.rules.board import Route, points_for_route
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Cards, EventStream
-from services.referee.rules.state import GameState
+from services.referee.rules.state import Cards, EventStream, GameState
 
 
 def complete_claim(

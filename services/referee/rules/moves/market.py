@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from schemas.events import DeckRecreated, DeckShuffled, MarketFilled, MarketFlushed
-from services.referee.rules.ruleset import EventStream
 from services.referee.rules.shuffle import in_canonical_order
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState
 
 
 def has_cards_left(state: GameState) -> bool:

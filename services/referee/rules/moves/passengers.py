@@ -12,9 +12,8 @@ from schemas.field_types import PASSENGER, Seat
 from schemas.refusals import CommandRefusedError, require
 from services.referee.rules.board import Board, Route
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.search.passenger_journeys import Journey, JourneyEdge, best_journeys
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Move
 
 
 def placement_offers(state: GameState, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:

@@ -11,8 +11,8 @@ from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import GRAY, Route
-from services.referee.rules.ruleset import Cards, Hand, OpenRoutes, PayableRoutes
 from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import Cards, Hand, OpenRoutes, PayableRoutes
 
 WILD_CARDS: Final = (LOCOMOTIVE,)
 WILD_CARDS_WITH_PLUS_FOUR: Final = (LOCOMOTIVE, PLUS_FOUR)  # in rules with "+4" locomotives

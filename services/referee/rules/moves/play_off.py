@@ -17,10 +17,9 @@ from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.stored.player_names import ERASED_NAME
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
-from services.referee.rules.ruleset import EventStream
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.setup.validation import require_dealable
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState
 
 MAX_ROOT_ID_LENGTH: Final = 36  # characters of the first game's id that fit into the ids of the others
 

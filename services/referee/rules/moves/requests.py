@@ -8,8 +8,7 @@ from schemas.commands import RequestCards
 from schemas.events import CardsGiven, RequestUnmet
 from schemas.field_types import Seat
 from services.referee.rules.moves.turns import end_game, end_turn
-from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Move
 
 CARDS_PER_REQUEST = 2
 

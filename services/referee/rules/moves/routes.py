@@ -12,9 +12,8 @@ from services.referee.rules.moves.claim_effects import complete_claim
 from services.referee.rules.moves.passengers import placement_offers, require_placeable
 from services.referee.rules.moves.payment import require_held
 from services.referee.rules.moves.tunnels import TUNNEL_KIND, begin_tunnel
-from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Move
 
 
 def claim_offers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:

@@ -18,9 +18,8 @@ from services.referee.rules.moves.payment import (
     require_held,
 )
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Cards, EventStream, Move
 from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import GameState
+from services.referee.rules.state import Cards, EventStream, GameState, Move
 
 
 def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:

@@ -13,8 +13,7 @@ from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import TicketDestination
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Move
 
 
 def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_keep: int) -> EventStream:

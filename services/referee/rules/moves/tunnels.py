@@ -16,8 +16,7 @@ from services.referee.rules.moves.claim_effects import complete_claim
 from services.referee.rules.moves.market import ensure_deck
 from services.referee.rules.moves.payment import format_cards, require_held
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Cards, EventStream, Move
-from services.referee.rules.state import GameState, Tunnel
+from services.referee.rules.state import Cards, EventStream, GameState, Move, Tunnel
 
 TUNNEL_KIND: Final = "tunnel"
 

@@ -20,9 +20,8 @@ from schemas.field_types import MAX_SEATS, Seat
 from schemas.refusals import require
 from services.referee.rules.moves.market import fill_market
 from services.referee.rules.moves.play_off import decide_play_off
-from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.scoring import score
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Move
 
 
 def end_turn(state: GameState, seat: Seat) -> EventStream:

@@ -11,8 +11,7 @@ from schemas.refusals import require
 from schemas.rule_options import ExitReason
 from services.referee.rules.moves.tickets import return_tickets
 from services.referee.rules.moves.turns import clean_up_turn, next_turn
-from services.referee.rules.ruleset import EventStream
-from services.referee.rules.state import TICKETS, TUNNEL, GameState
+from services.referee.rules.state import TICKETS, TUNNEL, EventStream, GameState
 
 LEAST_IDLE_MS: Final = 600_000  # before a host may end a game
 DAY_MS: Final = 86_400_000  # the same, where a move has no time

@@ -11,9 +11,7 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.referee.rules.proof.part_verifier import PartVerifier
-from services.referee.rules.proof.public_verifier import PublicVerifier, VerificationFailedError
-
-__all__ = ["VerificationFailedError", "ViewVerifier"]
+from services.referee.rules.proof.public_verifier import PublicVerifier
 
 
 class ViewVerifier:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets.europe import EUROPE
 from services.referee.rules.rulesets.marklin import MARKLIN
 from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.rulesets.usa import USA
+from services.referee.rules.state import Ruleset
 
 RULESETS: Final[Mapping[str, Ruleset]] = {ruleset.name: ruleset for ruleset in (USA, EUROPE, MARKLIN, TRAINS)}
 RULESET_VERSIONS: Final[Mapping[tuple[str, int], Ruleset]] = {

@@ -13,12 +13,11 @@ from services.referee.rules.moves.payment import one_colour_payable, require_one
 from services.referee.rules.moves.routes import CLAIM_ROUTE
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
 from services.referee.rules.moves.turns import PASS
-from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.scoring import holds_longest, most_tickets_made
 from services.referee.rules.search.longest_trail import longest_trail
 from services.referee.rules.setup.deal import continue_after_all_choices, offer_to_all, return_nothing
 from services.referee.rules.setup.validation import accept_board, require_tickets_for_all
-from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS
+from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS, Ruleset
 
 RULE_OPTIONS: Final = RuleOptions(
     seats_least=2,

@@ -27,7 +27,6 @@ from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board, Ticket
 from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
-from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.setup.complexity_limits import require_room_for_play_off, require_within_limits
 from services.referee.rules.setup.deal import shuffle_all
@@ -37,7 +36,7 @@ from services.referee.rules.setup.position_check import require_position
 from services.referee.rules.setup.position_turns import require_turn_state
 from services.referee.rules.setup.validation import require_dealable, require_playable
 from services.referee.rules.shuffle import commit_to_seed, seed_from_text
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState, Ruleset
 
 AGE_SIGNS: Final = {"age": -1, "youngest": 1}  # by `order`: of the ages by which the turns are sorted
 

@@ -13,9 +13,8 @@ from services.referee.rules.moves.tickets import (
     shuffle_tickets,
 )
 from services.referee.rules.moves.turns import first_turn
-from services.referee.rules.ruleset import EventStream
 from services.referee.rules.shuffle import in_canonical_order
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState
 
 
 def shuffle_all(state: GameState) -> EventStream:

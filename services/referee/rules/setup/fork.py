@@ -36,11 +36,10 @@ from services.referee.rules.determinization import ShuffleFunction, ViewerKnowle
 from services.referee.rules.evolve import fold_events
 from services.referee.rules.moves.play_off import board_reference, seat_plan_of
 from services.referee.rules.position_form import stations_given
-from services.referee.rules.ruleset import EventStream
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.setup.position import FIRST_POSITION_EPOCH
 from services.referee.rules.shuffle import in_canonical_order, shuffled
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState
 
 SETUP_EVENTS: Final = (PositionLaid, DeckLaid, HandLaid, TicketsLaid, MomentLaid, ChoiceLaid, DeckKnown)
 

@@ -13,9 +13,9 @@ from schemas.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
 from schemas.positions import Position, TicketGiven
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import Board, Ticket, initial_tokens, points_for_route, ticket_decks
-from services.referee.rules.ruleset import EventStream
 from services.referee.rules.setup.position_turns import turn_state_events
 from services.referee.rules.shuffle import in_canonical_order, shuffled
+from services.referee.rules.state import EventStream
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -11,8 +11,7 @@ from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import Board, Route, closes_parallels
 from services.referee.rules.moves.tunnels import TUNNEL_KIND, extra_cost
-from services.referee.rules.ruleset import EventStream, Ruleset
-from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS, TUNNEL, Choice
+from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS, TUNNEL, Choice, EventStream, Ruleset
 
 
 def require_turn_state(

@@ -9,9 +9,8 @@ from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import Seat
 from schemas.refusals import require
 from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
-from services.referee.rules.ruleset import EventStream
 from services.referee.rules.setup.create_game import default_bot_name
-from services.referee.rules.state import GameState
+from services.referee.rules.state import EventStream, GameState
 
 MAX_TIMES_FREED: Final = 16  # of a seat: else its host could make the log grow without end
 # Before a seat that was freed is taken again. The entry that seats the next holder has its secret, so it comes when the

@@ -11,7 +11,7 @@ from schemas.refusals import require
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import GRAY, Board
 from services.referee.rules.moves.payment import require_long_route_for_plus_four
-from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.state import Ruleset
 
 MAX_OFFERED_TICKETS: Final = 10
 MAX_CARDS: Final = 2_000
