@@ -31,6 +31,7 @@ BUILDS: Final = Path(sys.prefix) / "ledgerline-compiled"
 SOURCE_FOLDERS: Final = (
     "schemas",
     "services/archive",
+    "services/fast_path",
     "services/ledger",
     "services/referee",
     "services/runtime",
