@@ -50,15 +50,15 @@ class LoggedTable:
         self._latest: Seat = 0  # whose view was read last
 
     async def next_turn(self) -> Turn | None:
-        """See `Table`. Raises CommandLineError: the server fails."""
+        """The next seat to act, with its state; None once the game is over. Raises CommandLineError: the server fails."""
         return await asyncio.to_thread(self._next_turn)
 
     async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
-        """See `Table`. Raises CommandLineError: the server fails."""
+        """Send a seat's command; returns the state after it. Raises CommandLineError: the server fails."""
         return await asyncio.to_thread(self._send, seat, command)
 
     async def final_state(self) -> GameState:
-        """See `Table`."""
+        """The state at the end, as the last seat that acted sees it."""
         return self._projections.current(self._latest).state
 
     def _next_turn(self) -> Turn | None:
@@ -106,7 +106,7 @@ class LoggedTables:
         self._failure_reason, self._operator_key = failure_reason, operator_key
 
     async def open_table(self, form: BoardForm, names: Sequence[str]) -> Table:
-        """See `TableOpener`. Raises CommandLineError: the server fails; InvalidInputError: it refuses the game."""
+        """Create a game, and seat these players. Raises CommandLineError: the server fails; InvalidInputError: it refuses."""
         return await asyncio.to_thread(self._open, form, names)
 
     def _open(self, form: BoardForm, names: Sequence[str]) -> LoggedTable:
@@ -130,7 +130,7 @@ class LoggedTables:
 
 
 def seat_name(name: str, seat: Seat) -> str:
-    """The player's name as a seat may have it: a long one is cut, and numbered, so that no two are the same."""
+    """A player's name for its seat: a long one is cut and numbered, so that no two are the same."""
     return name if len(name) <= MAX_SEAT_NAME else f"{name[: MAX_SEAT_NAME - 2]}-{seat + 1}"
 
 
@@ -149,22 +149,22 @@ class PrintedProgress(Progress):
             self._console.print(warning)
 
     def sign_up(self, name: str, count: int) -> None:
-        """See `Progress`."""
+        """Somebody has signed up, as the last of so many."""
         self._print(f"{name} has signed up: {count} so far.")
 
     def begin_round(self, number: int, groups: Sequence[Sequence[RemotePlayer]]) -> None:
-        """See `Progress`."""
+        """A round begins, with these games."""
         self._games, self._over = len(groups), 0
         players, games = pluralize(sum(map(len, groups)), "player"), pluralize(len(groups), "game")
         self._print(f"Round {number}: {players}, {games}.")
 
     def open_game(self, number: int, table: Table, players: Sequence[RemotePlayer]) -> None:
-        """See `Progress`."""
+        """A game of the round begins."""
         names = ", ".join(player.name for player in players)
         self._print(f"Round {number}: game {table.game} begins, {names}.")
 
     def finish_game(self, played: PlayedGame) -> None:
-        """See `Progress`."""
+        """A game is over."""
         self._over += 1
         self._print(f"Round {played.round}: game {played.game} is over, {self._over} of {self._games}.")
 
