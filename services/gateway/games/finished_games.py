@@ -26,7 +26,8 @@ from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
 MAX_CONCURRENT_READS: Final = 2
-RETRY_AFTER_S: Final = 5
+UNREADABLE_RETRY_S: Final = 5
+NO_FILE_RETRY_S: Final = 3
 NO_STREAMS_RULES: Final = ("GAME-1", "GAME-3")  # why a referee rejects a command of a game without streams
 T = TypeVar("T")
 
@@ -120,36 +121,37 @@ class FinishedGames:
     async def audit(self, game: str, number: int | None) -> dict[str, object]:
         """The audit of a game, as the model of the answer has it. Raises NotYetError: it has no file yet; or what
         reading it does."""
-        async with self._audits:
-            found = await self._read(game, lambda reader, stored: reader.audit(game, number, stored))
-        return _require_file(game, found)
+        return await self._read_file_of(game, lambda reader, stored: reader.audit(game, number, stored))
 
     async def read_file(self, game: str) -> bytes:
         """The file of a game. Raises as `audit`."""
-        return _require_file(
-            game, await self._read(game, lambda reader, stored: reader.read_data(game, stored))
-        )
+        return await self._read_file_of(game, lambda reader, stored: reader.read_data(game, stored))
 
     async def _explains(self, game: str, rule: str) -> bool:
         """Whether a referee rejects commands by this rule because their game has no streams any more."""
         return rule in NO_STREAMS_RULES and not await self._ledger.read_length(game)
 
-    async def _read(
+    async def _read_file_of(
         self, game: str, read: Callable[[FinishedGameReader, StoredGame | None], T | None]
+    ) -> T:
+        found = await self._read(game, read, self._audits)
+        if found is None:
+            raise NotYetError(f"game {game} isn't in the archive yet; ask again", NO_FILE_RETRY_S)
+        return found
+
+    async def _read(
+        self,
+        game: str,
+        read: Callable[[FinishedGameReader, StoredGame | None], T | None],
+        turns: asyncio.Semaphore | None = None,
     ) -> T | None:
         if self._reader is None:
             return None
         stored = await self._ledger.read_stored_game(game)
         try:
-            async with self._reads:
+            async with turns or self._reads:
                 return await asyncio.to_thread(read, self._reader, stored)
         except ArchiveUnavailableError as error:
             log.error("archive unavailable", game=game, error=str(error))
             detail = f"game {game} may be in the archive, which doesn't answer; ask again"
-            raise NotYetError(detail, RETRY_AFTER_S) from None
-
-
-def _require_file(game: str, found: T | None) -> T:
-    if found is None:
-        raise NotYetError(f"game {game} isn't in the archive yet; ask again", RETRY_AFTER_S)
-    return found
+            raise NotYetError(detail, UNREADABLE_RETRY_S) from None
