@@ -142,7 +142,7 @@ class PrintedProgress(Progress):
         self._games, self._over = 0, 0
 
     def listen(self, host: str, port: int) -> None:
-        """See `Progress`."""
+        """Players can connect now: print where, and that there is no TLS."""
         self._console.print(f"Players may sign up at {host}:{port}.")
         if not _is_loopback(host):
             warning = "There is no TLS: whoever is on the way can read along, and answer for a player."
