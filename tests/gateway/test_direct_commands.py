@@ -85,7 +85,7 @@ def test_P1_a_lost_connection_fails_what_waits_and_the_next_command_opens_anothe
         await harness.wait_until_blocked()
         await harness.store.client_kill_filter(_type="normal", skipme=True)
         with pytest.raises(Away):
-            await late
+            await asyncio.wait_for(late, 20)
         await harness.store.client_unpause()
         envelopes = [CommandEnvelope(f"again{number}", GAME, 0, DrawBlind()) for number in range(3)]
         assert await asyncio.gather(*map(harness.ledger.submit, envelopes)) == [None] * 3
