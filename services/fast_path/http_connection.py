@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, Final
+from typing import Final
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from schemas.errors import LedgerlineError
-from services.runtime.connection_limits import LimitedConnection
+from services.runtime.connection_limits import LimitedConnection, UvicornArgument
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -30,7 +30,7 @@ class TooManyPipelinedError(LedgerlineError):
 class HttpConnection(LimitedConnection, HttpToolsProtocol):
     """A connection that is counted, and whose requests have a time and a size."""
 
-    def __init__(self, *arguments: Any, **named_arguments: Any) -> None:  # as LimitedConnection has them
+    def __init__(self, *arguments: UvicornArgument, **named_arguments: UvicornArgument) -> None:
         super().__init__(*arguments, **named_arguments)
         self.counted = False
         self.in_header, self.header_bytes = True, 0

@@ -12,14 +12,14 @@ all kinds are counted, also those that the session never sees.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
-from services.runtime.connection_limits import LimitedConnection
+from services.runtime.connection_limits import LimitedConnection, UvicornArgument
 from services.runtime.logging_setup import get_logger
 from services.runtime.rate_limit import TokenBucket
 
@@ -37,7 +37,7 @@ TakeText = Callable[[str], bool]
 class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
     """A connection whose ASGI scope has `send_frame`; the class is all that uvicorn lets a server choose."""
 
-    def __init__(self, *arguments: Any, **named_arguments: Any) -> None:  # as LimitedConnection has them
+    def __init__(self, *arguments: UvicornArgument, **named_arguments: UvicornArgument) -> None:
         super().__init__(*arguments, **named_arguments)
         self.frames_allowed = TokenBucket(
             self.limits.frames_a_second, self.limits.frames_at_once, self.loop.time()

@@ -82,6 +82,9 @@ class OpenConnections:
         return address is not None and any(address in network for network in self.proxies)
 
 
+UvicornArgument = Any  # of its protocols: a configuration, a state, a loop
+
+
 class LimitedConnection:
     """A protocol beside one of uvicorn's: it has its limits, and the count that it is in."""
 
@@ -89,10 +92,10 @@ class LimitedConnection:
 
     def __init__(
         self,
-        *arguments: Any,  # uvicorn's own
+        *arguments: UvicornArgument,
         limits: ConnectionLimits,
         open_connections: OpenConnections,
-        **named_arguments: Any,  # the same
+        **named_arguments: UvicornArgument,
     ) -> None:
         super().__init__(*arguments, **named_arguments)
         self.limits, self.open_connections = limits, open_connections

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
@@ -51,7 +51,7 @@ async def find_node(client: Client, key: str) -> EngineNode:
 
 
 async def unless_replaced(
-    work: Coroutine[Any, Any, Result],  # what it yields is asyncio's own
+    work: Coroutine[object, object, Result],  # what it yields is asyncio's own
     is_replaced: Callable[[], Awaitable[bool]] | None,
 ) -> Result:
     """The result of this work on a node, for as long as no other node took over; without `is_replaced` none can.

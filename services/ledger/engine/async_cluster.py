@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
-from typing import Any
 
 from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
@@ -20,24 +19,24 @@ from services.ledger.engine.cluster_pipeline import (
     plan_next_round,
 )
 from services.ledger.engine.errors import NodeAwayError
-from services.ledger.engine.queries import Argument, Client, Reply
+from services.ledger.engine.queries import Argument, Client, Option, Reply
 from services.ledger.engine.silent_nodes import REFRESH_S, SilentNodes
 
 
 class AsyncCluster(RedisCluster):
     """redis-py's client with this pipeline, and a subscription at any primary."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # redis-py's
+    def __init__(self, *args: Option, **kwargs: Option) -> None:
         self.silent_nodes = SilentNodes()
         self._repair: asyncio.Task[None] | None = None
         super().__init__(*args, **kwargs)
 
-    def pipeline(self, transaction: object = False, shard_hint: object = None) -> Any:  # not redis-py's
+    def pipeline(self, transaction: object = False, shard_hint: object = None) -> Client:
         """A pipeline that may name keys of many nodes."""
         assert not transaction, "what must be atomic is a script"
         return AsyncPipeline(self)
 
-    async def execute_command(self, *args: Any, **kwargs: Any) -> Any:  # redis-py's
+    async def execute_command(self, *args: Option, **kwargs: Option) -> Reply:
         """One command. Raises NodeAwayError where the node of its key doesn't answer in time."""
         if args[0] not in KEYED_COMMANDS or "target_nodes" in kwargs:
             return await super().execute_command(*args, **kwargs)
@@ -64,7 +63,7 @@ class AsyncCluster(RedisCluster):
         node: Client = None,
         host: Client = None,
         port: Client = None,
-        **kwargs: Any,  # redis-py's
+        **kwargs: Option,  # redis-py's
     ) -> ClusterPubSub:
         """A subscription at any node: each receives what is published anywhere on the cluster. It ends
         with ConnectionError when that node dies; the next one may be at another."""

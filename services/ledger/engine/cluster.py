@@ -10,7 +10,6 @@ import random
 import time
 from collections import deque
 from contextlib import suppress
-from typing import Any
 
 from redis.client import PubSub
 from redis.cluster import PRIMARY, RedisCluster
@@ -27,23 +26,23 @@ from services.ledger.engine.cluster_pipeline import (
     plan_next_round,
 )
 from services.ledger.engine.errors import NodeAwayError
-from services.ledger.engine.queries import Argument, Client, Reply
+from services.ledger.engine.queries import Argument, Client, Option, Reply
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, SilentNodes
 
 
 class Cluster(RedisCluster):
     """redis-py's client with this pipeline, and a subscription at any primary."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # redis-py's
+    def __init__(self, *args: Option, **kwargs: Option) -> None:
         self.silent_nodes = SilentNodes()
         super().__init__(*args, **kwargs)
 
-    def pipeline(self, transaction: bool | None = False, shard_hint: object = None) -> Any:  # not redis-py's
+    def pipeline(self, transaction: bool | None = False, shard_hint: object = None) -> Client:
         """A pipeline that may name keys of many nodes."""
         assert not transaction, "what must be atomic is a script"
         return Pipeline(self)
 
-    def execute_command(self, *args: Any, **kwargs: Any) -> Any:  # redis-py's
+    def execute_command(self, *args: Option, **kwargs: Option) -> Reply:
         """One command. Raises NodeAwayError where the node of its key doesn't answer in time."""
         if args[0] not in KEYED_COMMANDS or "target_nodes" in kwargs:
             base: Client = super()  # it has no types
@@ -52,7 +51,7 @@ class Cluster(RedisCluster):
         return reply
 
     def pubsub(
-        self, node: Client = None, host: object = None, port: object = None, **kwargs: Any
+        self, node: Client = None, host: object = None, port: object = None, **kwargs: Option
     ) -> PubSub:  # redis-py's
         """A subscription at any node: each receives what is published anywhere on the cluster. It ends
         with ConnectionError when that node dies; the next one may be at another."""

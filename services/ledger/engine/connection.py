@@ -10,7 +10,7 @@ cluster, a command is sent on to the node that a redirection names: nothing was 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import redis
 import redis.asyncio
@@ -27,7 +27,7 @@ from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cancellable_send import with_cancellable_send
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.mistyped_keys import is_mistyped
-from services.ledger.engine.queries import Client
+from services.ledger.engine.queries import Client, Option
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
@@ -35,12 +35,12 @@ MAX_BLOCK_MS: Final = 5_000
 MAX_CONNECTIONS: Final = 1_000  # of a gateway, to each engine
 URL_SETTING: Final = "LEDGERLINE_REDIS_URL"
 CLUSTER_SUFFIX: Final = "+cluster"
-CONNECTION_OPTIONS: Final[Any] = {  # keywords of many types for redis-py's constructors
+CONNECTION_OPTIONS: Final[Option] = {
     "protocol": 2,
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": 5,
 }
-CLUSTER_OPTIONS: Final[Any] = {  # nothing blocks for long there: a node answers soon, or is away
+CLUSTER_OPTIONS: Final[Option] = {  # nothing blocks for long there: a node answers soon, or is away
     **CONNECTION_OPTIONS,
     "socket_timeout": NODE_TIMEOUT_S,
     "socket_connect_timeout": NODE_TIMEOUT_S,
@@ -98,7 +98,7 @@ def parse_seed_nodes(url: str) -> SeedNodes | None:
     ]
     for node in node_urls:
         _require_single_engine_url(node)
-    parse_url: Any = redis.connection.parse_url  # it has no types
+    parse_url: Client = redis.connection.parse_url  # it has no types
     node_options = [parse_url(node) for node in node_urls]
     if any(option.get("db") for option in node_options):
         raise InvalidInputError(
@@ -127,7 +127,7 @@ def connect(url: str, name: str | None = None) -> redis.Redis:
 
 
 def _connect_cluster(nodes: SeedNodes, name: str | None) -> Cluster:
-    node_class: Any = ClusterNode  # it has no types
+    node_class: Client = ClusterNode  # it has no types
     try:
         return Cluster(
             url=nodes.first_url,
@@ -156,13 +156,13 @@ def connect_async(url: str, name: str | None = None) -> redis.asyncio.Redis:
         client_name=name,
         **CONNECTION_OPTIONS,
     )
-    pool: Any = client.connection_pool  # its class is that of every pool
+    pool: Client = client.connection_pool  # its class is that of every pool
     pool.connection_class = with_cancellable_send(pool.connection_class)
     return client
 
 
 def _connect_async_cluster(nodes: SeedNodes, name: str | None) -> AsyncCluster:
-    client: Any = AsyncCluster.from_url(  # it has no types
+    client: Client = AsyncCluster.from_url(  # it has no types
         nodes.first_url,
         startup_nodes=[AsyncNode(host, port) for host, port in nodes.addresses[1:]],
         retry=AsyncRetry(NoBackoff(), 0),

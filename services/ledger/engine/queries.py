@@ -16,6 +16,7 @@ from schemas.errors import CorruptDataError
 
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
+Option = Any  # a keyword argument of redis-py, which has many types of them
 Argument = str | bytes | int | float
 
 

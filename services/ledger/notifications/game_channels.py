@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine
-from typing import Any, Final
+from typing import Final
 
 from services.fast_path.engine_connection import DirectConnection
 from services.ledger.engine import keys
@@ -67,7 +67,7 @@ class GameChannels:
         await self._run(listener, self._hear(self._client, listener))
 
     async def _run(
-        self, listener: ChannelListener | ClusterListener, running: Coroutine[Any, Any, None]
+        self, listener: ChannelListener | ClusterListener, running: Coroutine[object, object, None]
     ) -> None:  # what it yields is asyncio's own
         for game in self._wants:
             listener.add(self._channel(game), game)
