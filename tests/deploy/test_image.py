@@ -26,12 +26,12 @@ def copied() -> list[tuple[str, str]]:
 
 
 def package_files() -> list[Path]:
-    """Files of the packages that aren't Python's."""
+    """Files of the packages that aren't Python's; without the types of the pages, which only their checks read."""
     return [
         path
         for folder in ("schemas", "services")
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix not in (".py", ".pyc")
+        if path.is_file() and path.suffix not in (".py", ".pyc", ".ts")
     ]
 
 
