@@ -207,7 +207,7 @@ def test_a_damaged_game_is_listed_as_such_and_hides_no_other(tmp_path: Path) -> 
     with running_engine(tmp_path) as url:
         with connect(url) as client:
             (log,) = client.keys(f"*:g:{damaged['game']}:log")
-            client.xadd(log, {"e": b"garbage"})
+            client.xadd(log, {"s": b"garbage"})
         listed = {game["game"]: game["state"] for game in read_json("games", data=tmp_path)["games"]}
         assert listed == {sound["game"]: "over", damaged["game"]: "damaged"}
         assert "damaged" in run_in_process("games", data=tmp_path).stdout

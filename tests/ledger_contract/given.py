@@ -9,8 +9,9 @@ from zlib import crc32
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
-from schemas.stored.codec import Proofs, pack_private_part, pack_public
+from schemas.stored.codec import Proofs, join_entry, pack_entry, pack_private_part, pack_public
 from schemas.stored.command_digest import digest_command
+from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head, next_head
 from schemas.stored.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger
@@ -56,7 +57,7 @@ def append_request(
         "command_id": id_,
         "command_digest": DIGEST,
         "at_ms": NOON + expected,
-        "entry": f"entry of {id_}".encode(),
+        "secret": secret_of(id_),
         "public": public_of(id_),
         "head": head_after(*(f"c{n}" for n in range(1, expected + 1)), id_),
         "private_parts": [],
@@ -73,6 +74,21 @@ def public_entry(at: int) -> bytes:
 def public_of(id_: str) -> bytes:
     """The public entry of a command, another for each id."""
     return public_entry(crc32(id_.encode()))
+
+
+def secret_of(id_: str) -> bytes:
+    """What the log alone has of the entry of a command."""
+    return pack_entry(Entry(0, id_, 0, DrawBlind(), ()), VisibilitySplit((), {}, {}))[1]
+
+
+def entry_of(id_: str) -> bytes:
+    """The log entry of a command that hides nothing."""
+    return logged(append_request(id_=id_))
+
+
+def logged(request: AppendRequest) -> bytes:
+    """The log entry that this request appends."""
+    return join_entry(request.public, request.private_parts, request.secret)
 
 
 def head_after(*ids: str) -> bytes:

@@ -25,10 +25,13 @@ from tests.ledger_contract.given import (
     append_request,
     bot_task,
     contents,
+    entry_of,
     envelope_of,
     full_request,
+    logged,
     pending_entries,
     private_part,
+    secret_of,
     submit_and_take,
 )
 
@@ -38,7 +41,7 @@ COMMANDS, TASKS = keys.commands(PARTITION), keys.bot_tasks(PARTITION)
 def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger, client: Any) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
     assert ledger.append([full_request(0, delivery)]) == [AppendResult(AppendStatus.APPENDED, 1)]
-    assert ledger.read_entries(GAME) == [b"entry of c1"]
+    assert ledger.read_entries(GAME) == [logged(full_request(0))]
     assert [entry.number for entry in ledger.read_view(GAME, None)] == [1]
     assert ledger.read_result(GAME, 0, "c1") == CommandResult(1, command_digest=DIGEST)
     assert [t.task for t in ledger.take_tasks("bots", 10, 0)] == [bot_task(1, 1), bot_task(3, 1)]
@@ -104,7 +107,7 @@ def test_P2_an_id_with_a_verdict_is_answered_whatever_was_expected(
 ) -> None:
     ledger.append([append_request()])
     assert ledger.append([append_request(expected=expected)]) == [AppendResult(AppendStatus.DUPLICATE, 1)]
-    assert ledger.read_entries(GAME) == [b"entry of c1"]
+    assert ledger.read_entries(GAME) == [entry_of("c1")]
 
 
 def test_P2_a_duplicate_writes_nothing_and_is_acknowledged(ledger: RedisLedger, client: Any) -> None:
@@ -113,7 +116,7 @@ def test_P2_a_duplicate_writes_nothing_and_is_acknowledged(ledger: RedisLedger, 
     duplicate = DuplicateCommand(second, GAME, 0, "c1")
     assert ledger.append([duplicate]) == [AppendResult(AppendStatus.DUPLICATE, 1)]
     assert (client.xlen(COMMANDS), pending_entries(client, COMMANDS, keys.REFEREE_GROUP)) == (0, [])
-    assert ledger.read_entries(GAME) == [b"entry of c1"]
+    assert ledger.read_entries(GAME) == [entry_of("c1")]
 
 
 def test_P2_a_duplicate_that_the_log_does_not_know_conflicts_and_stays(
@@ -188,7 +191,7 @@ def test_P3_several_verdicts_of_one_game_go_in_one_call(ledger: RedisLedger) -> 
         append_request(expected=2, id_="c3"),
     ]
     assert ledger.append(batch) == [AppendResult(AppendStatus.APPENDED, n) for n in (1, 2, 3)]
-    assert ledger.read_entries(GAME) == [b"entry of c1", b"entry of c2", b"entry of c3"]
+    assert ledger.read_entries(GAME) == [logged(full_request(0)), entry_of("c2"), entry_of("c3")]
 
 
 def test_P3_what_was_decided_on_a_conflicting_verdict_conflicts_too(ledger: RedisLedger) -> None:
@@ -199,11 +202,11 @@ def test_P3_what_was_decided_on_a_conflicting_verdict_conflicts_too(ledger: Redi
         append_request(expected=2, id_="c3"),
     ]
     assert [outcome.status for outcome in ledger.append(batch)] == [AppendStatus.CONFLICT] * 3
-    assert ledger.read_entries(GAME) == [b"entry of rival"]
+    assert ledger.read_entries(GAME) == [entry_of("rival")]
 
 
 def test_P3_what_was_decided_on_another_verdict_of_the_same_id_conflicts(ledger: RedisLedger) -> None:
-    ledger.append([append_request(id_="c1", entry=b"a rival's", head=b"head after a rival's")])
+    ledger.append([append_request(id_="c1", secret=secret_of("rival"), head=b"head after a rival's")])
     batch = [append_request(expected=0, id_="c1"), append_request(expected=1, id_="c2")]
     assert ledger.append(batch) == [
         AppendResult(AppendStatus.DUPLICATE, 1),

@@ -19,13 +19,18 @@ from tests.ledger_contract.given import (
     SERVER_DELIVERY,
     append_request,
     contents,
+    entry_of,
     head_after,
+    logged,
     private_part,
 )
 
 FILE = b"the file of this game"
 ADA = SaltedName(bytes(32), "Ada")
-LOG = GameLog([b"entry of c1", b"entry of c2"], head_after("c1", "c2"))
+PART = 1, private_part(0)
+LOG = GameLog(
+    [entry_of("c1"), logged(append_request(id_="c2", private_parts=[PART]))], head_after("c1", "c2")
+)
 STREAMS = {
     keys.log(PARTITION, GAME),
     keys.public_view(PARTITION, GAME),
@@ -36,9 +41,7 @@ STREAMS = {
 
 def finished(ledger: RedisLedger) -> None:
     """A game of two entries whose file is stored, with a name beside it."""
-    last = append_request(
-        expected=1, id_="c2", eviction=EvictAt(NOON), private_parts=[(1, private_part(0))], names=[ADA]
-    )
+    last = append_request(expected=1, id_="c2", eviction=EvictAt(NOON), private_parts=[PART], names=[ADA])
     ledger.append([append_request(), last])
     ledger.store_game_file(GAME, FILE, NOON)
 
@@ -106,7 +109,7 @@ def _appends(ledger: RedisLedger, client: Any) -> None:
 
 
 def _has_an_entry_in_its_log_alone(ledger: RedisLedger, client: Any) -> None:
-    client.xadd(keys.log(PARTITION, GAME), {"e": b"entry of c3"}, "3-0")
+    client.xadd(keys.log(PARTITION, GAME), {"s": b"an entry"}, "3-0")
 
 
 def _loses_its_end(ledger: RedisLedger, client: Any) -> None:

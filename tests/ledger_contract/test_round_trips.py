@@ -15,6 +15,7 @@ import pytest
 import redis
 from redis.exceptions import ConnectionError
 
+from schemas.stored import rows
 from services.ledger import AppendStatus, RedisLedger
 from services.ledger.engine.connection import connect, connect_async
 from services.ledger.engine.queries import RedisCommand, command
@@ -225,7 +226,10 @@ def test_no_reply_is_taken_for_another_commands_where_making_one_fails(client: A
 
 
 def test_P3_a_decision_that_fails_leaves_those_before_it_whole_or_unwritten(ledger: RedisLedger) -> None:
-    requests = [append_request(expected=n, id_=f"c{n + 1}", entry=b"x" * 9_000) for n in range(3)]
+    requests = [
+        append_request(expected=n, id_=f"c{n + 1}", secret=rows.pack(("c", 0, b"x" * 9_000, {})))
+        for n in range(3)
+    ]
 
     def decide() -> Iterator[Any]:
         yield from requests[:2]

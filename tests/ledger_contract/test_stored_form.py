@@ -148,7 +148,7 @@ def test_P3_the_log_has_only_what_the_view_has_not(ledger: RedisLedger, client: 
     split = VisibilitySplit((hidden,), {0: {0: drawn}}, {})
     entry, secret = pack_entry(Entry(7, "c1", 0, DrawBlind(), (CardDrawn(0, "red"),)), split)
     public, part = pack_public(7, split, Proofs(b"x" * 32)), pack_private_part(0, "c1", {0: drawn}, b"s" * 16)
-    ledger.append([append_request(entry=entry, secret=secret, public=public, private_parts=[(0, part)])])
+    ledger.append([append_request(secret=secret, public=public, private_parts=[(0, part)])])
     [(_, fields)] = client.xrange(keys.log(PARTITION, GAME))
     assert fields == {b"s": secret}
     assert ledger.read_entries(GAME) == [entry]

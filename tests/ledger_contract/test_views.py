@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise, product
 from typing import Any
 
 import pytest
 
-from services.ledger import MissingEntryError, RedisLedger
+from services.ledger import AppendRequest, MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.scripts.stored_entries import merge_view, require_contiguous
-from tests.ledger_contract.given import GAME, PARTITION, append_request, private_part, public_entry
+from tests.ledger_contract.given import GAME, PARTITION, append_request, logged, private_part, public_entry
 from tests.stored_views import change_entry, without_part
 
 PUBLIC = keys.public_view(PARTITION, GAME)
@@ -18,14 +19,20 @@ VIEWERS = (0, 1, None)
 PARTS_AT = (2, 3, 6, 9)  # entries of which seat 0 gets a part
 
 
+def ten_requests() -> Iterator[AppendRequest]:
+    before = {number: earlier for earlier, number in pairwise((0, *PARTS_AT))}
+    for number in range(1, 11):
+        parts = [(0, private_part(before[number], f"c{number}"))] if number in PARTS_AT else []
+        yield append_request(expected=number - 1, id_=f"c{number}", private_parts=parts)
+
+
+TEN = [*ten_requests()]
+
+
 @pytest.fixture
 def ten(ledger: RedisLedger) -> RedisLedger:
     """A ledger with a game of ten entries."""
-    before = dict(pairwise((0, *PARTS_AT)))
-    before = {number: earlier for earlier, number in before.items()}
-    for number in range(1, 11):
-        parts = [(0, private_part(before[number], f"c{number}"))] if number in PARTS_AT else []
-        ledger.append([append_request(expected=number - 1, id_=f"c{number}", private_parts=parts)])
+    ledger.append(TEN)
     return ledger
 
 
@@ -98,11 +105,11 @@ def test_P3_a_lost_entry_of_the_log_is_a_gap(ten: RedisLedger, client: Any, lost
     client.xdel(keys.log(PARTITION, GAME), f"{lost}-0")
     with pytest.raises(MissingEntryError, match=f"entry {lost} is missing"):
         ten.read_entries(GAME)
-    assert ten.read_entries(GAME, after=lost) == [f"entry of c{n}".encode() for n in range(lost + 1, 11)]
+    assert ten.read_entries(GAME, after=lost) == [*map(logged, TEN[lost:])]
 
 
 def test_history_goes_on_after_a_number(ten: RedisLedger) -> None:
-    assert ten.read_entries(GAME, after=8) == [b"entry of c9", b"entry of c10"]
+    assert ten.read_entries(GAME, after=8) == [*map(logged, TEN[8:])]
     assert ten.read_entries(GAME, after=10) == []
 
 

@@ -90,7 +90,7 @@ def test_P8_a_damaged_game_stops_no_other_clock(ledger: RedisLedger, client: Any
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
     wrecked = keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME)
-    client.xadd(wrecked, {"e": b"\xc1"}, id="1-0")
+    client.xadd(wrecked, {"s": b"\xc1"}, id="1-0")
     ledger.set_deadline(NEIGHBOUR_GAME, NOON)
     submit(ledger, opening_commands(clock_ms=1000))
     referee.step(0)

@@ -142,7 +142,7 @@ def test_P9_a_wrong_eviction_time_is_corrected(ledger: RedisLedger, keeper: Refe
 def test_P8_a_damaged_game_stops_no_other_eviction(
     ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
 ) -> None:
-    client.xadd(keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME), {"e": b"\xc1"}, id="1-0")
+    client.xadd(keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME), {"s": b"\xc1"}, id="1-0")
     ledger.schedule_eviction(NEIGHBOUR_GAME, NOON)
     play_out(ledger, keeper)
     wall.now += STAYS_MS

@@ -77,7 +77,7 @@ def test_P8_a_log_that_can_not_be_folded_fails_only_its_own_commands(
 ) -> None:
     submit(ledger, [*opening_commands(), *opening_commands(NEIGHBOUR_GAME)])
     referee_at(ledger).step(0)
-    client.xadd(keys.log(partition_of(GAME), GAME), {"e": b"no entry"}, id="3-0")
+    client.xadd(keys.log(partition_of(GAME), GAME), {"s": b"no entry"}, id="3-0")
     submit(ledger, [CommandEnvelope("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEIGHBOUR_GAME)])
     referee_at(ledger, "fresh").step(0)
     assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 3

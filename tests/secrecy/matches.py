@@ -19,6 +19,7 @@ from schemas.commands import (
     TakeSeat,
 )
 from schemas.field_types import Seat
+from schemas.stored.codec import join_entry
 from services.bots.policies import SLOW_POLICIES
 from services.referee.game_cache import CachedGame
 from services.referee.rules import RULESETS, GameState, legal
@@ -81,7 +82,8 @@ class Match:
         """The seats and the log of another game, and the command to fork it at one of its entries."""
         past, rng = Match(rules, 5 * chance), self.rng
         steps = [*past.opening, *islice(past.steps(), rng.randrange(5, 60))]
-        entries = [step.outcome.verdict.entry for step in steps if step.outcome.verdict]
+        verdicts = [step.outcome.verdict for step in steps if step.outcome.verdict]
+        entries = [join_entry(each.public, each.private_parts, each.secret) for each in verdicts]
         at = rng.randrange(len(past.opening), len(entries))
         return past.seats, entries, ForkGame("other", at, rng.choice([None, *range(past.seats)]))
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.stored.rows import pack
 from services.ledger import AppendRequest, BotTask, DeliveredCommand, EvictAt, EvictionChange, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.ports.protocols import QueueFullError
@@ -71,10 +72,14 @@ class AnyLedgerCall:
             command_id=f"c{self.rng.randrange(40)}",
             command_digest=f"d{self.rng.randrange(40)}",
             at_ms=self.rng.randrange(1000),
-            entry=self.rng.randbytes(9),
-            public=self.rng.randbytes(9),
+            secret=pack((f"c{self.rng.randrange(40)}", 0, (1,), {})),
+            public=pack((1, self.rng.randrange(1000), ())),
             head=self.rng.randbytes(8),
-            private_parts=[(seat, self.rng.randbytes(5)) for seat in (0, 1) if self.rng.random() < 0.4],
+            private_parts=[
+                (seat, pack((1, 0, None, {0: (self.rng.randrange(9),)})))
+                for seat in (0, 1)
+                if self.rng.random() < 0.4
+            ],
             tasks=[BotTask(game, seat, length + 1, "random") for seat in (0, 1) if self.rng.random() < 0.4],
             deadline_ms=self.rng.choice((None, 5, 7)),
             eviction=self.rng.choice((EvictionChange.KEEP, EvictionChange.CLEAR, EvictAt(7))),

@@ -76,8 +76,6 @@ def read_entries(client: Client, partitions: int, game: str, after: int) -> list
     pipe.xrange(keys.public_view(partition, game), first)
     log_reply, view_reply = pipe.execute(raise_on_error=False)
     log_entries = require_game_reply(game, log_reply)
-    if all(b"e" in fields for _, fields in log_entries):  # whole: nothing of the view is needed
-        return join_log(game, log_entries, (), after)
     if not view_reply and not client.exists(keys.log(partition, game)):  # the streams were removed meanwhile
         return []
     return join_log(game, log_entries, parse_stored(require_game_reply(game, view_reply)), after)

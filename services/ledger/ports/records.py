@@ -63,7 +63,7 @@ class AppendRequest(NamedTuple):
     command_id: str
     command_digest: str  # of what the command asks for
     at_ms: int  # milliseconds since 1970, by the wall clock
-    entry: bytes
+    secret: bytes  # what of the log entry neither `public` nor `private_parts` have
     public: bytes
     head: bytes  # after this entry
     private_parts: Sequence[tuple[Seat, bytes]]  # what only one seat may see
@@ -72,9 +72,6 @@ class AppendRequest(NamedTuple):
     eviction: EvictAt | EvictionChange = EvictionChange.KEEP
     is_listed: bool = True  # the game stands in the list that everybody may read
     names: Sequence[SaltedName] = ()  # that this entry commits to
-    secret: bytes = (
-        b""  # what of the entry neither `public` nor `private_parts` have; empty where that isn't known
-    )
 
 
 class DuplicateCommand(NamedTuple):

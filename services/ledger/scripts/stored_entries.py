@@ -137,19 +137,18 @@ def with_heads(game: str, entries: Sequence[StoredEntry], head_before: bytes = b
 def join_log(
     game: str, log_entries: Iterable[Reply], stored: Sequence[StoredEntry], after: int = 0
 ) -> list[bytes]:
-    """The entries of a log after a number, whole. `stored` are the public entries after that number, where the log
-    isn't whole. Raises MissingEntryError or CorruptDataError."""
+    """The entries of a log after a number; `stored` are the public entries after that number.
+
+    Raises MissingEntryError or CorruptDataError."""
     by_number = {entry.number: entry for entry in stored}
     entries: list[tuple[int, bytes]] = []
     for id_, fields in log_entries:
-        number, whole = int(id_.partition(b"-")[0]), fields.get(b"e")
-        if whole is None:
-            if (secret := fields.get(b"s")) is None:
-                raise CorruptDataError("an entry has no field b'e'")
-            if (public := by_number.get(number)) is None:
-                raise MissingEntryError(f"public view of {game}: entry {number} is missing")
-            whole = join_entry(public.public, public.private_parts.items(), secret)
-        entries.append((number, whole))
+        number, secret = int(id_.partition(b"-")[0]), fields.get(b"s")
+        if secret is None:
+            raise CorruptDataError("an entry has no field b's'")
+        if (public := by_number.get(number)) is None:
+            raise MissingEntryError(f"public view of {game}: entry {number} is missing")
+        entries.append((number, join_entry(public.public, public.private_parts.items(), secret)))
     require_contiguous(f"log of {game}", after, entries)
     return [entry for _, entry in entries]
 

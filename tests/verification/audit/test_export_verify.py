@@ -69,12 +69,11 @@ def test_P6_the_file_of_a_log_changed_in_the_engine_fails_verification(
 ) -> None:
     """The heads are those that everybody was sent, so the changed log doesn't give them."""
     stream = keys.log(ledger.partition_of(GAME), GAME)
-    entries = ledger.read_entries(GAME)
+    entries = client.xrange(stream)
     client.delete(stream)
-    for number, entry in enumerate(entries, 1):
-        row = unpack(entry)
-        row = (row[0], row[1] + (number >= 8), *row[2:])  # a millisecond
-        client.xadd(stream, {"e": pack(row)}, id=f"{number}-0")
+    for number, (id_, fields) in enumerate(entries, 1):
+        name, *more = unpack(fields[b"s"])
+        client.xadd(stream, {"s": pack((f"{name}x", *more))} if number == 8 else fields, id=id_)
     path = tmp_path / "changed.ledgerline"
     export_game(ledger, SIGNER, GAME, path)
     capsys.readouterr()

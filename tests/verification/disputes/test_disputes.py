@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.commands import DrawBlind
+from schemas.stored.rows import pack
 from schemas.web.disputes import (
     DISPUTE_SCHEMA,
     DisputeState,
@@ -175,7 +176,7 @@ def test_a_log_damaged_after_the_end_is_reported(web: WebServer) -> None:
     kept = client.xrange(log)
     client.delete(log)
     for number, (entry, fields) in enumerate(kept, 1):
-        client.xadd(log, fields if number != 5 else {b"e": b"\xc1"}, id=entry)
+        client.xadd(log, fields if number != 5 else {b"s": pack(("c", 0, (99,), {}))}, id=entry)
     web.server.work()
     dispute = web.read_dispute(id_)
     assert (dispute["state"], dispute["final"], dispute["answer"]["ok"]) == ("answered", True, False)

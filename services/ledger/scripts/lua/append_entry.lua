@@ -4,14 +4,13 @@
 --       7 games, or unlisted games  8 evictions  9 names  10 the file of the game, once it is over  11 chain head
 -- ARGV  1 consumer group  2 the command's id in the commands stream ('' for the server's own)
 --       3 entries that were folded  4 the head after them ('' where it isn't known)
---       5 command id  6 time  7 log entry  8 public entry  9 the head after it
+--       5 command id  6 time  7 what of the log entry the view doesn't have  8 public entry  9 the head after it
 --       10 next deadline ('' for none)
 --       11 eviction time ('' to remove it, '=' to keep it)  12 game  13 notification channel
 --       14 wake-up channel of the bots ('' for none)
 --       15 digest of the command
---       16 what of the log entry the view doesn't have ('' where that isn't known)
---       17 how the notification is published: SPUBLISH on a cluster, else PUBLISH
---       18 number of tasks  19 number of private parts  20.. the tasks, then seat and private part of each
+--       16 how the notification is published: SPUBLISH on a cluster, else PUBLISH
+--       17 number of tasks  18 number of private parts  19.. the tasks, then seat and private part of each
 --       seat that gets one, then the fields and values of the names that the entry commits to
 --
 -- The public view has the private parts too, a field for each seat, and a head at each 16th entry; the
@@ -36,7 +35,7 @@ end
 
 -- A cluster's nodes pass on to each other what is published, unless it is sharded. Redis 6.2 can't do that.
 local function notify(message)
-  if ARGV[17] ~= 'SPUBLISH' or type(redis.pcall('SPUBLISH', ARGV[13], message)) == 'table' then
+  if ARGV[16] ~= 'SPUBLISH' or type(redis.pcall('SPUBLISH', ARGV[13], message)) == 'table' then
     redis.call('PUBLISH', ARGV[13], message)
   end
 end
@@ -76,8 +75,8 @@ redis.call('XLEN', KEYS[1])
 redis.call('XLEN', KEYS[5])
 redis.call('ZSCORE', KEYS[6], ARGV[12])
 redis.call('ZSCORE', KEYS[8], ARGV[12])
-local parts = 20 + tonumber(ARGV[18])
-local names = parts + 2 * tonumber(ARGV[19])
+local parts = 19 + tonumber(ARGV[17])
+local names = parts + 2 * tonumber(ARGV[18])
 if #ARGV >= names then
   redis.call('HGET', KEYS[9], '')
 end
@@ -86,8 +85,7 @@ local number = length + 1
 local id = number .. '-0'
 -- The one write that can fail comes first: where a log lost its end, the stream still knows
 -- the last number and takes no such entry again. Any other failure is the engine's.
-local joins = ARGV[16] ~= ''
-local written = redis.pcall('XADD', KEYS[2], id, joins and 's' or 'e', joins and ARGV[16] or ARGV[7])
+local written = redis.pcall('XADD', KEYS[2], id, 's', ARGV[7])
 if type(written) == 'table' and written.err then
   if string.find(tostring(written.err), 'equal or smaller') then
     return {-2, length}
@@ -108,10 +106,10 @@ for a = names, #ARGV, 2 do
   redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
 end
 redis.call('HSET', KEYS[4], ARGV[5], number .. ' ' .. ARGV[15])
-for a = 20, parts - 1 do
+for a = 19, parts - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
-if parts > 20 and ARGV[14] ~= '' then
+if parts > 19 and ARGV[14] ~= '' then
   redis.call('PUBLISH', ARGV[14], '')
 end
 if ARGV[10] ~= '' then
