@@ -9,7 +9,7 @@ from typing import Final
 
 import fakeredis
 
-from schemas.commands import CommandEnvelope, KeepTickets
+from schemas.commands import CommandEnvelope, DrawBlind, KeepTickets
 from services.ledger import RedisLedger
 from services.runtime.settings import Settings
 from tests import structure
@@ -60,8 +60,9 @@ def command_stays() -> set[CodeType]:
     ledger = RedisLedger(fakeredis.FakeRedis(), 4)
     referee = referee_at(ledger)
     submit(ledger, opening_commands())
+    submit(ledger, [CommandEnvelope(f"keep-{seat}", GAME, seat, KeepTickets((0, 1))) for seat in (0, 1)])
     referee.step(0)
-    submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
+    submit(ledger, [CommandEnvelope("draw", GAME, 0, DrawBlind())])
     stays = set[CodeType]()
 
     def note(frame: FrameType, event: str, _: object) -> None:

@@ -105,7 +105,7 @@ _REMEDY: Final = {
 
 
 def broken_promises(settings: EngineSettings) -> list[str]:
-    """What of P1 and P7 these settings break, in sentences with what to set; empty where they break nothing."""
+    """Say which of P1 and P7 these settings break, in sentences with what to set; empty where they break nothing."""
     broken = []
     if settings.fsync_policy in _NEVER_DURABLE:
         loss = "a crash loses what was acknowledged (P1, P7)"
