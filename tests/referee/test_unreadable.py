@@ -135,3 +135,15 @@ def test_P8_commands_for_a_log_that_lost_its_end_are_dead_letters_and_stop_no_ot
     assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
     assert client.xlen(LOG) == 1
     assert not [name for name in left_in_streams(client) if name.endswith("commands")]
+
+
+def test_P8_a_rejection_in_a_game_that_lost_its_chain_head_stops_no_other_game(
+    ledger: RedisLedger, referee: Referee, client: Any
+) -> None:
+    client.xadd(LOG, {"s": pack(("c1", None, (3,), {}))}, id="1-0")
+    client.xadd(keys.public_view(partition_of(GAME), GAME), {"p": pack((1, 0, ()))}, id="1-0")
+    keep = CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))
+    submit(ledger, [keep, *opening_commands(NEIGHBOUR_GAME)])
+    referee.step(0)
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
+    assert [name for name in left_in_streams(client) if name.endswith("commands")] == []

@@ -199,10 +199,13 @@ def read_heads(partitions: int, games: Sequence[str]) -> Query[list[LogHead | Co
     """The last entry of each of these games, or what is wrong with the game."""
     if not games:
         return []
-    replies = yield [
-        command("GET", keys.chain_head(keys.partition_of(game, partitions), game)) for game in games
-    ]
-    return [_parse_head(game, reply) for game, reply in zip(games, replies, strict=True)]
+    at = {game: keys.partition_of(game, partitions) for game in games}
+    replies = yield [command("GET", keys.chain_head(at[game], game)) for game in games]
+    heads = dict(zip(games, replies, strict=True))
+    if lost := [game for game in games if heads[game] is None]:  # or there is no such game
+        ends = [command("XREVRANGE", keys.public_view(at[game], game), "+", "-", "COUNT", 1) for game in lost]
+        heads |= dict(zip(lost, (yield ends), strict=True))
+    return [_parse_head(game, heads[game]) for game in games]
 
 
 def _commands(partitions: int, request: ViewRequest, limit: int, may_end: bool) -> list[RedisCommand]:
@@ -229,8 +232,11 @@ def _page_or_error(request: ViewRequest, limit: int, head: Reply, entries: Reply
 
 
 def _parse_head(game: str, reply: Reply) -> LogHead | CorruptDataError | RedisError:
+    """From the chain head, or, in a game that lost it, from the last public entry."""
     try:
-        return LogHead(*(parse_head(require_game_reply(game, reply)) or (0, b"")))
+        if isinstance(require_game_reply(game, reply), bytes):
+            return LogHead(*(parse_head(reply) or (0, b"")))
+        return LogHead(int(reply[0][0].partition(b"-")[0]) if reply else 0, b"")
     except (CorruptDataError, RedisError) as error:
         return error
 
