@@ -243,8 +243,9 @@ def test_a_contract_on_the_wire_names_its_type() -> None:
 
 
 DIALECT: Final = re.compile(
-    r"\{house\}|the house has|:turns\b|:bell\b|:dismissed|ledgerline:(letters|notes)|disputes:(told|waiting)|"
-    r"\"told\"|former_format|letter\.schema|log_edition|\bof before\b|\bll2\b",
+    r"\{house\}|the house has|:turns\b|:bell\b|:dismissed|:verdicts:|disputes:(told|waiting|found)|"
+    r"ledgerline:(letters|notes|birth)|\}:(due|dead|over|filed|mark)(?![\w-])|\"told\"|former_format|"
+    r"letter_(format|most)|letter\.schema|log_edition|\bof before\b|\bll2\b",
     re.IGNORECASE,
 )  # words of our own, for what the glossary has a word for
 TEXTS: Final = {

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 from schemathesis import Case, GenerationMode
+from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi import checks
@@ -98,6 +99,12 @@ def require_described(case: Case[Any], played: Played, token: str | None) -> Non
     case.validate_response(response, checks=[*AS_DESCRIBED, *rejections])
 
 
+def has_wrong_path(case: Case[Any]) -> bool:
+    """Whether a part of its path was made to be wrong: with what exists in its place, nothing might be."""
+    path = case.meta.components.get(ParameterLocation.PATH) if case.meta else None
+    return path is not None and path.mode is GenerationMode.NEGATIVE
+
+
 def require_all_described(cases: st.SearchStrategy[Case[Any]], played: Played, examples: int) -> None:
     """Send so many of the requests, most of them about what exists."""
 
@@ -105,7 +112,7 @@ def require_all_described(cases: st.SearchStrategy[Case[Any]], played: Played, e
     @given(case=cases, data=st.data())
     def request(case: Case[Any], data: st.DataObject) -> None:
         for part in case.path_parameters or {}:
-            if data.draw(st.integers(0, 4)):
+            if data.draw(st.integers(0, 4)) and not has_wrong_path(case):
                 case.path_parameters[part] = data.draw(st.sampled_from(played.found[part]))
         if case.operation.path.endswith("/stream"):  # that of a game that is played has no end
             case.path_parameters["game"] = played.found["over"][0]
