@@ -10,13 +10,14 @@ so that acknowledging and deleting them is as much work. Rounds of both alternat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
 from statistics import median
 from typing import Any, Final
 
 from schemas.commands import CommandEnvelope
-from schemas.stored.codec import pack_envelope, unpack_entry
+from schemas.stored.codec import join_entry, pack_envelope, unpack_entry
+from schemas.stored.entries import Entry
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
@@ -27,7 +28,8 @@ from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_re
 
 GOAL: Final = 0.35
 SEATS: Final = bots(*("random",) * 4)
-ENTRY: Final = 6  # the log entry's place among the append script's arguments
+# Places among the append script's arguments; then come the tasks and the private parts.
+SECRET, PUBLIC, TASKS, PARTS = 6, 7, 16, 17
 Round = list[tuple[str, CommandEnvelope]]  # envelopes by their ids in the commands stream
 
 
@@ -141,9 +143,15 @@ def total(spent: Iterable[Spent]) -> Spent:
 
 def mistakes(calls: Calls) -> int:
     """How many of these verdicts are refusals: none, as every command was legal."""
-    return sum(
-        unpack_entry(_bytes(outcomes[ENTRY])).refusal is not None for batch in calls for _, outcomes in batch
-    )
+    return sum(entry_of(arguments).refusal is not None for batch in calls for _, arguments in batch)
+
+
+def entry_of(arguments: Sequence[Argument]) -> Entry:
+    """The log entry that this call appends."""
+    first = PARTS + 1 + int(arguments[TASKS])
+    parts = arguments[first : first + 2 * int(arguments[PARTS])]
+    private_parts = [(int(seat), _bytes(part)) for seat, part in zip(parts[::2], parts[1::2], strict=True)]
+    return unpack_entry(join_entry(_bytes(arguments[PUBLIC]), private_parts, _bytes(arguments[SECRET])))
 
 
 def _bytes(argument: Argument) -> bytes:
