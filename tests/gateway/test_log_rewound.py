@@ -14,6 +14,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import PAGE_SIZE, ViewPageOrError, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.scripts.stored_entries import require_same_head
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
 
@@ -131,6 +132,16 @@ def test_P3_a_rewound_log_ends_its_subscriptions(
         assert await harness.numbers("game", again, 0, length) == list(range(1, length + 1))
 
     run_with_hub(scenario)
+
+
+def test_P3_a_page_follows_only_the_entry_whose_head_is_known() -> None:
+    """Every 16th entry has its head stored, so the page itself shows another branch, though the chain head be lost."""
+    following = (17, public(17), head(17))
+    assert require_same_head(16, head(16), [(16, public(16), head(16)), following]) == [following]
+    with pytest.raises(LogRewoundError, match="isn't the one that was read"):
+        require_same_head(16, head(16), [(16, public(16, 1), head(16, 1)), following])
+    with pytest.raises(LogRewoundError, match="isn't there any more"):
+        require_same_head(16, head(16), [following])
 
 
 def test_P3_a_viewer_that_subscribes_after_a_number_must_have_that_very_entry() -> None:
