@@ -13,8 +13,9 @@ from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
+from services.gateway.following.finished_pages import FinishedPages
 from services.ledger.engine import keys
-from services.ledger.log.views import LogHead
+from services.ledger.log.views import LogHead, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
@@ -86,6 +87,21 @@ def test_P3_a_file_with_another_entry_than_was_delivered_continues_nothing() -> 
             await followed_to_4(harness)
 
     run_with_hub(scenario, Silent, GameFile(branch=1).read)
+
+
+def test_P3_a_file_with_another_entry_than_a_reader_names_gives_it_no_page() -> None:
+    """Not every reader has a hub that compares heads, too."""
+
+    async def scenario(harness: HubHarness) -> None:
+        file = GameFile(branch=1)
+        file.asked = 1  # it answers at once
+        pages = FinishedPages(harness.ledger, file.read)
+        with pytest.raises(LogRewoundError, match="entry 4 isn't the one"):
+            await pages.read(ViewRequest("game", 4, (None,), head(4)))
+        page = await pages.read(ViewRequest("game", 4, (None,), head(4, branch=1)))
+        assert [entry.number for entry in page.views[None]] == [5, 6, 7]
+
+    run_with_hub(scenario, Silent)
 
 
 def test_P3_a_game_that_left_without_a_file_ends_its_followers() -> None:
