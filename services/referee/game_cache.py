@@ -31,7 +31,7 @@ MIN_UNPACKED_SHARE: Final = 8  # packed games leave an eighth of the room to unp
 MAX_LOGS_PER_READ: Final = 256
 PACKING_ERRORS: Final = (*PROGRAMMING_ERRORS, pickle.PickleError)
 
-# Bytes, measured on the golden games at three moments of each: within a third of what restored ones take.
+# Bytes, measured on the golden games at three moments of each: within a third of what unpacked ones take.
 GAME_BYTES: Final = 4 * 1_024
 NEW_GAME_BYTES: Final = 16 * 1_024  # of a game that is still to be created
 SEAT_BYTES: Final = 2 * 1_024
