@@ -11,10 +11,11 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import redis.asyncio
 
+from schemas.contract import Json
 from schemas.schema_components import COMPONENTS
 from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
@@ -22,7 +23,6 @@ from services.gateway.games.client_limits import ClientLimits
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 
-JsonSchema: TypeAlias = dict[str, Any]  # a JSON Schema's values are of any JSON type
 PAGES: Final = Path(__file__).parents[1] / "services" / "gateway" / "pages"
 TYPES: Final = PAGES / "api" / "openapi.d.ts"
 OPERATION: Final = re.compile(r'"((?:GET|POST|PUT|DELETE) /[^"]*)"')
@@ -53,7 +53,7 @@ def types_text() -> str:
     return f"{HEAD}\nexport interface Calls {{\n{calls}}}\n{''.join(declarations)}"
 
 
-def _openapi_document() -> JsonSchema:
+def _openapi_document() -> Json:
     """The document that a gateway serves. Its application is only put together: nothing of it runs."""
     ledger = AsyncLedger(redis.asyncio.Redis(), 1)
     return create_app(ledger, TokenKeys(bytes(32)), ClientLimits(RateLimiter(1, 1, lambda: 0.0))).openapi()
@@ -64,15 +64,15 @@ def _operations_of_pages() -> set[str]:
     return {name for path in modules for name in OPERATION.findall(path.read_text(encoding="utf-8"))}
 
 
-def _contents(document: JsonSchema, method: str, path: str) -> tuple[JsonSchema, JsonSchema]:
+def _contents(document: Json, method: str, path: str) -> tuple[Json, Json]:
     """The schemas of an operation's body and of its answer."""
     operation = document["paths"][f"/v1{path}"][method.lower()]
     answers = [reply for status, reply in operation["responses"].items() if status[0] == "2"]
     return _json_schema(operation.get("requestBody", {})), {"anyOf": [_json_schema(each) for each in answers]}
 
 
-def _json_schema(holder: JsonSchema) -> JsonSchema:
-    schema: JsonSchema = holder.get("content", {}).get("application/json", {}).get("schema", NOTHING)
+def _json_schema(holder: Json) -> Json:
+    schema: Json = holder.get("content", {}).get("application/json", {}).get("schema", NOTHING)
     return schema
 
 
@@ -81,16 +81,16 @@ def _references(schema: object) -> set[str]:
     return set(re.findall(rf'"{COMPONENTS}(\w+)"', json.dumps(schema)))
 
 
-def _reached_models(schemas: JsonSchema, names: set[str]) -> JsonSchema:
+def _reached_models(schemas: Json, names: set[str]) -> Json:
     """These models and all that they reach, by name."""
-    models: JsonSchema = {}
+    models: Json = {}
     while new := names - models.keys():
         models |= {name: {} if name in UNREAD else schemas[name] for name in new}
         names = _references([models[name] for name in new])
     return models
 
 
-def _type(schema: JsonSchema) -> str:
+def _type(schema: Json) -> str:
     """A JSON Schema as a type of TypeScript."""
     if "$ref" in schema:
         return str(schema["$ref"].rpartition("/")[2])
@@ -111,7 +111,7 @@ def _type(schema: JsonSchema) -> str:
     return "unknown"
 
 
-def _object_type(schema: JsonSchema) -> str:
+def _object_type(schema: Json) -> str:
     if "properties" not in schema:
         values = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
         value = next((_type(each) for each in values if isinstance(each, dict)), "unknown")

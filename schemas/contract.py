@@ -83,6 +83,7 @@ def require_fields(visibility: Visibility, class_name: str, field_names: tuple[s
 
 
 T = TypeVar("T")
+Json: TypeAlias = dict[str, Any]  # a JSON object: its values nest, and are checked where they are read
 CommandT = TypeVar("CommandT", bound="CommandContract")
 EventT = TypeVar("EventT", bound="EventContract")
 Class: TypeAlias = type[T]  # `type` is the name of a keyword below
@@ -194,7 +195,7 @@ class Schema(Generic[T]):
         """The contract as a JSON-like value; `exclude_defaults` leaves out fields with their default."""
         return self._adapter.dump_python(value, mode="json", exclude_defaults=exclude_defaults)
 
-    def json_schema(self) -> dict[str, Any]:  # values of any JSON type
+    def json_schema(self) -> Json:
         """The contract as JSON Schema."""
         return self._adapter.json_schema()
 
@@ -212,7 +213,7 @@ def to_invalid_input_error(error: ValidationError, name: str) -> InvalidInputErr
     )
 
 
-def field_names(cls: type[Any]) -> tuple[str, ...]:  # a dataclass, which has no name as a type
+def field_names(cls: type) -> tuple[str, ...]:
     """The names of a dataclass's fields, in the order of their declaration."""
     return tuple(field.name for field in fields(cls))
 

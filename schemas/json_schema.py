@@ -16,11 +16,11 @@ from pydantic import Field
 
 from schemas import commands, events, refusals
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.contract import Contract, Schema, field_names
+from schemas.contract import Contract, Json, Schema, field_names
 from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
-from schemas.schema_components import JsonSchema, simplify, union_schema
+from schemas.schema_components import simplify, union_schema
 from schemas.stored.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
 from schemas.web.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.web.socket_messages import describe_socket
@@ -81,7 +81,7 @@ def write_files(folder: Path = FOLDER) -> None:
 # -- the forms -----------------------------------------------------------------------
 
 
-def _envelope_schema() -> JsonSchema:
+def _envelope_schema() -> Json:
     items = [
         {"const": ENVELOPE_FORMAT},
         _field_schema(CommandId),
@@ -98,19 +98,19 @@ def _envelope_schema() -> JsonSchema:
     }
 
 
-def _log_entry_schema() -> JsonSchema:
+def _log_entry_schema() -> Json:
     fields = {"id": _field_schema(CommandId), "seat": _field_schema(Seat | None), "command": _ref("command")}
     return _entry_schema("A log entry, as replays and audits show it.", fields)
 
 
-def _view_entry_schema() -> JsonSchema:
+def _view_entry_schema() -> Json:
     schema = _entry_schema("An entry as one viewer gets it.", {"answers": _field_schema(CommandId | None)})
     schema["properties"]["head"] = _field_schema(Hex32 | None)
     schema["required"].append("head")
     return schema
 
 
-def _entry_schema(description: str, fields: JsonSchema) -> JsonSchema:
+def _entry_schema(description: str, fields: Json) -> Json:
     return _object_schema(
         description,
         number=_field_schema(Annotated[Int, Field(ge=1)]),
@@ -120,14 +120,14 @@ def _entry_schema(description: str, fields: JsonSchema) -> JsonSchema:
     )
 
 
-def _refusal_schema() -> JsonSchema:
+def _refusal_schema() -> Json:
     rule = {"enum": sorted(refusals.ALL_RULES), "x-sentences": dict(sorted(refusals.ALL_RULES.items()))}
     return _object_schema("Why a command was refused.", rule=rule, why={"type": "string"})
 
 
-def _position_query_schema() -> JsonSchema:
+def _position_query_schema() -> Json:
     """A query's schema. A command in it is as in an envelope, with its seat added."""
-    query_schema: JsonSchema = simplify(POSITION_QUERY_SCHEMA.json_schema())
+    query_schema: Json = simplify(POSITION_QUERY_SCHEMA.json_schema())
     command_schema = union_schema(
         commands.SCHEMAS, commands.PLAYER_COMMANDS, "A command, and the seat that speaks."
     )
@@ -142,9 +142,9 @@ def _position_query_schema() -> JsonSchema:
     return {**query_schema, "$defs": {**shared_definitions, **definitions}}
 
 
-def _answer_schema() -> JsonSchema:
+def _answer_schema() -> Json:
     events_schema = {"type": "array", "items": _ref("event")}
-    fields: JsonSchema = {"accepted": {"const": True}, "events": events_schema}
+    fields: Json = {"accepted": {"const": True}, "events": events_schema}
     accepted = _object_schema("The referee accepts it, and this comes of it.", **fields)
     rule = {"enum": sorted(refusals.ALL_RULES)}
     fields = {"accepted": {"const": False}, "rule": rule, "why": {"type": "string"}}
@@ -152,7 +152,7 @@ def _answer_schema() -> JsonSchema:
     refused["properties"]["events"] = {**events_schema, "minItems": 1}
     refused["properties"]["did_you_mean"] = {"type": "array", "items": {"type": "string"}, "minItems": 1}
     command_schema = {"$ref": "inquiry.schema.json#/properties/commands/items"}
-    score_schema: JsonSchema = simplify(SEAT_COUNTED_SCHEMA.json_schema())
+    score_schema: Json = simplify(SEAT_COUNTED_SCHEMA.json_schema())
     definitions = score_schema.pop("$defs")
     answer = _object_schema(
         "What the referee says.", verdicts={"type": "array", "items": {"oneOf": [accepted, refused]}}
@@ -163,10 +163,10 @@ def _answer_schema() -> JsonSchema:
     return {**answer, "$defs": definitions}
 
 
-def _wire_layout() -> JsonSchema:
+def _wire_layout() -> Json:
     """List codes and the order of fields, which a reader of rows needs in addition to the schemas."""
 
-    def rows(classes: tuple[type[Contract], ...]) -> list[JsonSchema]:
+    def rows(classes: tuple[type[Contract], ...]) -> list[Json]:
         return [
             {"type": cls.type, "version": cls.version, "code": cls.code, "fields": field_names(cls)}
             for cls in sorted(classes, key=lambda cls: cls.code)
@@ -194,7 +194,7 @@ def _wire_layout() -> JsonSchema:
 # -- how they are written ------------------------------------------------------------
 
 
-def _object_schema(description: str, **fields: JsonSchema) -> JsonSchema:
+def _object_schema(description: str, **fields: Json) -> Json:
     return {
         "description": description,
         "type": "object",
@@ -204,16 +204,16 @@ def _object_schema(description: str, **fields: JsonSchema) -> JsonSchema:
     }
 
 
-def _field_schema(field_type: object) -> JsonSchema:
-    schema: JsonSchema = simplify(Schema[object](field_type, "").json_schema())
+def _field_schema(field_type: object) -> Json:
+    schema: Json = simplify(Schema[object](field_type, "").json_schema())
     return schema
 
 
-def _ref(name: str) -> JsonSchema:
+def _ref(name: str) -> Json:
     return {"$ref": f"{name}.schema.json"}
 
 
-def _with_header(name: str, schema: JsonSchema) -> JsonSchema:
+def _with_header(name: str, schema: Json) -> Json:
     header = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{name}.schema.json",
@@ -222,7 +222,7 @@ def _with_header(name: str, schema: JsonSchema) -> JsonSchema:
     return {**header, **schema}
 
 
-def _to_json_text(document: JsonSchema) -> str:
+def _to_json_text(document: Json) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from schemas import commands, events
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.contract import Contract, Schema
+from schemas.contract import Contract, Json, Schema
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 
-JsonSchema: TypeAlias = dict[str, Any]  # values of any JSON type
 T = TypeVar("T")
 COMPONENTS: Final = "#/components/schemas/"
 
 
-def contract_components() -> dict[str, JsonSchema]:
+def contract_components() -> dict[str, Json]:
     """The components, by name; a part of one has the name of both."""
     options = simplify(RULE_OPTIONS_SCHEMA.json_schema())
     del options["required"]  # what a creation leaves out is as usual
@@ -31,7 +30,7 @@ def contract_components() -> dict[str, JsonSchema]:
     }  # fmt: skip
 
 
-def _components(name: str, schema: JsonSchema) -> dict[str, JsonSchema]:
+def _components(name: str, schema: Json) -> dict[str, Json]:
     """A schema as a component, and each of its definitions as another."""
     definitions = schema.pop("$defs", {})
     prefix = f"{COMPONENTS}{name}_"
@@ -51,15 +50,15 @@ def _components(name: str, schema: JsonSchema) -> dict[str, JsonSchema]:
         }
 
     parts = {f"{name}_{part}": definition for part, definition in definitions.items()}
-    return {part: cast("JsonSchema", renamed(each)) for part, each in ({name: schema} | parts).items()}
+    return {part: cast("Json", renamed(each)) for part, each in ({name: schema} | parts).items()}
 
 
 def union_schema(
     contract_schemas: Mapping[str, Schema[T]], classes: tuple[type[Contract], ...], description: str
-) -> JsonSchema:
+) -> Json:
     """A schema of any of these contracts, by its type."""
-    variants: JsonSchema = {}
-    definitions: JsonSchema = {}
+    variants: Json = {}
+    definitions: Json = {}
     for cls in sorted(classes, key=lambda cls: cls.type):
         variant = simplify(contract_schemas[cls.type].json_schema())
         for name, definition in variant.pop("$defs", {}).items():
@@ -75,9 +74,9 @@ def union_schema(
     }
 
 
-def simplify(schema: JsonSchema) -> JsonSchema:
+def simplify(schema: Json) -> Json:
     """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
-    return cast("JsonSchema", _simplify(schema))
+    return cast("Json", _simplify(schema))
 
 
 def _simplify(schema: object) -> object:

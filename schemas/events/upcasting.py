@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.events import BY_CODE, FIELDS, Event
 
+Row: TypeAlias = Sequence[Any]  # a code, then fields of any type
 FieldValues: TypeAlias = Mapping[str, object]  # the values of a row by field
 
 
@@ -30,7 +31,7 @@ FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {}  # by code
 assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "an earlier version's code was given again"
 
 
-def upcast(row: Sequence[Any]) -> Sequence[object]:  # a code, then fields of any type
+def upcast(row: Row) -> Row:
     """The row in the next version of its type. Raises LookupError for an unknown code, and ValueError for a
     row that doesn't have the fields of its version."""
     former = FORMER_VERSIONS[row[0]]

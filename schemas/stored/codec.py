@@ -23,10 +23,10 @@ import msgpack
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, RouteClaimed
+from schemas.events.upcasting import Row
 from schemas.field_types import CommandId, Seat
 from schemas.stored.entries import ENTRY_HEADER, ENVELOPE_HEADER, Entry, ShownBytes, ViewEntry
 from schemas.stored.rows import (
-    Row,
     VisibilitySplit,
     command_to_row,
     foreign_row_to_event,

@@ -7,11 +7,11 @@ today's (schemas/events/upcasting.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from reprlib import repr as short_repr  # a value may be nested too deep to show
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import msgpack
 
@@ -21,10 +21,9 @@ from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.contract import holds_contracts
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import BY_CODE, EVENTS, FIELDS, SCHEMAS, Event
-from schemas.events.upcasting import upcast
+from schemas.events.upcasting import Row, upcast
 
 _Packer: Final = msgpack.Packer  # one for each value: `packb` would also take options, in a sixth of its time
-Row: TypeAlias = Sequence[Any]  # a code, then fields of any type
 
 
 def pack(value: object) -> bytes:

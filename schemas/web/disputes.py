@@ -12,11 +12,11 @@ import zlib
 from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import sha256
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from schemas.contract import Schema, contract
+from schemas.contract import Json, Schema, contract
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Int, Seat, Text
 from schemas.stored.rows import pack, unpack
@@ -128,7 +128,7 @@ def pack_answer(answer: Mapping[str, object]) -> bytes:
     return zlib.compress(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode(), 6)
 
 
-def unpack_answer(data: bytes) -> dict[str, Any]:  # JSON that the auditor wrote
+def unpack_answer(data: bytes) -> Json:
     """The answer in stored bytes. Raises CorruptDataError."""
     try:
         answer = json.loads(zlib.decompress(data))

@@ -6,7 +6,7 @@ docs/ask.md documents it, schemas/json/inquiry.schema.json is its JSON Schema.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
@@ -85,7 +85,7 @@ SeatCommandField = Annotated[
     SeatCommand, PlainValidator(_read_seat_command), WithJsonSchema({"type": "object"})
 ]
 BoardField = Annotated[
-    Any,
+    str | Mapping[str, object],
     PlainValidator(_validate_board),
     WithJsonSchema(
         {

@@ -6,21 +6,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from schemas.contract import Json
 from schemas.refusals import ALL_RULES
-from schemas.schema_components import COMPONENTS, JsonSchema, contract_components
+from schemas.schema_components import COMPONENTS, contract_components
 
 CHANNEL: Final = "#/channels/play"
-TEXT: Final[JsonSchema] = {"type": "string"}
-NUMBER: Final[JsonSchema] = {"type": "integer", "minimum": 0}
-HEAD: Final[JsonSchema] = {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"}
-LEVEL: Final[JsonSchema] = {"type": ["string", "null"], "examples": ["decided", "durable", "replicated:2"]}
+TEXT: Final[Json] = {"type": "string"}
+NUMBER: Final[Json] = {"type": "integer", "minimum": 0}
+HEAD: Final[Json] = {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"}
+LEVEL: Final[Json] = {"type": ["string", "null"], "examples": ["decided", "durable", "replicated:2"]}
 DESCRIPTION: Final = """\
 A game's WebSocket sends a view as it grows, and takes commands. The token is in the Authorization header, or the subprotocols
 are `ledgerline, token.<token>`, or, with `?authenticate=true`, the client's first message is `{"token": ".."}` within 5 s. It never
 stands in the address. The first message of the server is `attached`, or a `problem` before the socket is closed with 1008.
 Closing codes: 4001 come back and go on, 4002 begin anew from 0, 1000 the game is over and archived."""
 
-QUERY: Final[JsonSchema] = {
+QUERY: Final[Json] = {
     "type": "object",
     "properties": {
         "after": {**NUMBER, "description": "the number of the last entry that the client has"},
@@ -33,7 +34,7 @@ QUERY: Final[JsonSchema] = {
 }
 
 
-def describe_socket() -> JsonSchema:
+def describe_socket() -> Json:
     """The document."""
     messages = {**_sent_messages(), **_received_messages()}
     return {
@@ -61,7 +62,7 @@ def describe_socket() -> JsonSchema:
     }
 
 
-def _operation(action: str, messages: JsonSchema) -> JsonSchema:
+def _operation(action: str, messages: Json) -> Json:
     return {
         "action": action,
         "channel": {"$ref": CHANNEL},
@@ -70,16 +71,16 @@ def _operation(action: str, messages: JsonSchema) -> JsonSchema:
     }
 
 
-def _message(summary: str, payload: JsonSchema, example: JsonSchema) -> JsonSchema:
+def _message(summary: str, payload: Json, example: Json) -> Json:
     return {"summary": summary, "payload": payload, "examples": [{"payload": example}]}
 
 
-def _typed(type_: str, required: JsonSchema, **optional: JsonSchema) -> JsonSchema:
+def _typed(type_: str, required: Json, **optional: Json) -> Json:
     """A message with a `type`; it has no other fields than these."""
     return _object({"type": {"const": type_}, **required}, **optional)
 
 
-def _object(required: JsonSchema, **optional: JsonSchema) -> JsonSchema:
+def _object(required: Json, **optional: Json) -> Json:
     return {
         "type": "object",
         "properties": {**required, **optional},
@@ -88,11 +89,11 @@ def _object(required: JsonSchema, **optional: JsonSchema) -> JsonSchema:
     }
 
 
-def _ref(name: str) -> JsonSchema:
+def _ref(name: str) -> Json:
     return {"$ref": COMPONENTS + name}
 
 
-def _sent_messages() -> JsonSchema:
+def _sent_messages() -> Json:
     """The messages that the server sends, by name."""
     attached = _typed("attached", {"number": NUMBER, "head": HEAD})
     entry = {"type": {"const": "entry"}, **ENTRY}
@@ -125,7 +126,7 @@ def _sent_messages() -> JsonSchema:
     }  # fmt: skip
 
 
-def _received_messages() -> JsonSchema:
+def _received_messages() -> Json:
     """The messages that the server takes, by name."""
     command = _object(
         {"command": _ref("PlayerCommand")},
@@ -139,7 +140,7 @@ def _received_messages() -> JsonSchema:
     }  # fmt: skip
 
 
-ENTRY: Final[JsonSchema] = {
+ENTRY: Final[Json] = {
     "number": {"type": "integer", "minimum": 1},
     "at": {**NUMBER, "description": "milliseconds of the game clock"},
     "answers": {
@@ -149,13 +150,13 @@ ENTRY: Final[JsonSchema] = {
     "events": {"type": "array", "items": _ref("Event")},
     "head": HEAD,
 }
-ENTRY_OPTIONS: Final[JsonSchema] = {
+ENTRY_OPTIONS: Final[Json] = {
     "proof": _object({"public": TEXT, "part": {"type": ["string", "null"]}}),
     "legal": {"type": "array", "items": _ref("PlayerCommand")},
 }
 
 
-def _socket_schemas() -> dict[str, JsonSchema]:
+def _socket_schemas() -> dict[str, Json]:
     """The schema that only messages hold: the problem (RFC 9457)."""
     errors = {"type": "array", "items": _object({"field": TEXT, "detail": TEXT})}
     problem = _object(
@@ -167,7 +168,7 @@ def _socket_schemas() -> dict[str, JsonSchema]:
     return {"Problem": {"description": "An error, as RFC 9457 describes it.", **problem}}
 
 
-def _contracts() -> dict[str, JsonSchema]:
+def _contracts() -> dict[str, Json]:
     """The contracts that messages hold."""
     components = contract_components()
     allowed = {each["$ref"].removeprefix(COMPONENTS) for each in components["PlayerCommand"]["oneOf"]}

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgpack
 
+from schemas.contract import Json
 from schemas.errors import LedgerlineError
 from services.archive.signing import Signer
 
@@ -105,7 +106,7 @@ def decode_game_file(data: bytes) -> GameFile:
     return GameFile(**fields)
 
 
-def read_fields(packed: bytes) -> tuple[dict[str, Any], str]:  # the fields' types are those of FIELD_TYPES
+def read_fields(packed: bytes) -> tuple[Json, str]:
     """The fields of a file as far as they can be read, in their order, and the fault after them; empty where there is
     none. Of entries, those before the fault are among them."""
     unpacker = msgpack.Unpacker(
@@ -116,7 +117,7 @@ def read_fields(packed: bytes) -> tuple[dict[str, Any], str]:  # the fields' typ
         max_bin_len=MAX_ENTRY_BYTES,
         max_str_len=MAX_NAME_BYTES,
     )
-    fields: dict[str, Any] = {}  # as above
+    fields: Json = {}
     name = "the file"
     try:
         unpacker.feed(packed)

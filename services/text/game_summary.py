@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
+from schemas.contract import Json
 from services.referee.rules import GameState, score
-
-Json: TypeAlias = dict[str, Any]  # a JSON object; Any, since its values nest
 
 
 def game_status(state: GameState) -> str:

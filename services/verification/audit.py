@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from schemas.contract import Json
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId
-from services.text.game_summary import Json
 from services.verification.explanation import explain, explanation_json
 from services.verification.findings import Check, CheckKind, Finding
 from services.verification.replay import Replay

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from schemas.commands import Command, write_command
+from schemas.contract import Json
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, write_event
 from schemas.field_types import Seat
@@ -15,7 +16,7 @@ from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence
-from services.text.game_summary import Json, game_status
+from services.text.game_summary import game_status
 from services.verification.redecide import (
     ReplayedDecision,
     decide_again,

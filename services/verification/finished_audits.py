@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
+from schemas.contract import Json
 from schemas.errors import InvalidInputError
 from services.archive import Archive, TrustedKeys
 from services.archive.game_file import DIGEST_BYTES
 from services.ledger import StoredGame
-from services.text.game_summary import Json
 from services.verification.audit import audit, audit_json
 from services.verification.game_repository import FinishedGameReader
 from services.verification.log_check import check_file

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from schemas.commands import Command, Pass
+from schemas.contract import Json
 from schemas.events import CommandRefused
 from schemas.field_types import HIDDEN, Seat
 from schemas.refusals import CommandRefusedError
@@ -29,7 +30,6 @@ from services.referee.rules.fair_randomness import no_order_root
 from services.referee.rules.proof.public_verifier import VerificationFailedError
 from services.referee.rules.proof.view_verifier import ViewVerifier
 from services.referee.rules.state import RandomnessPolicy
-from services.text.game_summary import Json
 from services.verification.explanation import Explanation, apply_shown, seat_explanation_json
 from services.verification.rule_citations import cite
 

@@ -13,8 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
+from schemas.contract import Json
 from services.bots.kit.kit_errors import KitError, ServerRefusedError, UnreachableError
-from services.bots.kit.seat_session import BUSY_STATUSES, PAUSE_S, Json
+from services.bots.kit.seat_session import BUSY_STATUSES, PAUSE_S
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 REQUEST_S: Final = 60.0  # for one answer

@@ -11,9 +11,10 @@ import json
 import secrets
 from base64 import b64decode
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.commands import Command, write_command
+from schemas.contract import Json
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, GameStarted, SeatTaken
 from schemas.field_types import Seat
@@ -29,8 +30,6 @@ BEGIN_ANEW: Final = 4002  # ours: the log lost entries that the client has. Afte
 BUSY_STATUSES: Final = (429, 503)  # of problems that pass: ask again
 PAUSE_S: Final = 0.5  # before a command without a verdict is sent again
 NOTHING_KNOWN: Final = ("", "")
-
-Json = dict[str, Any]  # what JSON holds; each field is checked where it is read
 
 
 class Refusal(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Annotated, Final, TypeAlias
 import typer
 from rich.table import Column, Table
 
+from schemas.contract import Json
 from schemas.errors import InvalidInputError
 from schemas.web.disputes import (
     DISPUTE_SCHEMA,
@@ -32,7 +33,6 @@ from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
 from services.ledger.stores.disputes import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.formatting import pluralize
-from services.text.game_summary import Json
 
 WAITING_MESSAGE: Final = (
     "An auditor checks it while the server runs (`ledgerline serve`, or `ledgerline auditor`)."

@@ -13,10 +13,11 @@ from pydantic_core import to_json
 
 from schemas.errors import CorruptDataError
 from schemas.events import GameEnded
+from schemas.events.upcasting import Row
 from schemas.field_types import Seat
 from schemas.stored.codec import read_own_rows, read_shown_rows
 from schemas.stored.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
-from schemas.stored.rows import Row, row_to_json
+from schemas.stored.rows import row_to_json
 from services.ledger.log.views import ViewPage, holds_commitment
 from services.ledger.notifications.entry_notifications import EntryNotification
 

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from pydantic import WithJsonSchema
 
-from schemas.schema_components import COMPONENTS, JsonSchema
+from schemas.contract import Json
+from schemas.schema_components import COMPONENTS
 
 MARK: Final = "x-component"
-JSON_SCHEMA: Final[JsonSchema] = {
+JSON_SCHEMA: Final[Json] = {
     "description": "A JSON Schema, of the keywords that rule options need.",
     "type": "object",
     "properties": {
@@ -46,7 +47,7 @@ JSON_SCHEMA: Final[JsonSchema] = {
     },
     "additionalProperties": False,
 }
-OPTION_VALUE: Final[JsonSchema] = {
+OPTION_VALUE: Final[Json] = {
     "description": "A rule option's value.",
     "anyOf": [
         {"type": ["null", "boolean", "integer", "string"]},
@@ -71,6 +72,6 @@ def resolve_references(schema: Any) -> Any:  # any JSON value, and one of the sa
     return {**resolved, "$ref": COMPONENTS + schema[MARK]} if MARK in schema else resolved
 
 
-def option_components() -> dict[str, JsonSchema]:
+def option_components() -> dict[str, Json]:
     """The components that no contract has: how an option is described."""
     return {"OptionType": JSON_SCHEMA, "OptionValue": OPTION_VALUE}

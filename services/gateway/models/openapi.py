@@ -6,17 +6,17 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from fastapi import FastAPI
 
+from schemas.contract import Json
 from schemas.refusals import ALL_RULES
 from services.gateway.models.contract_schemas import resolve_references
 from services.gateway.models.request_models import SCHEMA_PATH, component_schemas
 from services.gateway.models.response_models import UnknownVerdict
 
 OpenApiObject = dict[str, object]
-Document: TypeAlias = dict[str, Any]  # FastAPI's own type
 StatusResponses = dict[int | str, OpenApiObject]
 EXAMPLES_FILE: Final = "answer_examples.json"  # tests/gateway/answer_examples.py writes it
 EXAMPLE_PATH: Final = "#/components/examples/{name}"
@@ -228,16 +228,16 @@ def declare_document(app: FastAPI) -> None:
     generate = app.openapi
 
     @cache
-    def complete() -> Document:
+    def complete() -> Json:
         return complete_document(generate())
 
     app.openapi = complete  # type: ignore[method-assign]  # as FastAPI's documentation has it
 
 
-def complete_document(document: Document) -> Document:
+def complete_document(document: Json) -> Json:
     """FastAPI's document with all models, references to contracts, and examples."""
     document["components"]["schemas"] |= component_schemas()
-    completed: Document = resolve_references(document)
+    completed: Json = resolve_references(document)
     examples = read_examples()
     completed["components"]["examples"] = {name: {"value": value} for name, value in examples.items()}
     for path, operations in completed["paths"].items():

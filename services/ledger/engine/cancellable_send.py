@@ -14,7 +14,7 @@ def with_cancellable_send(connection_class: type) -> Any:  # a class that redis-
     return type("Connection", (CancellableSend, connection_class), {})
 
 
-def has_cancellable_send(client: Any) -> bool:  # of redis-py, or another that stands for it
+def has_cancellable_send(client: object) -> bool:
     """Whether this is a client of `connect_async`, of one engine."""
     connection_class = getattr(getattr(client, "connection_pool", None), "connection_class", object)
     return issubclass(connection_class, CancellableSend)

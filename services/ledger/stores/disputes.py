@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import redis
 
+from schemas.contract import Json
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
 from schemas.web.disputes import (
@@ -69,7 +70,7 @@ class DisputeRecord(NamedTuple):
         return self.state in FINAL_STATES
 
 
-def dispute_json(record: DisputeRecord) -> dict[str, Any]:  # fields of the gateway's models
+def dispute_json(record: DisputeRecord) -> Json:
     """A dispute as a JSON object. Raises CorruptDataError: its answer can't be read."""
     name, dispute = record.name, record.dispute
     return {

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple, get_origin, get_type_hints
 
 from schemas.contract import PUBLIC, WHOLE_EVENT, Private, Secret
 from schemas.events import EVENTS, FIELDS, Event
+from schemas.events.upcasting import Row
 from schemas.field_types import HIDDEN, Seat
-from schemas.stored.rows import Row, VisibilitySplit, event_to_row
+from schemas.stored.rows import VisibilitySplit, event_to_row
 
 
 def redact_for(viewer: Seat | None, event: Event) -> Event | None:

@@ -16,10 +16,11 @@ from schemas.events import (
     SeedSealed,
     TurnStarted,
 )
+from schemas.events.upcasting import Row
 from schemas.field_types import COLORS
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import next_head
-from schemas.stored.rows import Row, pack, unpack
+from schemas.stored.rows import pack, unpack
 from services.referee.rules import GameState
 from services.referee.rules.fair_randomness import shuffle_with_key
 from services.referee.rules.proof.sealing import SealedEntry

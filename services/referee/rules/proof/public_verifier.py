@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import Event, GameCreated
+from schemas.events.upcasting import Row
 from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, read_public_rows
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import COMMITMENT_BYTES, initial_head, next_head
-from schemas.stored.rows import Row
 from services.referee.rules.fair_randomness import LEAF_BYTES, card_leaf, merkle_root
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import CardSlot, PileChange, PileTracker
