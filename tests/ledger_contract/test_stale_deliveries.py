@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from services.ledger import RedisLedger
-from services.ledger.consumers import consumer_groups
-from services.ledger.consumers.consumer_groups import FULL_SCAN_INTERVAL_MS
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.queues import consumer_groups
+from services.ledger.queues.consumer_groups import FULL_SCAN_INTERVAL_MS
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import (
     PARTITION,

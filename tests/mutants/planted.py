@@ -135,7 +135,7 @@ LEDGER_MUTANTS: Final = (
     Mutant(
         "redelivered commands are decided together with others",
         "P8",
-        "services/ledger/consumers/consumer_groups.py",
+        "services/ledger/queues/consumer_groups.py",
         "delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]",
         "delivered_once = stale",
         (*CONTRACT, "tests/referee/test_poison.py"),

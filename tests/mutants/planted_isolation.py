@@ -151,7 +151,7 @@ ISOLATION_MUTANTS: Final = (
         "{hash_tag(partition)}:{{{game}}}:notifications", "{hash_tag(partition)}:notifications", ("tests/ledger_contract/test_notifications.py",),
     ),
     Mutant(
-        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/consumers/consumer_groups.py",
+        "the nodes of a cluster pass notifications on to each other", "P8", "services/ledger/queues/consumer_groups.py",
         'return "SPUBLISH" if', 'return "PUBLISH" if', ("tests/ledger_contract/test_notifications.py", "tests/cluster/test_notifications.py"),
     ),
     Mutant(

@@ -12,7 +12,6 @@ from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head
 from schemas.stored.player_names import SaltedNames
-from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
@@ -37,6 +36,7 @@ from services.ledger.ports.records import (
     DuplicateCommand,
     GameLog,
 )
+from services.ledger.queues.redis_roles import RedisRole
 from services.ledger.scripts.lua_scripts import APPEND_ENTRY, run_each
 from services.ledger.scripts.script_calls import build_append_call
 from services.ledger.scripts.stored_entries import head_after, join_log, parse_stored

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from schemas.errors import CorruptDataError
-from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Query, command, require_game_reply, require_reply
 from services.ledger.engine.round_trips import run
 from services.ledger.log.player_names import parse_names
 from services.ledger.ports.records import GameLog, StoredGame
+from services.ledger.queues.redis_roles import RedisRole
 from services.ledger.scripts.lua_scripts import EVICT_GAME, REMOVE_STREAMS, run_script
 from services.ledger.scripts.script_calls import build_evict_call, build_removal_call
 from services.runtime.logging_setup import get_logger

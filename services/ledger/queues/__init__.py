@@ -1,1 +1,1 @@
-"""The command queue and the bot task queue, dead letters, and the membership of referees."""
+"""Queues and who reads them: consumer groups, commands, bot tasks, dead letters, the membership of workers."""

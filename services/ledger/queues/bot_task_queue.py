@@ -8,10 +8,10 @@ from typing import Final
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.stored.rows import pack, unpack
-from services.ledger.consumers.consumer_groups import Delivery
-from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.ports.records import MAX_WAITING_TASKS, BotTask, DeliveredBotTask
+from services.ledger.queues.consumer_groups import Delivery
+from services.ledger.queues.redis_roles import RedisRole
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("bots")

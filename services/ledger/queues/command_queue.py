@@ -10,14 +10,14 @@ from redis.exceptions import TryAgainError
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from schemas.stored.rows import pack, unpack
-from services.ledger.consumers.consumer_groups import Delivery
-from services.ledger.consumers.redis_roles import RedisRole
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument, Query, Reply, command, require_game_reply
 from services.ledger.engine.round_trips import run
 from services.ledger.ports.protocols import QueueFullError
 from services.ledger.ports.records import CommandResult, DeliveredCommand
+from services.ledger.queues.consumer_groups import Delivery
 from services.ledger.queues.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields
+from services.ledger.queues.redis_roles import RedisRole
 from services.ledger.scripts.lua_scripts import (
     REJECT_COMMAND,
     SUBMIT_COMMAND,

@@ -18,7 +18,6 @@ from schemas.commands import CommandEnvelope
 from schemas.errors import InvalidInputError
 from services.fast_path.engine_connection import DirectCalls
 from services.ledger.acknowledgements.confirmation_connection import find_node
-from services.ledger.consumers.consumer_groups import wakeup_channel_of
 from services.ledger.engine import keys
 from services.ledger.engine.cancellable_send import has_cancellable_send
 from services.ledger.engine.queries import Client, RedisCommand, Reply, run_rounds
@@ -27,6 +26,7 @@ from services.ledger.ports.protocols import EngineBehindError
 from services.ledger.ports.records import CommandResult
 from services.ledger.queues import command_queue
 from services.ledger.queues.command_queue import submission_outcome
+from services.ledger.queues.consumer_groups import wakeup_channel_of
 from services.ledger.scripts.lua_scripts import SUBMIT_COMMAND, ScriptCall, script_command
 from services.ledger.scripts.script_calls import build_submit_call
 

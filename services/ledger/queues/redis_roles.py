@@ -7,16 +7,16 @@ from typing import Final
 
 import redis
 
-from services.ledger.consumers.consumer_groups import (
+from services.ledger.engine import keys
+from services.ledger.engine.mistyped_keys import UsablePartitions
+from services.ledger.engine.queries import Client
+from services.ledger.ports.records import MAX_WAITING_COMMANDS
+from services.ledger.queues.consumer_groups import (
     ConsumerGroup,
     monotonic_ms,
     publish_command_of,
     wakeup_channel_of,
 )
-from services.ledger.engine import keys
-from services.ledger.engine.mistyped_keys import UsablePartitions
-from services.ledger.engine.queries import Client
-from services.ledger.ports.records import MAX_WAITING_COMMANDS
 
 
 class RedisRole:

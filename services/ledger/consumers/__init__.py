@@ -1,1 +1,0 @@
-"""Consumer groups of workers: deliveries, stale ones, wake-ups."""
