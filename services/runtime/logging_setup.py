@@ -1,6 +1,7 @@
 """Log lines: JSON for machines; aligned and coloured on a terminal.
 
-Errors that repeat are logged once, then counted: a broken game that is tried again and again fills no disk."""
+Errors that repeat are logged once, then counted: a broken game that is tried again and again fills no disk. Nor does a
+stranger whose commands are refused by the thousand: the lines of each event have a rate."""
 
 from __future__ import annotations
 
@@ -16,11 +17,21 @@ from typing import Final, NamedTuple, TextIO
 
 import structlog
 
+from services.runtime.rate_limit import TokenBucket
 from services.runtime.visible_text import visible_text
 
 SUMMARY_S: Final = 60.0
 MAX_SUBJECTS: Final = 1_000  # of a kind; the errors about others are only counted
-MAX_LISTED: Final = 10  # subjects that a summary names, those with the most errors
+MAX_LISTED: Final = 10  # subjects that a summary names, those with the most lines
+LINES_A_SECOND: Final = (
+    1.0  # of one event of a service: 30 KB a minute of the longest lines that strangers cause
+)
+LINES_AT_ONCE: Final = 60
+MAX_KINDS: Final = 1_000  # more events than all services have
+MAX_FIELD_CHARACTERS: Final = 1_000  # of a text in a line, which may be a stranger's
+LIBRARY_LINE: Final = "line of a library"
+OTHERS: Final = "others"
+SUMMARY_PREFIX: Final = "repeated: "
 SUBJECTS: Final = ("game", "partition", "job", "dispute", "board", "key", "channel")
 
 
@@ -68,7 +79,7 @@ class _ForeignRepeats(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is logged and not only counted. Its arguments make it no other line."""
         try:
-            self.limit(None, "error", {"service": record.name, "event": str(record.msg)})
+            self.limit(None, "error", {"service": record.name, "event": LIBRARY_LINE, "key": str(record.msg)})
         except structlog.DropEvent:
             return False
         return True
@@ -96,10 +107,13 @@ def _write_traceback(out: TextIO, error: structlog.typing.ExcInfo) -> None:
 
 
 def _order_fields(_: object, __: str, event_dict: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Time, level, service and event come first in every line."""
+    """Time, level, service and event come first in every line; long texts are cut."""
     first = {
         key: event_dict.pop(key) for key in ("timestamp", "level", "service", "event") if key in event_dict
     }
+    for key, value in event_dict.items():
+        if isinstance(value, str) and len(value) > MAX_FIELD_CHARACTERS:
+            event_dict[key] = f"{value[:MAX_FIELD_CHARACTERS]}.. ({len(value)} characters)"
     return {**first, **event_dict}
 
 
@@ -110,24 +124,27 @@ def get_logger(service: str) -> structlog.typing.FilteringBoundLogger:
 
 
 class Kind(NamedTuple):
-    """The service and the words of errors, without their subjects."""
+    """The service and the words of lines, without their subjects."""
 
     service: str
     event: str
 
 
 class Seen(NamedTuple):
-    """The errors of a kind: when each subject last had one, and how many weren't logged since."""
+    """The lines of a kind: when each subject last had an error, how many weren't logged since, and how many may be."""
 
     last_s: dict[str, float]
     unlogged: Counter[str]
+    rate: TokenBucket
 
 
 class RepeatLimit:
-    """A structlog processor that counts errors of one service that say the same about the same game (partition, job, ...).
+    """A structlog processor that counts errors of one service that say the same about the same game (partition, job, ...),
+    and lines of one event that come faster than LINES_A_SECOND.
 
-    The first is logged as it is. Once a minute `write_summary` gets, for each service and kind, the service, a sentence
-    and its fields: how many more there were, and about what. A subject that was quiet for a minute is news again."""
+    The first are logged as they are. Once a minute `write_summary` gets, for each service and kind, the service, a
+    sentence and its fields: how many more there were, and about what. A subject that was quiet for a minute is news again.
+    Whoever asks for debug lines gets all of them."""
 
     def __init__(
         self,
@@ -143,7 +160,7 @@ class RepeatLimit:
         self, _: object, method: str, event_dict: structlog.typing.EventDict
     ) -> structlog.typing.EventDict:
         """The line; raises DropEvent where it is only counted."""
-        if _is_limited(method, event_dict) and not self._is_news(event_dict):
+        if method != "debug" and not self._may_log(event_dict, is_error=_is_error(method, event_dict)):
             raise structlog.DropEvent
         return event_dict
 
@@ -157,28 +174,32 @@ class RepeatLimit:
                 for subject, last_s in list(seen.last_s.items()):
                     if now_s - last_s >= SUMMARY_S:
                         del seen.last_s[subject]
-                if not seen.last_s:
+                if not seen.last_s and seen.rate.is_full(now_s):
                     del self._seen[kind]
         for kind, unlogged in summaries:
             fields = {"more": unlogged.total(), "about": dict(unlogged.most_common(MAX_LISTED))}
-            self._write_summary(kind.service, f"repeated: {kind.event}", fields)
+            self._write_summary(kind.service, f"{SUMMARY_PREFIX}{kind.event}", fields)
 
-    def _is_news(self, event_dict: structlog.typing.EventDict) -> bool:
+    def _may_log(self, event_dict: structlog.typing.EventDict, *, is_error: bool) -> bool:
+        """Whether an error is news, and whether the lines of its kind have room for one; else it is counted."""
         kind = Kind(str(event_dict.get("service", "")), str(event_dict.get("event", "")))
+        if kind.event.startswith(SUMMARY_PREFIX):
+            return True  # one a kind and minute
         subject = next((str(event_dict[name]) for name in SUBJECTS if name in event_dict), "")
+        subject = subject[:MAX_FIELD_CHARACTERS]
         with self._lock:
             now_s = self._monotonic_s()
-            seen = self._seen.setdefault(kind, Seen({}, Counter()))
-            last_s = seen.last_s.get(subject)
-            is_news = (last_s is None and len(seen.last_s) < MAX_SUBJECTS) or (
-                last_s is not None and now_s - last_s >= SUMMARY_S
-            )
-            if is_news or last_s is not None:
-                seen.last_s[subject] = now_s
-            if not is_news:
-                seen.unlogged[subject if last_s is not None else "others"] += 1
+            if len(self._seen) >= MAX_KINDS and kind not in self._seen:
+                kind = Kind(kind.service, OTHERS)
+            if (seen := self._seen.get(kind)) is None:
+                rate = TokenBucket(LINES_A_SECOND, LINES_AT_ONCE, now_s)
+                seen = self._seen[kind] = Seen({}, Counter(), rate)
+            may_log = (not is_error or _is_news(seen, subject, now_s)) and not seen.rate.acquire(now_s)
+            if not may_log:
+                is_counted = subject in seen.unlogged or len(seen.unlogged) < MAX_SUBJECTS
+                seen.unlogged[subject if is_counted else OTHERS] += 1
                 self._start_timer()
-        return is_news
+        return may_log
 
     def _start_timer(self) -> None:
         if self._timer is None:
@@ -187,7 +208,16 @@ class RepeatLimit:
             self._timer.start()
 
 
-def _is_limited(method: str, event_dict: structlog.typing.EventDict) -> bool:
+def _is_news(seen: Seen, subject: str, now_s: float) -> bool:
+    """Whether an error of a kind is the first about this subject, or the first for a minute; it is remembered."""
+    last_s = seen.last_s.get(subject)
+    if last_s is None and len(seen.last_s) >= MAX_SUBJECTS:
+        return False
+    seen.last_s[subject] = now_s
+    return last_s is None or now_s - last_s >= SUMMARY_S
+
+
+def _is_error(method: str, event_dict: structlog.typing.EventDict) -> bool:
     """Errors, and warnings about a game. Other warnings tell of a change, and each of them is news."""
     is_error = method in {"error", "exception", "critical"}
     return is_error or (method == "warning" and "game" in event_dict)

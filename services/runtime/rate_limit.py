@@ -26,3 +26,7 @@ class TokenBucket:
             return (cost - available) / self.rate
         self.available = available - cost
         return 0.0
+
+    def is_full(self, now: float) -> bool:
+        """Whether nothing was taken for so long that it might as well be new."""
+        return self.available + (now - self.refilled_at) * self.rate >= self.burst

@@ -79,7 +79,11 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "what wasn't logged is never counted", "P9", "services/runtime/logging_setup.py",
-        '                seen.unlogged[subject if last_s is not None else "others"] += 1\n', "", REPEATED,
+        "                seen.unlogged[subject if is_counted else OTHERS] += 1\n", "", REPEATED,
+    ),
+    Mutant(
+        "a stranger's refused commands fill the log", "P9", "services/runtime/logging_setup.py",
+        " and not seen.rate.acquire(now_s)", "", REPEATED,
     ),
     *ENGINE_MUTANTS,
     Mutant(

@@ -9,7 +9,15 @@ from typing import Any, Final
 import pytest
 import structlog
 
-from services.runtime.logging_setup import MAX_SUBJECTS, SUMMARY_S, RepeatLimit, get_logger
+from services.runtime.logging_setup import (
+    LINES_AT_ONCE,
+    MAX_FIELD_CHARACTERS,
+    MAX_KINDS,
+    MAX_SUBJECTS,
+    SUMMARY_S,
+    RepeatLimit,
+    get_logger,
+)
 from tests.security.captured_logging import logging_to
 
 GAMES: Final = tuple(f"game-{number}" for number in range(6))
@@ -86,12 +94,42 @@ def test_P8_each_change_of_state_is_a_line_however_often_it_comes(limited: Limit
     assert len(limited.lines) == 9
 
 
-def test_P9_the_limit_itself_keeps_no_more_than_so_many_games(limited: Limited) -> None:
+def test_P9_errors_of_ever_new_games_have_a_rate_and_few_are_kept(limited: Limited) -> None:
     for number in range(3 * MAX_SUBJECTS):
         limited.log(DAMAGE, game=f"game-{number}")
-    assert len(limited.lines) == MAX_SUBJECTS
+    assert len(limited.lines) == LINES_AT_ONCE
     limited.limit.flush()
-    assert limited.summaries[0]["about"] == {"others": 2 * MAX_SUBJECTS}
+    [summary] = limited.summaries
+    assert summary["more"] == 3 * MAX_SUBJECTS - LINES_AT_ONCE
+    assert summary["about"]["others"] == summary["more"] - MAX_SUBJECTS
+
+
+def test_P9_each_event_has_a_rate_and_what_is_left_out_is_counted_by_game(limited: Limited) -> None:
+    # given a client whose commands are refused, 443 a second for a minute, and another player's game
+    for tick in range(26_620):
+        limited.now_s = tick * 60 / 26_620
+        limited.log("command rejected without an entry", "info", game="flooded")
+    limited.log("game created", "info", game="another")
+    # then the flood's lines are few, and the summary says how many there were
+    limited.limit.flush()
+    assert len(limited.lines) == LINES_AT_ONCE + 60
+    assert limited.lines[-1] == "game created another"
+    assert [summary["about"] for summary in limited.summaries] == [{"flooded": 26_620 - LINES_AT_ONCE - 59}]
+
+
+def test_P9_ever_new_events_are_few_and_debug_lines_are_all_there(limited: Limited) -> None:
+    for number in range(3 * MAX_KINDS):
+        limited.log(f"event {number}", "info")
+        limited.log("entry appended", "debug")
+    assert len([line for line in limited.lines if line != "entry appended"]) == MAX_KINDS + LINES_AT_ONCE
+    assert limited.lines.count("entry appended") == 3 * MAX_KINDS
+
+
+def test_a_line_holds_no_long_text() -> None:
+    out = StringIO()
+    with logging_to(out, "json"):
+        get_logger("referee").info("command refused", why="x" * 100_000)
+    assert len(out.getvalue()) < MAX_FIELD_CHARACTERS + 300
 
 
 def test_P9_a_services_log_has_the_limit() -> None:
