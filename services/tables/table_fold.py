@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
-from schemas.commands import Command, Leave, write_command
+from schemas.commands import Command, write_command
 from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
@@ -90,17 +90,13 @@ class FoldedTable:
         return table_state(self.state, self.viewer, self.number, self.head, moves)
 
     def legal(self) -> LegalCommands:
-        """The legal commands of the seat in words; leaving comes last, for as long as it plays."""
+        """The legal commands of the seat in words; leaving isn't listed."""
         assert self.viewer is not None, "the public may do nothing"
-        seat_state = self.state.seats[self.viewer]
-        commands = legal(self.state, self.viewer)
-        if self.state.started and not self.state.result and seat_state.exit_reason is None:
-            commands = [*commands, Leave()]
         return LegalCommands(
             game=self.state.game,
             seat=self.viewer,
             number=self.number,
-            commands=[self._describe(command) for command in commands],
+            commands=[self._describe(command) for command in legal(self.state, self.viewer)],
         )
 
     def legal_commands(self, most: int) -> list[dict[str, object]]:

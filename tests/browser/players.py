@@ -71,7 +71,7 @@ class SeatedTable:
         path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {self.tokens[0]}"}
         while (state := self.http.get(f"{path}/state", headers=headers).json())["status"] != "over":
             listed = self.http.get(f"{path}/legal", headers=headers).json()["commands"]
-            commands = [each["command"] for each in listed if each["command"]["type"] != "leave"]
+            commands = [each["command"] for each in listed]
             if not commands:
                 time.sleep(0.02)
                 continue

@@ -60,7 +60,9 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
     blind.wait_for()
     answers: list[Callable[[], None]] = []  # with the table as it is when the page asks
     page.route("**/state?*", lambda route: answers.append(partial(route.fulfill, response=route.fetch())))
-    table.do_first(2, "leave")
+    http.post(
+        f"/v1/games/{table.game}/leave", headers={"Authorization": f"Bearer {table.tokens[2]}"}
+    ).raise_for_status()
     wait_in(page, lambda: len(answers) == 1)
     # when
     with page.expect_response("**/commands"):
@@ -72,6 +74,23 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
     answers[1]()
     page.locator(".sentence", has_text="Ada draws").first.wait_for()
     assert blind.is_enabled()
+
+
+def test_a_seat_leaves_while_it_waits_and_only_once(open_page: OpenPage, http: httpx.Client) -> None:
+    # given
+    table = SeatedTable(http, people=3, bots=0)
+    table.start()
+    for seat in range(3):
+        table.do_first(seat, "keep_tickets")
+    page = table.open(open_page, 1)
+    leave = page.get_by_role("button", name="Leave the game")
+    # when
+    leave.click()
+    assert page.locator("#actions-title").inner_text() == "Wait for the others"
+    page.locator("dialog[open]").get_by_role("button", name="Leave the table").click()
+    # then
+    leave.wait_for(state="detached")
+    assert http.get(f"/v1/games/{table.game}/state").json()["seats"][1]["gone"] == "left"
 
 
 def wait_in(page: Any, is_so: Callable[[], bool]) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import httpx
 import pytest
 
 from examples.bot import play
-from schemas.commands import ClaimRoute, Command, DrawBlind
+from schemas.commands import ClaimRoute, Command, DrawBlind, Leave
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, GameEnded
 from schemas.stored.codec import unpack_entry
@@ -31,7 +34,7 @@ from services.bots.kit import (
 from services.bots.kit.seat_session import SeatSession
 from services.ledger import RedisLedger
 from services.referee.rules.proof.public_verifier import VerificationFailedError
-from tests.gateway.clients import CreatedGame, Json, Socket, entries, in_turn, minted
+from tests.gateway.clients import CreatedGame, Json, Socket, bearer, entries, in_turn, minted
 from tests.gateway.cutting_relay import cutting_relay
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -62,7 +65,7 @@ def draw_or_first(turn: Turn) -> Command:
 
 
 def test_a_bot_has_at_most_forty_lines() -> None:
-    for example in ("bot.py", "bot.mjs"):
+    for example in ("bot.py", "bot.mjs", "bot.sh"):
         assert len((EXAMPLES / example).read_text().splitlines()) <= 40
 
 
@@ -84,6 +87,32 @@ def test_the_example_plays_a_whole_game_and_is_refused_nothing(
     assert points == ended.scores[seat.seat].total
     assert [entry for entry in entries if entry.refusal] == []
     assert any(isinstance(entry.command, ClaimRoute) and entry.seat == seat.seat for entry in entries)
+
+
+def test_any_legal_command_in_sixteen_lines_of_shell_plays_its_game_to_the_end(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    # given
+    options = {"cars": 6, "clock_ms": None}
+    created = CreatedGame(http, "human", "random", options=options, by_invitation=True)
+    [invited] = created.reply["invitations"]
+    bot = [str(EXAMPLES / "bot.sh"), url_of(http), created.game, invited["invitation"]]
+    # when
+    with Popen(bot, stdout=PIPE, text=True) as playing:
+        try:
+            start = f"/v1/games/{created.game}/start", bearer(created.host)
+            while http.post(start[0], headers=start[1]).status_code != 200 and playing.poll() is None:
+                time.sleep(0.05)  # the bot has yet to join
+            printed, _ = playing.communicate(timeout=120)
+        finally:
+            playing.kill()
+    # then
+    logged = [unpack_entry(data) for data in ledger.read_entries(created.game)]
+    own = [entry for entry in logged if entry.seat == invited["seat"]]
+    assert own
+    assert not any(entry.refusal or isinstance(entry.command, Leave) for entry in own)
+    [ended] = [event for event in logged[-1].events if isinstance(event, GameEnded)]
+    assert [row["total"] for row in ast.literal_eval(printed)] == [score.total for score in ended.scores]
 
 
 # -- a connection that is cut --------------------------------------------------------

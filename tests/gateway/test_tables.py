@@ -49,15 +49,16 @@ def test_VIEW_1_a_table_shows_a_seat_its_own_cards_and_nobody_elses(http: httpx.
     assert own["head"] == public["head"]
 
 
-def test_what_is_legal_is_what_the_rules_offer_and_leaving(http: httpx.Client) -> None:
+def test_what_is_legal_is_what_the_rules_offer_and_nothing_where_a_seat_is_not_asked(
+    http: httpx.Client,
+) -> None:
     ada, bo = in_turn(http)
     listed = http.get(f"/v1/games/{ada.game}/legal", headers=bearer(ada.token)).json()
     commands = [each["command"] for each in listed["commands"]]
-    offered = [write_command(command) for command in ada.legal()]
-    assert commands == [*offered, {"type": "leave"}]
+    assert commands == [write_command(command) for command in ada.legal()]
     assert listed["commands"][0]["text"] == "draw blind from the deck"
     waiting = http.get(f"/v1/games/{ada.game}/legal", headers=bearer(bo.token)).json()
-    assert [each["command"] for each in waiting["commands"]] == [{"type": "leave"}]
+    assert waiting["commands"] == []
 
 
 def test_a_table_comes_with_what_is_legal_where_that_is_asked_for(http: httpx.Client) -> None:

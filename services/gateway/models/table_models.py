@@ -100,7 +100,7 @@ class LegalCommand(ResponseModel):
 
 
 class LegalCommands(ResponseModel):
-    """What a seat may do after an entry. Leaving is possible for as long as the seat plays."""
+    """The commands that a seat is to choose from after an entry: none where it isn't asked to act. Leaving is never listed."""
 
     game: str
     seat: int

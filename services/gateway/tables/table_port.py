@@ -46,10 +46,10 @@ class TableFold(Protocol):
         """The table, with the moves after entry `since`."""
 
     def legal(self) -> LegalCommands:
-        """List all that the viewer, who is a seat, may do now."""
+        """List all commands that the viewer, a seat, is asked to choose from now, in words; leaving isn't listed."""
 
     def legal_commands(self, most: int) -> list[dict[str, object]]:
-        """List the first `most` commands that the viewer, a seat, is asked to choose from now; leaving isn't listed."""
+        """List the first `most` of these commands."""
 
     def suggestions(self) -> Suggestions | None:
         """Suggest moves to the viewer, who is a seat, and say why. Blocks; None where none is found in time."""

@@ -1,5 +1,5 @@
 // @ts-check
-// What the seat may do now: every legal command is a button here. The page knows no rules; it groups what it was sent.
+// What the seat may do now: every legal command is a button here, and leaving. The page knows no rules; it groups what it was sent.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { card } from "../board/marks.js";
 import { when } from "../shared/frame.js";
@@ -20,13 +20,7 @@ const CHOICES = [
   ["pay_tunnel", "Pay for the tunnel", "Paid with what?"],
 ];
 /** @type {Set<PlayerCommand["type"]>} */
-const PLACED = new Set([
-  "draw_market",
-  "draw_blind",
-  "keep_tickets",
-  "leave",
-  ...CHOICES.map(([type]) => type),
-]);
+const PLACED = new Set(["draw_market", "draw_blind", "keep_tickets", ...CHOICES.map(([type]) => type)]);
 
 /**
  * A button that sends a command.
@@ -111,9 +105,8 @@ export function actionsView(page) {
   if (table.viewer === "public" || table.status !== "playing" || replay) return nothing;
   const legal = latest.legal ?? [];
   const plain = legal.filter(({ command }) => !PLACED.has(command.type));
-  const [leave] = offersOf(latest, "leave");
-  const isOwnTurn = legal.some(({ command }) => command.type !== "leave");
-  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${isOwnTurn ? "Your move" : "Wait for the others"}</h2>
+  const mayLeave = table.seats[table.viewer].gone === null;
+  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${legal.length ? "Your move" : "Wait for the others"}</h2>
     ${when(table.tunnel, tunnelView)}
     ${offerView(page)}
     <div class="buttons">
@@ -121,6 +114,6 @@ export function actionsView(page) {
       ${CHOICES.map((choice) => choiceButton(page, choice))}
       ${plain.map((offer) => mainButton(offer, isBusy))}
     </div>
-    ${when(leave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${() => confirmLeave(leave)}>Leave the game …</button>`)}
+    ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
   </section>`;
 }

@@ -3,7 +3,7 @@
 import { root } from "../shared/frame.js";
 import { offersOf, page, update } from "./table_state.js";
 
-/** @import { LegalCommand, PlayerCommand, TicketState } from "../api/openapi.js" */
+/** @import { PlayerCommand, TicketState } from "../api/openapi.js" */
 /** @import { Choice } from "./table_state.js" */
 
 /** Ask which of some commands, or whether to do something. @param {Choice} choice */
@@ -19,12 +19,11 @@ export function closeChoice() {
   if (page.choice) update({ choice: null, pointed: null });
 }
 
-/** @param {LegalCommand} leave */
-export const confirmLeave = (leave) =>
+export const confirmLeave = () =>
   choose({
     title: "Leave the game?",
     question: "Your seat takes no further part. This can't be undone.",
-    offers: [leave],
+    offers: [{ command: { type: "leave" }, text: "leave the table", title: "leave the table", detail: "" }],
   });
 
 /** @param {string} route */
