@@ -184,7 +184,7 @@ class RequestCards(CommandContract):
 
 @command(type="pass", code=9, sender="player")
 class Pass(CommandContract):
-    """Do nothing, where nothing can be done (TURN-4)."""
+    """Do nothing, where nothing must be done (TURN-4)."""
 
 
 @command(type="leave", code=10, sender="player")

@@ -18,7 +18,7 @@ GAME_RULES: Final[dict[str, str]] = {
     "TURN-1": "A seat acts only in its turn.",
     "TURN-2": "A turn is one of the actions that this game's rules have.",
     "TURN-3": "While a choice is open the seat answers it and does nothing else.",
-    "TURN-4": "A seat that can act may not pass.",
+    "TURN-4": "A seat that can act may not pass, unless it could only build a station.",
     "CARD-1": "A draw is two cards, each from the market or blind from the deck.",
     "CARD-2": "A face-up locomotive is a whole draw: it can't be the second card.",
     "CARD-4": "A card can be drawn only while deck and discard pile have one.",

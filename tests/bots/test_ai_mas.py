@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,11 +11,11 @@ from typing import Any, cast
 import pytest
 
 from schemas.boards.aimas import read_aimas_map
-from schemas.commands import Command
+from schemas.commands import Command, Pass
 from schemas.events import CommandRefused
 from schemas.refusals import ALL_RULES, GAME_RULES
 from schemas.stored.entries import ViewEntry
-from services.bots.kit import Refusal, SeatClient, SeatToken, Verdict
+from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
 from services.bots.kit.ai_mas import TTRClient, TTRCons, write_map
 from services.bots.kit.ai_mas.ttr_codes import CODE_BY_RULE, code_of
 from services.referee.rules import RULESETS
@@ -30,6 +31,21 @@ class SceneClient:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.sent = scene, list[Command]()
         self.session: Any = SimpleNamespace(state=scene.state, on_entry=None)
+
+    def __enter__(self) -> SceneClient:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Turn]:
+        """The turns of seat 0, with seat 1 passing, until the game is over."""
+        state = self.scene.state
+        while state.result is None:
+            if 1 in state.pending_choices:
+                self.scene.when(1, Pass())
+            else:
+                yield Turn(len(self.sent), state, 0, self.scene.legal(0), None)
 
     def send(self, command: Command) -> Verdict:
         self.sent.append(command)
@@ -185,6 +201,22 @@ def test_ROUTE_2_a_payment_that_is_none_fails() -> None:
 
 
 # -- stations --------------------------------------------------------------------------
+
+
+class Stationless(Player):
+    """Tries everything but to build."""
+
+    def my_method(self) -> None:
+        assert self.draw_card_from_deck() == self.draw_missions() == 0
+
+
+def test_TURN_4_the_kit_passes_for_a_player_that_builds_no_station_where_nothing_else_is_possible() -> None:
+    player = Stationless(
+        given(rules="europe", hands=[{"red": 1}, {}], deck=[], market=[None] * 5, ticket_deck=[], cars=[0, 0])
+    )
+    player.play()
+    assert player.client.sent == [Pass()]
+    assert player.my_player.stations == 3
 
 
 def test_STATION_3_a_station_is_built_with_or_without_the_borrowed_neighbour() -> None:

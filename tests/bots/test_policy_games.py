@@ -9,12 +9,15 @@ from typing import Final
 import pytest
 
 from schemas.commands import POLICIES as NAMED_POLICIES
+from schemas.commands import Pass
 from services.bots.policies import POLICIES
 from services.bots.searching import candidates
+from services.bots.seat_random import SeatRandom
 from services.referee.rules import RULESETS
 from tests.bots.policy_games import play_checked
 from tests.cli.command_line import ROOT, environment
 from tests.process_faults.seeds import SOAK
+from tests.rules.given import given
 
 SOAKED: Final = 2_000
 
@@ -45,6 +48,20 @@ def test_every_policy_plays_a_ruleset() -> None:
         == {*POLICIES}
         == {*NAMED_POLICIES}
     )
+
+
+@pytest.mark.parametrize("policy", sorted(RULESETS["europe"].bot_policies - {"random"}))
+def test_TURN_4_no_policy_builds_a_station_for_nothing_where_it_may_pass(policy: str) -> None:
+    scene = given(
+        rules="europe",
+        hands=[{"red": 1}, {}],
+        deck=[],
+        market=[None] * 5,
+        ticket_deck=[],
+        cars=[0, 0],
+        tickets=[[], []],
+    )
+    assert POLICIES[policy](scene.state, 0, scene.legal(0), SeatRandom("00" * 32, 0)) == Pass()
 
 
 @pytest.mark.long

@@ -14,6 +14,7 @@ from schemas.commands import (
     DrawTickets,
     KeepTickets,
     MovePassenger,
+    Pass,
     PayTunnel,
     RequestCards,
 )  # fmt: skip
@@ -48,7 +49,7 @@ def plan_command(
     if keeps := of_type(commands, KeepTickets):
         return choose_kept(state, seat, keeps)
     plan = make_move_plan(state, seat)
-    return _choose_action(plan, commands, seat_random) or seat_random.choice(commands)
+    return _choose_action(plan, commands, seat_random) or pass_or_any(commands, seat_random)
 
 
 def _choose_action(plan: MovePlan, commands: Sequence[Command], seat_random: SeatRandom) -> Command | None:
@@ -78,6 +79,11 @@ def _longest(plan: MovePlan, claims: Sequence[ClaimRoute]) -> ClaimRoute | None:
     """The claim with the most points."""
     graph = plan.situation.graph
     return max(claims, key=lambda claim: graph.points[graph.route_index[claim.route]], default=None)
+
+
+def pass_or_any(commands: Sequence[Command], seat_random: SeatRandom) -> Command:
+    """A pass where one is legal, so that no station is built for nothing; else any command."""
+    return next(iter(of_type(commands, Pass)), None) or seat_random.choice(commands)
 
 
 def of_type(commands: Sequence[Command], command_type: type[C]) -> list[C]:

@@ -22,7 +22,7 @@ from schemas.commands import (
     RequestCards,
 )  # fmt: skip
 from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
-from services.bots.planning.command_choice import even_mix, of_type
+from services.bots.planning.command_choice import even_mix, of_type, pass_or_any
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom
 from services.referee.rules import GameState
@@ -42,7 +42,7 @@ def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_rando
     command = _resolve_choice(state, seat, commands) or _choose_action(
         state, seat, _avoid_risky_tunnels(state, seat, commands, seat_random)
     )
-    return command or seat_random.choice(commands)
+    return command or pass_or_any(commands, seat_random)
 
 
 def _avoid_risky_tunnels(

@@ -24,6 +24,7 @@ from schemas.commands import (
     DrawTickets,
     KeepTickets,
     MovePassenger,
+    Pass,
     PayTunnel,
     RequestCards,
 )  # fmt: skip
@@ -200,12 +201,13 @@ def _other_keeps(keeps: Sequence[KeepTickets], planned: KeepTickets) -> Sequence
 
 
 def _actions(plan: MovePlan, commands: Sequence[Command]) -> list[Command]:
-    """The best claims, the best card, more tickets while cars are left, a request, the cheapest station, the best journeys."""
+    """The best claims, the best card, more tickets while cars are left, a request, a pass, the cheapest station, the best
+    journeys."""
     actions: list[Command] = [*_claims(plan, of_type(commands, ClaimRoute))]
     draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
     if (card := best_card(plan, draws)) is not None:
         actions.append(card)
-    actions += of_type(commands, RequestCards)
+    actions += [*of_type(commands, RequestCards), *of_type(commands, Pass)]
     if plan.situation.cars >= CARS_FOR_TICKETS and (tickets := of_type(commands, DrawTickets)):
         actions.append(even_mix(tickets))
     if (station := cheapest_station(plan, of_type(commands, BuildStation))) is not None:
@@ -288,6 +290,8 @@ def _carry_out(rollout: Rollout, state: GameState, command: Command) -> None:
                 rollout.draw_second_card()
         case RequestCards():
             game.request_cards()
+        case Pass():
+            game.pass_turn()
         case _:
             assert isinstance(command, DeclineTunnel), "nothing else is a candidate"
 

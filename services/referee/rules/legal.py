@@ -16,9 +16,10 @@ def legal(state: GameState, seat: Seat) -> list[Command]:
     if choice is None or state.is_out_of_time(seat):
         return []
     commands: list[Command] = []
+    must_act = choice != ACTION
     for move in state.ruleset.moves[choice]:
         list_offers = move.offers
-        commands += list_offers(state, seat)
-    if not commands and choice == ACTION:
-        return [Pass()]  # TURN-4
-    return commands
+        offers = list_offers(state, seat)
+        commands += offers
+        must_act = must_act or (bool(offers) and not move.is_optional)
+    return commands if must_act else [Pass(), *commands]  # TURN-4

@@ -238,7 +238,8 @@ class GameState:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One kind of action: `offers` lists the commands worth proposing, `decide` gives a command's events.
+    """One kind of action: `offers` lists the commands worth proposing, `decide` gives a command's events, and a seat that
+    can do nothing but an optional one may pass (TURN-4).
 
     `decide` checks everything before it yields its first event. Each event is applied to the state before
     the next is asked for, so later events depend on earlier ones."""
@@ -246,6 +247,7 @@ class Move:
     command: type[Command]
     offers: Callable[[GameState, Seat], Sequence[Command]]
     decide: Callable[[GameState, Seat, OfItsKey], EventStream]  # of a command of the class `command`
+    is_optional: bool = False
 
 
 class RandomnessPolicy(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a seat could do instead of passing (TURN-4)."""
+"""What a seat must do instead of passing (TURN-4): anything but build a station."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from tests.rules.plain.table import LOCOMOTIVE, Table
 from tests.rules.plain.tickets import tickets_left
 
 
-def could_act(t: Table, seat: int) -> str | None:
-    """One legal action of the seat; None if it has none."""
-    at = t.seats[seat]
+def must_act(t: Table, seat: int) -> str | None:
+    """One legal action of the seat that isn't a station; None if it has none."""
     if t.page.asks_for_cards:
         return "ask for cards"
     if t.deck or t.discards or any(t.market):
@@ -21,10 +20,6 @@ def could_act(t: Table, seat: int) -> str | None:
         return "draw tickets"
     if any(is_payable(t, seat, route) for route in t.board.routes.values()):
         return "claim a route"
-    costs = t.options["station_costs"][len(at.stations) :]
-    free = t.board.cities - t.station_owners.keys()
-    if costs and free and costs[0] <= most_of_a_color(at.hand, {LOCOMOTIVE}):
-        return "build a station"
     if any(owner == seat and can_leave(t, seat, city) for city, owner in t.passengers.items()):
         return "move a passenger"
     return None
@@ -39,11 +34,10 @@ def is_payable(t: Table, seat: int, route: Route) -> bool:
     return route.length <= most_of_a_color(Counter(colors), wild, at.hand)
 
 
-def most_of_a_color(cards: Counter[str], wild: set[str], hand: Counter[str] | None = None) -> int:
+def most_of_a_color(cards: Counter[str], wild: set[str], hand: Counter[str]) -> int:
     """How many cards a payment of one colour and wild cards can have."""
     plain = [n for card, n in cards.items() if card not in {LOCOMOTIVE, PLUS_FOUR, PASSENGER}]
-    held = cards if hand is None else hand
-    return max(plain, default=0) + sum(held[card] for card in wild)
+    return max(plain, default=0) + sum(hand[card] for card in wild)
 
 
 def can_leave(t: Table, seat: int, city: str) -> bool:

@@ -15,7 +15,7 @@ from tests.rules.plain.cards import (
 from tests.rules.plain.claims import build_station, claim, dig, discard_revealed, settle
 from tests.rules.plain.passengers import move_passenger
 from tests.rules.plain.setup import choose, name_mix
-from tests.rules.plain.stuck import could_act
+from tests.rules.plain.stuck import must_act
 from tests.rules.plain.table import LOCOMOTIVE, Choice, Table
 from tests.rules.plain.tickets import give_back, keep, offer_more
 
@@ -129,10 +129,10 @@ def travel(t: Table, seat: int) -> None:
 
 
 def do_nothing(t: Table, seat: int) -> None:
-    """TURN-4: only with no legal action."""
+    """TURN-4: only with no legal action but to build a station."""
     t.take("passed", "TURN-4")
     t.passed.add(seat)
-    if action := could_act(t, seat):
+    if action := must_act(t, seat):
         t.differ("TURN-4", f"seat {seat} passes, and could {action}")
     end_turn(t, seat)
 

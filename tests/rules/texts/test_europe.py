@@ -9,6 +9,7 @@ import pytest
 from schemas.commands import BuildStation, CallTime, ClaimRoute, DeclineTunnel, DrawBlind, Pass
 from schemas.events import (
     LastTurnsBegan,
+    Passed,
     RevealedDiscarded,
     StationBuilt,
     TunnelRevealed,
@@ -43,10 +44,17 @@ def test_TURN_2_to_build_a_station_is_the_whole_turn() -> None:
     scene.when(0, DrawBlind()).refused("TURN-1")
 
 
-def test_TURN_4_a_station_that_could_be_built_is_something_to_do() -> None:
+def test_TURN_4_a_seat_that_could_only_build_a_station_may_pass() -> None:
     assert starved().legal(0) == [Pass()]
     scene = starved(hands=[{"red": 1}, {}])
-    assert {type(choice) for choice in scene.legal(0)} == {BuildStation}
+    assert {type(choice) for choice in scene.legal(0)} == {BuildStation, Pass}
+    scene.when(0, Pass()).then_types(Passed, LastTurnsBegan, TurnStarted)
+    assert score(scene.when(1, Pass()).state)[0].stations == 12, "END-3: all passed"
+
+
+def test_TURN_4_a_seat_that_could_do_more_than_build_a_station_may_not_pass() -> None:
+    scene = starved(hands=[{"red": 1}, {}], deck=["blue"])
+    assert Pass() not in scene.legal(0)
     scene.when(0, Pass()).refused("TURN-4")
 
 

@@ -1,8 +1,8 @@
 """A player of the AI-MAS class: subclass `TTRClient`, write `my_method`, and call `play`.
 
 The kit calls `my_method` for as long as the player is to act, also with a card, tickets or a tunnel open. It acts by
-methods that return integers, negative ones if nothing was done. The kit passes if nothing else is legal, and goes on into
-a play-off by itself (TIE-1)."""
+methods that return integers, negative ones if nothing was done. The kit passes if nothing else is legal, or if the player
+builds no station where it could do nothing else (TURN-4), and goes on into a play-off by itself (TIE-1)."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class TTRClient:
         while True:
             with self._client:
                 for turn in self._client:
-                    if turn.commands == [Pass()]:
-                        self._client.send(Pass())
-                    else:
+                    if turn.commands != [Pass()]:
                         self.my_method()
+                    if Pass() in legal(self._state, self.seat.seat):
+                        self._client.send(Pass())
             if self._state.result is not None:
                 results.append(self._state.result)
             follows = self._state.next_play_off

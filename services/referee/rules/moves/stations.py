@@ -78,4 +78,4 @@ def _build_commands(
     return tuple(BuildStation(city, cards) for city in cities)
 
 
-BUILD_STATION = Move(BuildStation, build_offers, build_station)
+BUILD_STATION = Move(BuildStation, build_offers, build_station, is_optional=True)

@@ -87,14 +87,15 @@ def end_game(state: GameState, reason: EndReason) -> EventStream:
 
 
 def pass_offers(state: GameState, seat: Seat) -> Sequence[Pass]:
-    """None: `legal` itself offers a pass where there is nothing else to do (TURN-4)."""
+    """None: `legal` itself offers a pass where there is nothing that must be done (TURN-4)."""
     return ()
 
 
 def pass_turn(state: GameState, seat: Seat, command: Pass) -> EventStream:
-    """A pass; the game ends when all seats passed (END-3). Refuses with TURN-4 if there is something to do."""
-    can_act = any(move.offers(state, seat) for move in state.ruleset.moves[state.pending_choices[seat]])
-    require(not can_act, "TURN-4", "there is something that you can do")
+    """A pass; the game ends when all seats passed (END-3). Refuses with TURN-4 if there is more to do than to build a station."""
+    moves = state.ruleset.moves[state.pending_choices[seat]]
+    must_act = any(move.offers(state, seat) for move in moves if not move.is_optional)
+    require(not must_act, "TURN-4", "there is something that you can do")
     yield Passed(seat)
     if state.seats_passed.issuperset(state.active_seats):
         yield from end_game(state, "all passed")
