@@ -91,6 +91,7 @@ def test_P1_an_engine_that_hides_its_aof_reports_what_to_allow(plain: str) -> No
         {"aof_rewrite_in_progress": "1"},
         {"aof_rewrite_scheduled": "1"},
         {"aof_last_write_status": "err"},
+        {"role": "slave"},
     ],
 )
 def test_P1_an_aof_is_in_force_only_where_info_has_every_field(change: dict[str, str]) -> None:

@@ -63,7 +63,7 @@ def store(url: str) -> Iterator[Any]:
         yield client
         for name, value in before.items():
             client.config_set(name, value)
-        while not is_aof_in_force(client.info("persistence")):  # an engine doesn't stop before
+        while not is_aof_in_force(client.info()):  # an engine doesn't stop before
             time.sleep(0.01)
 
 

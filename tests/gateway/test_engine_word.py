@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from redis.exceptions import ResponseError
 
-from services.ledger.acknowledgements.ack_confirmation import PROBE_INTERVAL_S
 from services.ledger.acknowledgements.ack_levels import DURABLE
 from services.ledger.acknowledgements.confirmation_connection import ConfirmationConnection
 from services.ledger.embedded.embedded_engine import running_engine
@@ -20,11 +19,12 @@ from services.ledger.operations.engine_settings import (
     WaitaofTrial,
     probe_engine,
 )
-from tests.gateway.confirmation import GAME, EngineHarness, run_with_engine
+from tests.gateway.confirmation import GAME, KINDS, EngineHarness, run_with_engine, without_waitaof
 
 MARK = "{p00}:confirmation-mark"
 REFUSED = ResponseError("NOPERM")
-SYNCS = (b"no-appendfsync-on-rewrite", b"no")
+KEEPS = (b"no-appendfsync-on-rewrite", b"no", b"maxmemory", b"100", b"maxmemory-policy", b"noeviction")
+DROPS = (*KEEPS[:-1], b"allkeys-lru")
 
 
 class ScriptedEngine:
@@ -144,15 +144,36 @@ def test_P1_a_round_proves_durable_only_by_waitaof_and_settings_together() -> No
     always = ScriptedEngine(lambda write: 0.001, appendfsync="always").probe()
     everysec = ScriptedEngine(lambda write: 1.0).probe()
     synced = {
-        name: [b"appendonly", b"yes", b"appendfsync", name, *SYNCS]
+        name: [b"appendonly", b"yes", b"appendfsync", name, *KEEPS]
         for name in (b"always", b"everysec", b"no")
     }
     for capabilities, believed in ((always, {b"always"}), (everysec, {b"always", b"everysec"})):
-        confirming = ConfirmationConnection(None, capabilities, 0)
+        confirming = ConfirmationConnection(None, capabilities)
         for name, config in synced.items():
             assert confirming.is_proved_by(DURABLE, [[1, 0], config]) is (name in believed)
             assert not confirming.is_proved_by(DURABLE, [[0, 0], config])
             assert not confirming.is_proved_by(DURABLE, [[1, 0], REFUSED])
+            assert not confirming.is_proved_by(DURABLE, [[1, 0], [*config[:-6], *DROPS]])
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_proved"),
+    [
+        (b"maxmemory:100\r\nmaxmemory_policy:noeviction", True),
+        (b"maxmemory:100\r\nmaxmemory_policy:allkeys-lru", False),
+        (b"maxmemory:0\r\nmaxmemory_policy:allkeys-lru", True),
+        (b"maxmemory:100", False),
+        (REFUSED, False),
+    ],
+)
+def test_P1_an_engine_that_hides_its_settings_shows_behind_each_confirmation_that_it_keeps_all(
+    shown: Any, is_proved: bool
+) -> None:
+    hiding = ScriptedEngine(lambda write: 1.0)
+    hiding.refuses = frozenset({"CONFIG"})
+    confirming = ConfirmationConnection(None, hiding.probe())
+    assert confirming.proof_commands(DURABLE)[1] == ("INFO", "memory")
+    assert confirming.is_proved_by(DURABLE, [[1, 0], shown]) is is_proved
 
 
 # -- the packaged engine ------------------------------------------------------------------------
@@ -175,19 +196,22 @@ def test_P1_the_packaged_engine_is_not_believed_with_everysec_and_says_what_to_s
         run_with_engine(url, scenario)
 
 
-def test_P1_an_engine_that_may_drop_keys_by_now_is_noticed_within_a_minute(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["with WAITAOF", *KINDS])
+def test_P1_nothing_is_durable_from_the_moment_at_which_the_engine_may_drop_keys(
+    tmp_path: Path, kind: str
 ) -> None:
     async def scenario(harness: EngineHarness) -> None:
-        assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
+        await harness.decide("c1", 1)
+        assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is not None
         await harness.set(maxmemory="100mb", maxmemory_policy="allkeys-lru")
-        monkeypatch.setattr(
-            "services.ledger.acknowledgements.ack_confirmation.PROBE_INTERVAL_S", 0.0
-        )  # that minute is over
+        assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         assert "drops keys" in await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE)
         await harness.set(maxmemory="0")
         assert await harness.ledger.confirmations.unavailable_reason(GAME, DURABLE) == ""
+        assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is not None
 
-    assert PROBE_INTERVAL_S <= 60
-    with running_engine(tmp_path) as url:
+    running = (
+        running_engine(tmp_path) if kind == "with WAITAOF" else without_waitaof(tmp_path, kind, "always")
+    )
+    with running as url:
         run_with_engine(url, scenario)

@@ -34,15 +34,15 @@ ENGINE_MUTANTS: Final = (
     ),
     Mutant(
         "a confirmation doesn't look at the settings again", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
-        "return bool(synced[0] >= 1) and all(self._has_settings(config) for config in configs)", "return bool(synced[0] >= 1)", WORD,
+        "return bool(proof[0] >= 1) and (now.syncs_before_it_answers or is_unchanged)", "return bool(proof[0] >= 1)", WORD,
     ),
     Mutant(
         "an entry that may be dropped is durable", "P1", SETTINGS,
         "        if settings.may_drop_keys:\n            return", "        if False:\n            return", WORD,
     ),
     Mutant(
-        "settings that changed since are never seen", "P1", "services/ledger/acknowledgements/ack_confirmation.py",
-        "if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:", "if checked is None:", WORD,
+        "a confirmation doesn't look whether keys may be dropped by now", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
+        "        if now.may_drop_keys or now.eviction == NOT_SHOWN:\n", "        if False:\n", WORD,
     ),
     Mutant(
         "nobody hears that the engine keeps no AOF", "P1", SETTINGS,

@@ -112,8 +112,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
-        "return parse_settings(config, {}).syncs_before_it_answers and is_aof_in_force(persistence)",
-        "return parse_settings(config, {}).syncs_before_it_answers",
+        "return now.syncs_before_it_answers and is_aof_in_force(proof)", "return now.syncs_before_it_answers",
         ("tests/gateway/test_aof_in_force.py",),
     ),
     Mutant(

@@ -45,7 +45,6 @@ log = get_logger("gateway")
 CONFIRM_ENTRY: Final = Script("confirm_entry")
 MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
 MAX_ROUND_SIZE: Final = 512
-PROBE_INTERVAL_S: Final = 60.0  # settings may be changed at any time
 
 
 class PendingConfirmation(NamedTuple):
@@ -255,12 +254,10 @@ class ConfirmationBatcher:
         while checked is not None and not checked.connection.is_connected:
             checked = self._idle_connections.pop() if self._idle_connections else None
         connection = self.node.make_connection() if checked is None else checked.connection
-        now_s = asyncio.get_running_loop().time()
         try:
             if checked is None:
                 await connection.connect()
-            if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:
-                checked = ConfirmationConnection(connection, await self._probe(connection), now_s)
+                checked = ConfirmationConnection(connection, await self._probe(connection))
             yield checked
         except BaseException:
             await connection.disconnect(nowait=True)

@@ -16,8 +16,8 @@ from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, Reply
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 from services.ledger.operations.engine_settings import (
-    FSYNC_SETTINGS,
     NOT_SHOWN,
+    PROMISE_SETTINGS,
     EngineCapabilities,
     is_aof_in_force,
     parse_settings,
@@ -73,21 +73,20 @@ async def unless_replaced(
 
 
 class ConfirmationConnection(NamedTuple):
-    """A connection, and what its engine can do, as it was found at a time of the event loop."""
+    """A connection, and what its engine can do, as it was found when it was opened."""
 
     connection: Client
     capabilities: EngineCapabilities
-    probed_s: float
 
     def proof_commands(self, level: AckLevel) -> list[tuple[Argument, ...]]:
         """The commands whose replies prove that everything before them has the level."""
         if level != DURABLE:
             return [("WAIT", level.replicas, ROUND_TIMEOUT_MS)]
-        settings: list[tuple[Argument, ...]] = [("CONFIG", "GET", FSYNC_SETTINGS)]
-        if self.capabilities.waitaof_error:
-            return [*settings, ("INFO", "persistence")]
         is_shown = self.capabilities.settings.fsync_policy != NOT_SHOWN
-        return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS), *(settings if is_shown else ())]
+        settings = ("CONFIG", "GET", PROMISE_SETTINGS) if is_shown else ("INFO", "memory")
+        if self.capabilities.waitaof_error:
+            return [("INFO",), settings]
+        return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS), settings]
 
     def is_proved_by(self, level: AckLevel, replies: Sequence[Reply]) -> bool:
         """Whether the replies to `proof_commands` prove the level."""
@@ -95,16 +94,16 @@ class ConfirmationConnection(NamedTuple):
             return False
         if level != DURABLE:
             return bool(replies[0] >= level.replicas)
+        proof, shown = replies
+        probed = self.capabilities.settings
+        is_shown = probed.fsync_policy != NOT_SHOWN
+        now = parse_settings(shown, {}) if is_shown else parse_settings(ResponseError(), shown)
+        if now.may_drop_keys or now.eviction == NOT_SHOWN:
+            return False
         if self.capabilities.waitaof_error:
-            config, persistence = replies
-            return parse_settings(config, {}).syncs_before_it_answers and is_aof_in_force(persistence)
-        synced, *configs = replies
-        return bool(synced[0] >= 1) and all(self._has_settings(config) for config in configs)
-
-    def _has_settings(self, config: Reply) -> bool:
-        """Whether the engine still syncs as when it was probed, or always."""
-        now, probed = parse_settings(config, {}), self.capabilities.settings
-        return now.syncs_before_it_answers or (now.fsync_policy, now.is_synced_in_rewrites) == (
+            return now.syncs_before_it_answers and is_aof_in_force(proof)
+        is_unchanged = (now.fsync_policy, now.is_synced_in_rewrites) == (
             probed.fsync_policy,
             probed.is_synced_in_rewrites,
         )
+        return bool(proof[0] >= 1) and (now.syncs_before_it_answers or is_unchanged)

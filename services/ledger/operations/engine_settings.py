@@ -26,6 +26,7 @@ AOF_IN_FORCE: Final = {
     "aof_rewrite_in_progress": "0",
     "aof_rewrite_scheduled": "0",
     "aof_last_write_status": "ok",
+    "role": "master",  # what a replica was written is dropped when it follows again
 }
 
 
@@ -135,8 +136,8 @@ def is_aof_in_force(info: Reply) -> bool:
 
 
 def parse_settings(config: Reply, info: Reply) -> EngineSettings:
-    """The settings from the replies to CONFIG GET *append* and INFO; an error is the reply of an engine that
-    doesn't allow it."""
+    """The settings from the replies to CONFIG GET PROMISE_SETTINGS and INFO; an error is the reply of an engine that
+    doesn't allow it, and an empty one of INFO wasn't asked for."""
     fields = _info_fields(info)
     settings = EngineSettings(
         fields.get("run_id", NOT_SHOWN),
@@ -148,6 +149,11 @@ def parse_settings(config: Reply, info: Reply) -> EngineSettings:
         return settings._replace(fsync_policy="off" if fields.get("aof_enabled") == "0" else NOT_SHOWN)
     values: Mapping[bytes, bytes] = dict(zip(config[::2], config[1::2], strict=True))
     is_on = values.get(b"appendonly") == b"yes"
+    if not fields and not isinstance(info, Exception):
+        settings = settings._replace(
+            eviction=values.get(b"maxmemory-policy", NOT_SHOWN.encode()).decode(),
+            max_bytes=int(values.get(b"maxmemory", 0)),
+        )
     return settings._replace(
         fsync_policy=values.get(b"appendfsync", NOT_SHOWN.encode()).decode() if is_on else "off",
         is_synced_in_rewrites=values.get(b"no-appendfsync-on-rewrite") == b"no",
@@ -178,7 +184,8 @@ def _describe_sync(settings: EngineSettings) -> str:
     return f"the engine's AOF is synced {settings.fsync_policy}"
 
 
-FSYNC_SETTINGS: Final = "*append*"  # appendonly, appendfsync, no-appendfsync-on-rewrite
+# appendonly, appendfsync, no-appendfsync-on-rewrite, maxmemory and maxmemory-policy: Redis 6.2 takes one pattern.
+PROMISE_SETTINGS: Final = "*[px][pm]e*"
 TRIED_WRITES: Final = 3
 TRIAL_TIMEOUT_MS: Final = 2_500  # an engine that syncs every second has answered by then
 DECIDED_POLICIES: Final = frozenset({"off", "no"})  # no trial can help
@@ -191,7 +198,7 @@ def probe_engine(
     good for as long as the engine runs on."""
     waitaof, config, info = yield [
         command("WAITAOF", 1, 0, 1),
-        command("CONFIG", "GET", FSYNC_SETTINGS),
+        command("CONFIG", "GET", PROMISE_SETTINGS),
         command("INFO"),
     ]
     settings = parse_settings(config, info)
