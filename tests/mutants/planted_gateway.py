@@ -28,7 +28,7 @@ GATEWAY_MUTANTS: Final = (
         "what WAITAOF answers isn't read",
         "P1",
         "services/ledger/acknowledgements/confirmation_connection.py",
-        "return bool(synced[0] >= 1) and",
+        "return bool(proof[0] >= 1) and",
         "return",
         ("tests/gateway/test_engine_word.py", "tests/gateway/test_ack_levels.py"),
     ),
