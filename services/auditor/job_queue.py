@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from redis.client import Pipeline
 from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
 from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job
+from rq.results import Result
 from rq.serializers import JSONSerializer
 
 from schemas.errors import InvalidInputError
@@ -65,12 +67,22 @@ class LiveExecutions(ExecutionRegistry):
 
 
 class RqJob(Job):
-    """A job as RQ stores it, which may be deleted while RQ still lists an execution that is gone."""
+    """A job as RQ stores it, which may be deleted while RQ still lists an execution that is gone, and leaves nothing."""
 
     @property
     def execution_registry(self) -> ExecutionRegistry:
         """The executions that the job has now."""
         return LiveExecutions(self.id, self.connection)
+
+    def delete(
+        self,
+        pipeline: Pipeline | None = None,
+        remove_from_queue: bool = True,
+        delete_dependents: bool = False,
+    ) -> None:
+        """Delete the job with the records of its tries, which RQ leaves for as long as failed jobs are kept."""
+        super().delete(pipeline, remove_from_queue, delete_dependents)
+        (self.connection if pipeline is None else pipeline).delete(Result.get_key(self.id))  # type: ignore[no-untyped-call]  # RQ declares no types here
 
 
 class Jobs:

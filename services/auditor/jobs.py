@@ -8,14 +8,19 @@ A type of job is one function, under a name that never changes, since queued job
 `jobs.enqueue("archive", game, game)` has it done. The arguments after `context` are text or numbers: a queued
 job is a line of JSON, never a pickle, so that another version of the server can read it. A job may stop at any
 point and run again, so it is idempotent. One that raises is tried again after growing pauses; after the last
-try it has failed, and stays for an operator (`ledgerline jobs`). `worker.JOB_MODULES` names the modules.
+try it has failed, and stays for an operator (`ledgerline jobs`). One that returns seconds runs again after
+them, which is no failed try. `worker.JOB_MODULES` names the modules.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from math import ceil
 from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from rq import Retry
 
 from services.archive import Archive, Signer, TrustedKeys
 from services.auditor.config import own_keys
@@ -28,6 +33,9 @@ from services.ledger.stores.webhook_store import WebhookStore
 from services.runtime.settings import Settings
 
 JobArgument: TypeAlias = str | int
+JobFunction: TypeAlias = Callable[
+    ..., float | None
+]  # returns the seconds after which to run it again, if at all
 QUEUE_NAME: Final = "ledgerline"
 WEBHOOK_QUEUE_NAME: Final = "ledgerline-webhooks"  # apart: what waits for strangers delays no other job
 
@@ -73,14 +81,13 @@ class JobContext(NamedTuple):
 
 
 class JobType(NamedTuple):
-    function: Callable[..., None]
+    function: JobFunction
     timeout_s: int
     queue: str = QUEUE_NAME
 
 
 JOB_TYPES: Final[dict[str, JobType]] = {}
 CURRENT_CONTEXT: Final[ContextVar[JobContext]] = ContextVar("tools")  # of the worker that runs in this thread
-JobFunction = Callable[..., None]
 
 
 def job_type(name: str, timeout_s: int = 60, queue: str = QUEUE_NAME) -> Callable[[JobFunction], JobFunction]:
@@ -94,8 +101,10 @@ def job_type(name: str, timeout_s: int = 60, queue: str = QUEUE_NAME) -> Callabl
     return register
 
 
-def perform(name: str, *arguments: JobArgument) -> None:
-    """Run a job: what RQ calls. Raises LookupError for a type that this version doesn't have."""
+def perform(name: str, *arguments: JobArgument) -> Retry | None:
+    """Run a job: what RQ calls. Returns when RQ runs it again, None where it is done. Raises LookupError for a type that
+    this version doesn't have."""
     if name not in JOB_TYPES:
         raise LookupError(f"this auditor knows no job named {name}; a later version may")
-    JOB_TYPES[name].function(CURRENT_CONTEXT.get(), *arguments)
+    wait_s = JOB_TYPES[name].function(CURRENT_CONTEXT.get(), *arguments)
+    return Retry(max=sys.maxsize, interval=ceil(wait_s)) if wait_s else None

@@ -10,10 +10,12 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from ipaddress import ip_address, ip_network
+from threading import Lock
 from typing import Final
 
 import h11
@@ -31,15 +33,34 @@ from services.runtime.webhook_urls import (
 SECONDS: Final = 10.0  # for a request and its answer
 MAX_ANSWER_BYTES: Final = 16_384  # that are read of an answer
 READ_BYTES: Final = 4_096
-SLOW_S: Final = 60.0  # in which a network that gave no answer isn't asked
-MAX_SLOW_NETWORKS: Final = 10_000
+SLOW_S: Final = 60.0  # in which a receiver that gave no answer isn't asked
+BUSY_S: Final = 2.0  # until an address to which enough is being sent is asked for
+ADDRESS_REQUESTS: Final = 2  # at once; of the auditor's eight
+NETWORK_REQUESTS: Final = 4  # at once; whoever has a network has many addresses
+MAX_SLOW_RECEIVERS: Final = 10_000
+NOT_CONNECTED: Final = (
+    "no connection to a public address of its host"  # whatever the reason, to tell nothing inside
+)
 USER_AGENT: Final = "Ledgerline-Webhook/1"
 
 Resolver = Callable[[str, int], Sequence[Address]]
+Request = tuple[Sequence[tuple[str, str]], bytes]  # headers and body
 
 
 class WebhookFailedError(LedgerlineError):
     """A webhook couldn't be notified. The text is for its owner: it says nothing of the server's own network."""
+
+
+class ReceiverBusyError(LedgerlineError):
+    """Nothing was sent, as the receiver was slow lately or enough is being sent to its address: no failed try."""
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__(f"it is asked again in {wait_s:.0f} s")
+        self.wait_s = wait_s
+
+
+class _NotConnectedError(Exception):
+    """An address takes no connection, so the next one is tried."""
 
 
 def resolve_host(host: str, port: int) -> list[Address]:
@@ -66,10 +87,11 @@ class WebhookClient:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.policy, self._resolve, self._tls, self._seconds = policy, resolve, tls, seconds
-        self._slow_networks = SlowNetworks(clock)
+        self.turns = Turns(clock)
 
     def post(self, url: str, headers: Sequence[tuple[str, str]], body: bytes) -> int:
-        """The status of the answer to a POST. Raises WebhookFailedError where there is none."""
+        """The status of the answer to a POST. Raises WebhookFailedError where there is none, and ReceiverBusyError
+        where nothing is sent now."""
         try:
             target = read_webhook_url(url, self.policy)  # the settings may be others than when it was set
         except InvalidInputError as error:
@@ -77,66 +99,99 @@ class WebhookClient:
         deadline = Deadline(self._seconds)
         addresses = self._allowed_addresses(target)
         try:
-            with closing(self._connect(target, addresses, deadline)) as connection:
-                return _exchange(connection, target, headers, body, deadline)
+            return self._ask_first(target, addresses, (headers, body), deadline)
         except TimeoutError:
-            for address in addresses:
-                self._slow_networks.add(address)
             raise WebhookFailedError(f"no answer within {self._seconds:g} s") from None
         except ssl.SSLCertVerificationError as error:
             raise WebhookFailedError(f"its certificate doesn't hold: {error.verify_message}") from None
         except OSError:
-            raise WebhookFailedError("no connection") from None
+            raise WebhookFailedError(NOT_CONNECTED) from None
         except h11.RemoteProtocolError:
             raise WebhookFailedError("its answer is no HTTP") from None
 
-    def _connect(self, target: WebhookUrl, addresses: Sequence[Address], deadline: Deadline) -> socket.socket:
-        """A connection to the first of these addresses that takes one. Raises OSError."""
-        failure: OSError = OSError("no address")
+    def _ask_first(
+        self, target: WebhookUrl, addresses: Sequence[Address], request: Request, deadline: Deadline
+    ) -> int:
+        """The status of the first of these addresses that has a turn and takes a connection. Raises OSError,
+        RemoteProtocolError, WebhookFailedError or ReceiverBusyError."""
+        why_not: LedgerlineError = WebhookFailedError(NOT_CONNECTED)
         for address in addresses:
             try:
-                connection = socket.create_connection((str(address), target.port), deadline.left_s())
-            except OSError as error:
-                failure = error
+                with (
+                    self.turns.take(target.host, address),
+                    self._connect(target, address, deadline) as connection,
+                ):
+                    return _exchange(connection, target, request, deadline)
+            except _NotConnectedError:
                 continue
-            if target.scheme == "http":
-                return connection
+            except ReceiverBusyError as error:
+                why_not = error
+        raise why_not
+
+    def _connect(self, target: WebhookUrl, address: Address, deadline: Deadline) -> socket.socket:
+        """A connection to this address of the host. Raises _NotConnectedError: it takes none; or OSError."""
+        try:
+            connection = socket.create_connection((str(address), target.port), deadline.left_s())
+        except TimeoutError:
+            raise
+        except OSError:
+            raise _NotConnectedError from None
+        if target.scheme == "http":
+            return connection
+        with ExitStack() as unless_secured:
+            unless_secured.enter_context(connection)
             connection.settimeout(deadline.left_s())
-            return self._tls().wrap_socket(connection, server_hostname=target.host)
-        raise failure
+            secured = self._tls().wrap_socket(connection, server_hostname=target.host)
+            unless_secured.pop_all()
+        return secured
 
     def _allowed_addresses(self, target: WebhookUrl) -> Sequence[Address]:
         """The addresses of the host, now. Raises WebhookFailedError."""
         try:
             addresses = self._resolve(target.host, target.port)
         except (OSError, UnicodeError):
-            raise WebhookFailedError("its host has no address") from None
+            raise WebhookFailedError(NOT_CONNECTED) from None
         for address in addresses:
             try:
                 require_allowed_address(address, self.policy)
             except InvalidInputError:
-                raise WebhookFailedError("its host isn't a public address") from None
-            if address in self._slow_networks:
-                raise WebhookFailedError("its network gave no answer a moment ago")
+                raise WebhookFailedError(NOT_CONNECTED) from None
         return addresses
 
 
-class SlowNetworks:
-    """Contains an address for a while after it, or a neighbour of it, gave no answer in time: whoever has many webhooks
-    that never answer holds up the others only so often."""
+class Turns:
+    """Says who is asked now: a receiver, which is a host at an address, that gave no answer in time is left alone for a
+    while, and an address and its network get so many requests at once. Strangers who never answer hold up only
+    themselves, and delay their neighbours a little."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._until_s: dict[object, float] = {}
+        self._lock = Lock()
+        self._slow_until_s: dict[tuple[str, Address], float] = {}
+        self._running: Counter[Address | Network] = Counter()
 
-    def __contains__(self, address: Address) -> bool:
-        return self._clock() < self._until_s.get(_network_of(address), 0.0)
-
-    def add(self, address: Address) -> None:
-        """Remember it for `SLOW_S`."""
-        if len(self._until_s) >= MAX_SLOW_NETWORKS:
-            self._until_s.clear()
-        self._until_s[_network_of(address)] = self._clock() + SLOW_S
+    @contextmanager
+    def take(self, host: str, address: Address) -> Iterator[None]:
+        """Send something to this receiver during the block. Raises ReceiverBusyError instead, if it must wait."""
+        network = ip_network(f"{address}/{24 if address.version == 4 else 64}", strict=False)
+        with self._lock:
+            slow_s = self._slow_until_s.get((host, address), 0.0) - self._clock()
+            if slow_s > 0:
+                raise ReceiverBusyError(slow_s)
+            if self._running[address] >= ADDRESS_REQUESTS or self._running[network] >= NETWORK_REQUESTS:
+                raise ReceiverBusyError(BUSY_S)
+            self._running.update((address, network))
+        try:
+            yield
+        except TimeoutError:
+            with self._lock:
+                if len(self._slow_until_s) >= MAX_SLOW_RECEIVERS:
+                    self._slow_until_s.clear()
+                self._slow_until_s[host, address] = self._clock() + SLOW_S
+            raise
+        finally:
+            with self._lock:
+                self._running -= Counter((address, network))
 
 
 class Deadline:
@@ -153,24 +208,19 @@ class Deadline:
         return left_s
 
 
-def _network_of(address: Address) -> Network:
-    """The network that one owner of such an address has at least."""
-    return ip_network(f"{address}/{24 if address.version == 4 else 64}", strict=False)
-
-
 def _exchange(
     connection: socket.socket,
     target: WebhookUrl,
-    headers: Sequence[tuple[str, str]],
-    body: bytes,
+    request: Request,
     deadline: Deadline,
 ) -> int:
     """Send the request, and return the answer's status. Raises OSError, RemoteProtocolError or WebhookFailedError."""
+    headers, body = request
     protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_ANSWER_BYTES)
     fixed = [("Host", target.authority), ("User-Agent", USER_AGENT), ("Connection", "close")]
     length = ("Content-Length", str(len(body)))
-    request = h11.Request(method="POST", target=target.target, headers=[*fixed, *headers, length])
-    parts = [protocol.send(event) for event in (request, h11.Data(body), h11.EndOfMessage())]
+    begin = h11.Request(method="POST", target=target.target, headers=[*fixed, *headers, length])
+    parts = [protocol.send(event) for event in (begin, h11.Data(body), h11.EndOfMessage())]
     connection.settimeout(deadline.left_s())
     connection.sendall(b"".join(part for part in parts if part))
     received = 0

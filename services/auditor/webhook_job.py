@@ -21,7 +21,7 @@ from schemas.web.webhooks import Asked, Notice, Webhook, sign
 from services.archive import TrustedKeys
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext, job_type
-from services.auditor.webhook_client import WebhookClient, WebhookFailedError
+from services.auditor.webhook_client import ReceiverBusyError, WebhookClient, WebhookFailedError
 from services.ledger import MissingEntryError
 from services.ledger.log.views import ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
@@ -40,20 +40,23 @@ TICKET_CHOICES: Final = (MIX, TICKETS)
 
 
 @job_type(JOB_NAME, timeout_s=30, queue=WEBHOOK_QUEUE_NAME)
-def notify_webhook(context: JobContext, game: str, seat: Seat, number: int) -> None:
-    """Tell a seat's webhook that the seat is asked for something since this entry. Raises WebhookFailedError."""
+def notify_webhook(context: JobContext, game: str, seat: Seat, number: int) -> float | None:
+    """Tell a seat's webhook that the seat is asked for something since this entry. Returns the seconds to wait where
+    its receiver can't be asked now. Raises WebhookFailedError."""
     client, store = context.webhooks, context.ledger.webhooks()
     stored = store.find(game, seat)
     if client is None or stored is None or stored.notified == number:
-        return
+        return None
     asks = SeatAsks(game)
     asks.read_on(context.ledger)
     notice = asks.notice(seat)
     if notice is None or notice.number != number:
-        return
+        return None
     webhook = stored.webhook
     try:
         status = _send(client, webhook, notice, context)
+    except ReceiverBusyError as busy:
+        return busy.wait_s
     except WebhookFailedError as error:
         store.mark_failure(game, seat, webhook, str(error))
         raise
@@ -62,10 +65,12 @@ def notify_webhook(context: JobContext, game: str, seat: Seat, number: int) -> N
     else:
         store.mark_notified(game, seat, webhook, number)
     log.debug("webhook notified", game=game, seat=seat, sequence=number, status=status)
+    return None
 
 
 def _send(client: WebhookClient, webhook: Webhook, notice: Notice, context: JobContext) -> int:
-    """Send the notice, and return the answer's status, which is a good one or GONE. Raises WebhookFailedError."""
+    """Send the notice, and return the answer's status, which is a good one or GONE. Raises WebhookFailedError or
+    ReceiverBusyError."""
     timestamp_s = context.wall_ms() // 1000
     body = notice.body(context.settings.public_url)
     headers = [

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from rq import Queue, SimpleWorker
 from rq.exceptions import NoSuchJobError
-from rq.job import Job
+from rq.job import Job, JobStatus
 from rq.registry import clean_registries
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
@@ -36,6 +36,7 @@ log = get_logger("auditor")
 JOB_MODULES: Final = (archive_job, dispute_job, webhook_job)  # importing them registers their job types
 WEBHOOK_WORKERS: Final = 8  # requests at once
 OVERTIME_S: Final = 5  # after a job's timeout, before its worker counts as dead
+MAINTENANCE_S: Final = 2.0  # two of them in a row find a job that nobody began, which is within those 5 s
 WORKER_TTL_S: Final = 15  # RQ adds a minute to it
 UNLOADABLE: Final = (*PROGRAMMING_ERRORS, BaseTimeoutException, NoSuchJobError)  # a job that RQ can't load
 
@@ -114,6 +115,7 @@ class JobWorkers:
         self._executor = executor or InlineExecutor()
         self._workers: list[RqWorker] = []
         self._idle: list[RqWorker] = []
+        self._unbegun: set[str] = set()  # the jobs that were taken and not begun when it looked last
         _silence_rq_logging()
 
     def register(self) -> None:
@@ -145,8 +147,9 @@ class JobWorkers:
                 serializer=JSONSerializer,
                 death_penalty_class=TimerDeathPenalty,
             )
-        except UNLOADABLE:
+        except UNLOADABLE as error:
             log.exception("job can't be loaded")
+            self.queue.intermediate_queue.remove(getattr(error, "job_id", ""))
             return True
         if dequeued is None:
             return False
@@ -177,14 +180,29 @@ class JobWorkers:
             scheduled.remove(id_)
         try:
             clean_registries(queue, [_log_failure])
-            queue.intermediate_queue.cleanup(self._workers[0], queue)
         except PROGRAMMING_ERRORS:
             log.exception("job registries can't be cleaned")
+        self._give_back_unbegun()
         clean_worker_registry(queue)
         failed = queue.failed_job_registry
         for id_ in failed.get_job_ids(0, -MAX_FAILED_JOBS - 1, cleanup=False):
             with suppress(NoSuchJobError):
                 failed.remove(id_, delete_job=True)
+
+    def _give_back_unbegun(self) -> None:
+        """Give jobs back to the queue, the oldest first, that somebody took and hasn't begun since the last look."""
+        queue, taken = self.queue, self.queue.intermediate_queue
+        unbegun = taken.get_job_ids()
+        for id_ in reversed([each for each in unbegun if each in self._unbegun]):
+            status = queue.connection.hget(RqJob.key_for(id_), "status")
+            with queue.connection.pipeline() as given_back:
+                if (
+                    status == JobStatus.QUEUED.encode()
+                ):  # else a worker ended later, which the registries know
+                    given_back.lpush(queue.key, id_)
+                given_back.lrem(taken.key, 1, id_)
+                given_back.execute()
+        self._unbegun = set(unbegun)
 
     def deregister(self) -> None:
         """Remove the workers from RQ."""

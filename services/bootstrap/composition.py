@@ -19,7 +19,7 @@ from services.archive.signing import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.webhook_client import WebhookClient
-from services.auditor.worker import WEBHOOK_WORKERS, Auditor
+from services.auditor.worker import MAINTENANCE_S, WEBHOOK_WORKERS, Auditor
 from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
@@ -249,7 +249,10 @@ def run_auditor(settings: Settings, stop: Event) -> None:
             if not auditor.step():
                 stop.wait(IDLE_PAUSE_S)
 
-        periodic_tasks = [PeriodicTask(2.0, auditor.enqueue_due), PeriodicTask(5.0, auditor.maintain)]
+        periodic_tasks = [
+            PeriodicTask(2.0, auditor.enqueue_due),
+            PeriodicTask(MAINTENANCE_S, auditor.maintain),
+        ]
         worker_loop.run_worker("auditor", step, periodic_tasks, stop, on_start=auditor.register)
         webhook_threads.shutdown()
         auditor.deregister()

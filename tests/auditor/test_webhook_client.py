@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -17,7 +17,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from services.auditor.webhook_client import SLOW_S, WebhookClient, WebhookFailedError
+from services.auditor.webhook_client import (
+    ADDRESS_REQUESTS,
+    NETWORK_REQUESTS,
+    SLOW_S,
+    ReceiverBusyError,
+    Turns,
+    WebhookClient,
+    WebhookFailedError,
+)
+from services.auditor.worker import WEBHOOK_WORKERS
 from services.runtime.webhook_urls import WebhookPolicy
 from tests.auditor.webhook_receiver import HERE, Receiver, receiving
 
@@ -66,9 +75,33 @@ def test_a_request_says_whom_it_is_for_and_goes_to_the_address_that_was_checked(
 def test_nothing_is_sent_where_one_address_of_the_host_is_not_allowed(
     receiver: Receiver, addresses: tuple[str, ...]
 ) -> None:
-    with pytest.raises(WebhookFailedError, match="isn't a public address"):
+    with pytest.raises(WebhookFailedError):
         client(*addresses).post(named(receiver), HEADERS, b"{}")
     assert receiver.requests == []
+
+
+def test_P5_a_failure_does_not_tell_whether_a_name_leads_into_the_servers_network() -> None:
+    # given
+    def nowhere(host: str, port: int) -> list[Any]:
+        raise OSError("no such name")
+
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    askers = (
+        WebhookClient(HERE, nowhere),
+        client(),
+        client("10.0.0.1"),
+        client("127.0.0.1", "10.0.0.1"),
+        client("127.0.0.1"),
+    )
+    # when
+    texts = set()
+    for asker in askers:
+        with pytest.raises(WebhookFailedError) as failed:
+            asker.post(f"http://bot.invalid:{port}/", HEADERS, b"{}")
+        texts.add(str(failed.value))
+    # then
+    assert len(texts) == 1
 
 
 def test_a_url_is_read_again_by_the_settings_of_now(receiver: Receiver) -> None:
@@ -143,20 +176,60 @@ def test_P8_an_answer_without_an_end_is_left(first: bytes, again: bytes, why: st
             WebhookClient(HERE, seconds=seconds).post(f"http://{authority}/", HEADERS, b"{}")
 
 
-def test_P8_a_network_that_gave_no_answer_is_left_alone_for_a_minute(receiver: Receiver) -> None:
+def test_P8_a_receiver_that_gave_no_answer_is_left_alone_for_a_minute_and_its_neighbours_are_not(
+    receiver: Receiver,
+) -> None:
     # given
     time = [1_000.0]
-    asker = WebhookClient(HERE, lambda host, _: [ip_address(host)], seconds=SHORT_S, clock=lambda: time[0])
+    hosts = {
+        "hanging.invalid": ["127.0.0.1"],
+        "beside.invalid": ["127.0.0.1"],
+        "two.invalid": ["127.0.0.9", "127.0.0.1"],
+    }
+    asker = WebhookClient(
+        HERE, lambda host, _: [*map(ip_address, hosts[host])], seconds=SHORT_S, clock=lambda: time[0]
+    )
     with answering(b"") as authority, pytest.raises(WebhookFailedError, match="no answer within"):
-        asker.post(f"http://{authority}/", HEADERS, b"{}")
-    # when
-    with pytest.raises(WebhookFailedError, match="no answer a moment ago"):
-        asker.post(receiver.url, HEADERS, b"{}")
-    assert receiver.requests == []
-    time[0] += SLOW_S
-    # then
+        asker.post(f"http://{authority.replace('127.0.0.1', 'hanging.invalid')}/", HEADERS, b"{}")
     asker._seconds = LONG_S
-    assert asker.post(receiver.url, HEADERS, b"{}") == 204
+    time[0] += 1
+    # when
+    for host in ("beside.invalid", "two.invalid"):
+        assert asker.post(receiver.url.replace("127.0.0.1", host), HEADERS, b"{}") == 204
+    with pytest.raises(ReceiverBusyError) as waits:
+        asker.post(receiver.url.replace("127.0.0.1", "hanging.invalid"), HEADERS, b"{}")
+    # then
+    assert (waits.value.wait_s, len(receiver.requests)) == (SLOW_S - 1, 2)
+    time[0] += SLOW_S - 1
+    assert asker.post(receiver.url.replace("127.0.0.1", "hanging.invalid"), HEADERS, b"{}") == 204
+
+
+@pytest.mark.parametrize(
+    ("addresses", "most"),
+    [
+        pytest.param(["127.0.0.1"], ADDRESS_REQUESTS, id="one address"),
+        pytest.param(["127.0.0.1", "127.0.0.2", "127.0.0.3"], NETWORK_REQUESTS, id="one network"),
+        pytest.param(
+            ["2001:db8::1", "2001:db8::1:2", "2001:db8::3"], NETWORK_REQUESTS, id="one network of IPv6"
+        ),
+    ],
+)
+def test_P8_one_address_and_one_network_never_have_all_requests(addresses: list[str], most: int) -> None:
+    # given
+    turns = Turns(lambda: 0.0)
+    with ExitStack() as pending:
+        taken = 0
+        for address in addresses * WEBHOOK_WORKERS:
+            with suppress(ReceiverBusyError):
+                pending.enter_context(turns.take(f"h{taken}.invalid", ip_address(address)))
+                taken += 1
+        # when
+        with turns.take("other.invalid", ip_address("127.9.0.1")):
+            pass
+    # then
+    assert taken == most < WEBHOOK_WORKERS
+    with turns.take("one.invalid", ip_address(addresses[0])):
+        assert set(turns._running.values()) == {1}, "and nothing is left of those that had their answer"
 
 
 def test_P8_the_body_of_an_answer_is_not_read() -> None:

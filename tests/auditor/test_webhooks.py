@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from schemas.events import TurnStarted
 from schemas.web.webhooks import Webhook
 from services.auditor import job_queue
 from services.auditor.jobs import JOB_TYPES, JobType
+from services.auditor.webhook_client import ADDRESS_REQUESTS
 from services.auditor.webhook_job import notify_webhook
 from services.ledger.engine import keys
 from services.ledger.stores.webhook_store import WebhookStore
@@ -104,6 +107,29 @@ def test_P7_what_fails_is_notified_again_under_the_same_id(table: Table) -> None
     assert stored is not None and (stored.notified, stored.failure) == (0, "it answered 500")
     assert table.store.find(GAME, 0) == (webhook, 2, "")
     assert table.auditor.jobs.list_jobs() == []
+
+
+def test_P8_a_receiver_that_is_busy_only_delays_a_notice(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given
+    monkeypatch.setattr(job_queue, "BACK_OFF_S", (1,))
+    table.open()
+    table.put(0)
+    with ExitStack() as busy:
+        for number in range(ADDRESS_REQUESTS):
+            busy.enter_context(table.webhooks.turns.take(f"{number}.invalid", ip_address("127.0.0.1")))
+        # when
+        delayed = [*table.sent(), *table.again(), *table.again(), *table.again()]
+        [job] = table.auditor.jobs.list_jobs()
+        stored = table.store.find(GAME, 0)
+    # then
+    assert delayed == []
+    assert (job.state, job.tries, job.why) == ("later", 0, "")
+    assert stored is not None and stored.failure == ""
+    assert [request.json["seat"] for request in table.again()] == [0]
+    call: Any = table.server.client
+    assert not [*call.scan_iter("rq:job:*"), *call.scan_iter("rq:results:*")]
 
 
 def test_what_fails_to_the_last_is_kept_for_an_operator(

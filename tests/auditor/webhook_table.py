@@ -47,10 +47,10 @@ class Table:
 
     def new_auditor(self, executor: Executor | None = None, seconds: float = LONG_S) -> Auditor:
         before = self.server.auditor.context
-        webhooks = WebhookClient(HERE, seconds=seconds)
+        self.webhooks = WebhookClient(HERE, seconds=seconds)
         settings = before.settings.model_copy(update={"public_url": "https://play.example/"})
         ledger: Any = PublicViews(self.server.ledger)
-        context = before._replace(ledger=ledger, webhooks=webhooks, settings=settings, archive=None)
+        context = before._replace(ledger=ledger, webhooks=self.webhooks, settings=settings, archive=None)
         auditor = Auditor(context, self.server.client, "notifying", executor)
         auditor.register()
         return auditor

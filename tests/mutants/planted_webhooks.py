@@ -38,8 +38,26 @@ WEBHOOK_MUTANTS: Final = (
         "    while received <= MAX_ANSWER_BYTES:\n", "    while True:\n", CLIENT,
     ),
     Mutant(
-        "a slow network is asked again at once", "P8", "services/auditor/webhook_client.py",
-        "                self._slow_networks.add(address)\n", "                pass\n", CLIENT,
+        "a slow receiver is asked again at once", "P8", "services/auditor/webhook_client.py",
+        "            if slow_s > 0:\n", "            if False:\n", CLIENT,
+    ),
+    Mutant(
+        "a slow receiver silences all hosts of its address", "P8", "services/auditor/webhook_client.py",
+        "self._slow_until_s.get((host, address), 0.0)",
+        "max([at for (_, slow), at in self._slow_until_s.items() if slow == address], default=0.0)", CLIENT,
+    ),
+    Mutant(
+        "a busy receiver counts as a failed try", "P8", "services/auditor/webhook_job.py",
+        "        return busy.wait_s\n", "        raise WebhookFailedError(str(busy)) from None\n", NOTICES,
+    ),
+    Mutant(
+        "a name without an address fails otherwise than one that isn't public", "security", "services/auditor/webhook_client.py",
+        "        except (OSError, UnicodeError):\n            raise WebhookFailedError(NOT_CONNECTED) from None",
+        "        except (OSError, UnicodeError):\n            raise WebhookFailedError('no address') from None", CLIENT,
+    ),
+    Mutant(
+        "a job that was taken and never begun is lost", "P7", "services/auditor/worker.py",
+        "        self._give_back_unbegun()\n", "        pass\n", ("tests/auditor/test_jobs.py",),
     ),
     Mutant(
         "other jobs wait for what a receiver answers", "P8", "services/auditor/worker.py",
