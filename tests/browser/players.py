@@ -54,6 +54,12 @@ class SeatedTable:
         token: str = joined.json()["token"]
         return token
 
+    def renew(self, seat: int) -> None:
+        """Withdraw a seat's token, and take the new one."""
+        headers = {"Authorization": f"Bearer {self.tokens[seat]}"}
+        renewed = self.http.post(f"/v1/games/{self.game}/withdraw-token", headers=headers).raise_for_status()
+        self.tokens[seat] = renewed.json()["token"]
+
     def start(self) -> None:
         """Deal."""
         headers = {"Authorization": f"Bearer {self.host}"}

@@ -1,8 +1,8 @@
 // @ts-check
 // What this browser knows of its games: seats, tokens, invitations.
-import { ask, newKey, randomHex } from "./api.js";
+import { ask, newKey, Problem, randomHex } from "./api.js";
 
-/** @import { SeatInvitation } from "./openapi.js" */
+/** @import { JoinRequest, SeatInvitation } from "./openapi.js" */
 
 /**
  * A game of this browser.
@@ -10,6 +10,7 @@ import { ask, newKey, randomHex } from "./api.js";
  * @property {number} [seat]
  * @property {string} [name]
  * @property {string} [token] of the seat
+ * @property {{ key: string, body: JoinRequest }} [joined] the join that took the seat: sent again, it opens the seat again
  * @property {string} [host] the host's token
  * @property {SeatInvitation[]} [invitations] that the host may give away
  * @property {string} [invite] the invitation that this tab was opened with
@@ -39,11 +40,15 @@ export const myGames = () => read(localStorage, GAMES);
 /** What is known of a game. What this tab knows comes first. @param {string} game @returns {MyGame} */
 export const myGame = (game) => ({ ...myGames()[game], ...read(sessionStorage, GAME + game) });
 
-/** @param {string} game @param {MyGame} more */
+/** Know more of a game in this tab alone. @param {string} game @param {MyGame} more */
+export function rememberInTab(game, more) {
+  sessionStorage.setItem(GAME + game, JSON.stringify({ ...read(sessionStorage, GAME + game), ...more }));
+}
+
+/** Know more of a game, in this tab and from now on. @param {string} game @param {MyGame} more */
 export function remember(game, more) {
-  const known = { ...myGame(game), ...more };
-  sessionStorage.setItem(GAME + game, JSON.stringify(known));
-  const { invite: _, ...lasting } = known; // an invitation is of this tab only
+  rememberInTab(game, more);
+  const { invite: _, ...lasting } = { ...myGames()[game], ...more }; // an invitation is of this tab only
   if (!lasting.token && !lasting.host) return;
   const entry = { ...lasting, since: lasting.since ?? Date.now() };
   localStorage.setItem(GAMES, JSON.stringify({ ...myGames(), [game]: entry }));
@@ -56,11 +61,35 @@ export function forgetGame(game) {
   sessionStorage.removeItem(GAME + game);
 }
 
-/** Forget what opened a seat. What the host has of the game stays. @param {string} game */
-export function forgetSeat(game) {
-  const { host, invitations } = myGame(game);
+/**
+ * Go on without a token that the server refused: with another one that this browser holds, or with the one that the join gives
+ * when it is sent again. Says whether there is one; where there is none, what the host has of the game stays.
+ * @param {string} game
+ * @param {string} refused
+ */
+export async function replaceToken(game, refused) {
+  const { token: lasting } = myGames()[game] ?? {};
+  if (lasting && lasting !== refused) {
+    rememberInTab(game, { token: undefined, seat: undefined }); // it was a link's
+    return true;
+  }
+  const { host, invitations, joined } = myGame(game);
+  if (joined && (await joinAgain(game, joined))) return true;
   forgetGame(game);
   if (host) remember(game, { host, invitations });
+  return false;
+}
+
+/** @param {string} game @param {NonNullable<MyGame["joined"]>} joined */
+async function joinAgain(game, { key, body }) {
+  try {
+    const { token, seat } = await ask("POST /games/{game}/join", { path: { game }, body, key });
+    remember(game, { token, seat });
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.status < 500 && error.status !== 429) return false;
+    throw error; // the server is away or busy: nothing is forgotten
+  }
 }
 
 /**
@@ -80,9 +109,11 @@ export const invitationTo = (game, seat) =>
  */
 export async function takeSeat(game, seat, name, invitation) {
   const body = { name, seat, contribution: randomHex(32), ...(invitation ? { invitation } : {}) };
-  const joined = await ask("POST /games/{game}/join", { path: { game }, body, key: newKey() });
+  const key = newKey();
+  const taken = await ask("POST /games/{game}/join", { path: { game }, body, key });
   localStorage.setItem(NAME, name);
-  remember(game, { token: joined.token, seat: joined.seat, name, invite: undefined });
+  const joined = { key, body };
+  remember(game, { token: taken.token, seat: taken.seat, name, joined, invite: undefined });
 }
 
 /**
@@ -104,20 +135,14 @@ export async function freeSeat(game, seat) {
 }
 
 /**
- * Move an invitation from the address's fragment into this tab, and out of the address.
+ * Move an invitation from the address's fragment into this tab, and all that opens a seat out of the address.
  * @param {string} game
  */
 export function takeFragment(game) {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const [invite, token, seat] = ["invite", "token", "seat"].map((name) => fragment.get(name));
-  const found = {
-    ...(invite && { invite }),
-    ...(token && { token }),
-    ...(seat && /^\d$/.test(seat) && { invitedTo: Number(seat) }),
-  };
-  if (Object.keys(found).length) {
-    sessionStorage.setItem(GAME + game, JSON.stringify({ ...myGame(game), ...found }));
-    history.replaceState(null, "", location.pathname + location.search);
-  }
+  if (invite) rememberInTab(game, { invite });
+  if (seat && /^\d$/.test(seat)) rememberInTab(game, { invitedTo: Number(seat) });
+  if (invite || token || seat) history.replaceState(null, "", location.pathname + location.search);
   return fragment;
 }

@@ -4,8 +4,10 @@ import { ask, newKey, Problem } from "../api/api.js";
 import { firstHead, followsFrom } from "../api/chain.js";
 import { myGame, takeFragment } from "../api/my_games.js";
 import { reasonOf, say } from "../shared/frame.js";
+import { openLink } from "../shared/seat_link.js";
 
 /** @import { AuditReport, Dispute, TableState } from "../api/openapi.js" */
+/** @import { SeatLink } from "../shared/seat_link.js" */
 
 /**
  * @typedef {object} AuditPage
@@ -17,6 +19,7 @@ import { reasonOf, say } from "../shared/frame.js";
  * @property {number | null} at the entry that is explained
  * @property {boolean} isBusy
  * @property {string | null} refusal
+ * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
  */
 
 const AGAIN_MS = 1500; // a game is in the archive a little later than it is over, and a doubt is answered a little later
@@ -35,12 +38,13 @@ export const page = /** @type {AuditPage} */ ({
   at: null,
   isBusy: false,
   refusal: null,
+  link: null,
 });
 
 let draw = () => {};
 
 /** @param {Partial<AuditPage>} change */
-function update(change) {
+export function update(change) {
   Object.assign(page, change);
   draw();
 }
@@ -58,6 +62,9 @@ function refuse(error) {
  */
 export async function begin(drawing) {
   const fragment = takeFragment(game);
+  const link = await openLink(game, fragment.get("token"));
+  if (typeof link === "string") page.refusal = link;
+  else page.link = link;
   page.table = await ask("GET /games/{game}/state", { path, query: { since: "0" }, token: token() });
   page.at = Number(fragment.get("at")) || null;
   page.sits = myGame(game).seat !== undefined && token() !== undefined;

@@ -2,8 +2,9 @@
 // An audit in words: the verdict, the checks one by one, what is wrong, the doubts of one's seat.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { home, onSubmit, when } from "../shared/frame.js";
+import { linkBanner } from "../shared/seat_link.js";
 import { plural, seatName, STATUS } from "../shared/words.js";
-import { chooseEntry, doubt, download } from "./audit_state.js";
+import { chooseEntry, doubt, download, update } from "./audit_state.js";
 import { moveExplained } from "./explained_move.js";
 
 /** @import { AuditReport, Dispute, DisputeAnswer, TableState } from "../api/openapi.js" */
@@ -137,9 +138,10 @@ const fileView = ({ isBusy }) =>
 
 /** The whole page. @param {AuditPage} page */
 export function auditPage(page) {
-  const { table, audit, refusal, sits } = page;
+  const { table, audit, refusal, link, sits } = page;
   const isOver = table.status === "over";
   return html`${header(table)}
+  ${when(link, (each) => linkBanner(table.game, each, () => update({ link: null })))}
   ${when(refusal, (why) => html`<p class="banner refusal">${why}</p>`)}
   <main id="main" class="audit">${checksView(page)}${audit?.findings.length ? findingsView(audit) : nothing}${isOver ? explainedView(page) : nothing}${sits ? doubtsView(page) : nothing}${isOver ? fileView(page) : nothing}</main>`;
 }

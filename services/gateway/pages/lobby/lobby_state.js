@@ -1,7 +1,7 @@
 // @ts-check
 // What the lobby shows: the games, read again and again, and what a host is about to do with its own.
 import { ask, Problem } from "../api/api.js";
-import { forgetGame, forgetSeat, freeSeat, myGames } from "../api/my_games.js";
+import { forgetGame, freeSeat, myGame, myGames, replaceToken } from "../api/my_games.js";
 import { reasonOf } from "../shared/frame.js";
 
 /** @import { ListedBoard, ListedGame, RulesetList } from "../api/openapi.js" */
@@ -70,15 +70,15 @@ async function read() {
  * @returns {Promise<ListedGame[]>}
  */
 async function find(game) {
+  const { token } = myGame(game);
   try {
-    const { token } = myGames()[game];
     const table = await ask("GET /games/{game}/state", { path: { game }, token });
     const seats = table.seats.map((seat) => ({ ...seat, free: !seat.seated, total: null }));
     return [{ ...table, seats, board_title: table.board, free: seats.filter((seat) => seat.free).length }];
   } catch (error) {
-    if (error instanceof Problem && error.status === 404) forgetGame(game);
-    if (error instanceof Problem && error.status === 401) forgetSeat(game);
-    return [];
+    if (!(error instanceof Problem)) throw error;
+    if (error.status === 404) forgetGame(game);
+    return error.status === 401 && token && (await replaceToken(game, token)) ? find(game) : [];
   }
 }
 

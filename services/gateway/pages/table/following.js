@@ -2,7 +2,7 @@
 // The table as it is now: read at first, and again whenever an entry arrives.
 import { ask, Problem } from "../api/api.js";
 import { Connection } from "../api/connection.js";
-import { forgetSeat, myGame } from "../api/my_games.js";
+import { myGame, replaceToken } from "../api/my_games.js";
 import { say } from "../shared/frame.js";
 import { sound } from "./sounds.js";
 import { game, page, offersOf, update } from "./table_state.js";
@@ -23,11 +23,12 @@ let isAnew = false; // the next reading asks for all moves
 export const readTable = (query) =>
   ask("GET /games/{game}/state", { path: { game }, query, token: myGame(game).token });
 
+const readBoard = () => ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
+
 /** Read the table and the board, and follow the game from then on. */
 export async function follow() {
-  const board = ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
-  const [drawing] = await Promise.all([board, refresh(true)]);
-  page.board = drawing;
+  const [board] = await Promise.all([readBoard().catch(() => null), refresh(true)]);
+  page.board = board ?? (await readBoard()); // the reading may have found another token
   connection = new Connection(game, page.latest.number, page.latest.head, {
     entry: (number) => page.latest.number < number && refresh(),
     anew: () => refresh(true),
@@ -67,13 +68,21 @@ export function refresh(anew = false) {
   return reading;
 }
 
-/** @param {boolean} anew */
+/** @param {boolean} anew @returns {Promise<void>} */
 async function read(anew) {
   const since = anew || !page.moves.length ? 0 : page.latest.number;
   const { token } = myGame(game);
   tokenUsed = token;
   const query = { since: String(since), ...(token ? { legal: "true" } : {}) };
-  const latest = await readTable(query).catch((error) => readWithoutSeat(error, since));
+  /** @type {TableState} */
+  let latest;
+  try {
+    latest = await readTable(query);
+  } catch (error) {
+    if (!token || !(error instanceof Problem && error.status === 401)) throw error;
+    await goOnWithout(token);
+    return read(true);
+  }
   if (since) announce(latest);
   if (!offersOf(latest, "keep_tickets").length) page.chosenTickets = new Set();
   update({
@@ -86,20 +95,14 @@ async function read(anew) {
   });
 }
 
-/**
- * The seat was freed, or its token withdrawn: go on as one who watches.
- * @param {unknown} error
- * @param {number} since
- */
-function readWithoutSeat(error, since) {
-  if (!(error instanceof Problem && error.status === 401 && myGame(game).token)) throw error;
-  forgetSeat(game);
-  tokenUsed = undefined;
-  page.notice = {
-    text: "You don't hold a seat here any more: the host has freed it, or its token was withdrawn.",
-  };
+/** The seat was freed, or its token withdrawn: go on with another, or as one who watches. @param {string} token */
+async function goOnWithout(token) {
+  if (!(await replaceToken(game, token))) {
+    page.notice = {
+      text: "You don't hold a seat here any more: the host has freed it, or its token was withdrawn.",
+    };
+  }
   connection?.renew();
-  return readTable({ since: String(since) });
 }
 
 /** Whether it is the viewer's turn. @param {TableState} table */

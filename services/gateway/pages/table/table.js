@@ -3,6 +3,7 @@
 import { render } from "../vendor/lit-html/lit-html.js";
 import { myGame, takeFragment } from "../api/my_games.js";
 import { root, showFailure } from "../shared/frame.js";
+import { openLink } from "../shared/seat_link.js";
 import { animate } from "./animation.js";
 import { follow } from "./following.js";
 import { startReplay } from "./replay.js";
@@ -40,6 +41,9 @@ function draw() {
 async function begin() {
   const fragment = takeFragment(game);
   try {
+    const link = await openLink(game, fragment.get("token"));
+    if (typeof link === "string") page.notice = { text: link };
+    else page.link = link;
     await follow();
   } catch (error) {
     return showFailure("This table can't be shown", error);

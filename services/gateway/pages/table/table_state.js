@@ -6,6 +6,7 @@ import { myName } from "../api/my_games.js";
 
 /** @import { BoardDrawing, LegalCommand, Move, PlayerCommand, TableState, TicketState } from "../api/openapi.js" */
 /** @import { CheckedChain } from "../api/connection.js" */
+/** @import { SeatLink } from "../shared/seat_link.js" */
 
 /** What is pointed at on the board. @typedef {{ routes: string[], cities: string[] }} Pointed */
 /**
@@ -45,6 +46,7 @@ import { myName } from "../api/my_games.js";
  * @property {string | null} pinnedTicket whose way is shown while nothing is pointed at
  * @property {{ text: string, rule: string } | null} refusal
  * @property {{ text: string, link?: string } | null} notice
+ * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
  * @property {boolean} hasSounds
  */
 
@@ -66,6 +68,7 @@ export const page = /** @type {TablePage} */ ({
   pinnedTicket: null,
   refusal: null,
   notice: null,
+  link: null,
 });
 
 let draw = () => {};

@@ -4,6 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { boardKey } from "../board/board_key.js";
 import { boardView } from "../board/board_view.js";
 import { home, when } from "../shared/frame.js";
+import { linkBanner } from "../shared/seat_link.js";
 import { ago, plural, seatName, STATUS } from "../shared/words.js";
 import { confirmEnd } from "./acting.js";
 import { actionsView, marketView } from "./actions_view.js";
@@ -68,6 +69,7 @@ const awayBanner = ({ latest, readAt }) =>
 /** @param {TablePage} page */
 const banners = (page) =>
   html`${page.isConnected ? nothing : awayBanner(page)}
+  ${when(page.link, (link) => linkBanner(page.game, link, () => update({ link: null })))}
   ${when(
     page.refusal,
     ({ text, rule }) =>
