@@ -1,6 +1,6 @@
 """The example player of AI-MAS, on the class of services/bots/kit/ai_mas: any action at random, by trial and error.
 
-python -m examples.random_solution HOST PORT GAME [TOKEN | INVITATION]
+python -m examples.random_solution HOST PORT [GAME [TOKEN | INVITATION]]
 """
 
 import sys
@@ -64,6 +64,7 @@ class RandomSolution(TTRClient):
 
 
 if __name__ == "__main__":
-    host, port, game, *opens = sys.argv[1:]
-    for result in RandomSolution("Random", opens[0] if opens else "", "", game, host, int(port)).play():
+    host, port, *table = sys.argv[1:]
+    game, opens, *_ = *table, "", ""
+    for result in RandomSolution("Random", opens, "", game, host, int(port)).play():
         print({score.seat: score.total for score in result.scores})

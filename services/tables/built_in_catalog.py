@@ -17,6 +17,7 @@ from services.gateway.models.catalog_models import (
     OptionDescription,
     RulesetDescription,
 )
+from services.gateway.tables.clock_presets import WITH_PEOPLE
 from services.referee.rules import RULESETS
 from services.referee.rules.board import Board, board_names, load_board
 from services.referee.rules.setup.create_game import resolve_rule_options, validated_board
@@ -98,6 +99,7 @@ def _describe_rulesets() -> tuple[RulesetDescription, ...]:
 def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDescription:
     rule_options = ruleset.rule_options
     schema, defaults = RULE_OPTIONS_SCHEMA.json_schema(), RULE_OPTIONS_SCHEMA.write(rule_options)
+    with_people = {**defaults, **WITH_PEOPLE}
     return RulesetDescription(
         name=ruleset.name,
         version=ruleset.version,
@@ -107,7 +109,13 @@ def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDesc
         seats_most=rule_options.seats_most,
         policies=sorted(ruleset.bot_policies),
         options=[
-            OptionDescription(name=name, type=option_type, default=defaults[name], meaning=MEANINGS[name])
+            OptionDescription(
+                name=name,
+                type=option_type,
+                default=defaults[name],
+                default_with_people=with_people[name],
+                meaning=MEANINGS[name],
+            )
             for name, option_type in schema["properties"].items()
         ],
     )

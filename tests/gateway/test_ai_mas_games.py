@@ -73,6 +73,15 @@ def test_their_example_plays_a_whole_game_with_their_clock(
     assert 0 < (player.my_player.remaining_ms or 0) < 120_000
 
 
+def test_CLOCK_1_a_player_without_a_game_makes_a_table_with_their_clock(http: httpx.Client) -> None:
+    player = Drawer("Ada", "", "", "", *address(http))
+    table = http.get(f"/v1/games/{player.seat.game}/state").json()
+    assert (table["ruleset"], table["status"]) == ("europe", "playing")
+    assert [seat["policy"] for seat in table["seats"]] == [None, "greedy"]
+    created = http.get(f"/v1/games/{player.seat.game}/view").json()["entries"][0]["events"][0]
+    assert created["parameters"]["clock_ms"] == 120_000
+
+
 def test_TIE_1_a_player_goes_on_into_the_play_off_by_itself(http: httpx.Client) -> None:
     created = CreatedGame(http, "human", "random", ruleset="europe", clock="ai-mas", options=LEVEL)
     player = Drawer("Ada", created.reply["invitations"][0]["invitation"], "", created.game, *address(http))

@@ -165,22 +165,26 @@ def clocks_of(http: httpx.Client, **more: object) -> tuple[int | None, int | Non
 
 def test_CLOCK_1_people_have_no_clock_for_the_whole_game_unless_it_is_asked_for(http: httpx.Client) -> None:
     assert clocks_of(http)[0] is None
-    assert clocks_of(http, options={"clock_ms": 700_000})[0] == 700_000
     assert clocks_of(http, seats=[plan("greedy"), plan("greedy")])[0] == 120_000
     assert clocks_of(http, clock="ai-mas")[0] == 120_000
     assert clocks_of(http, clock="blitz", options={"clock_ms": 1_000})[0] == 1_000
 
 
-def test_CLOCK_1_people_ask_for_a_clock_of_minutes_by_name(http: httpx.Client) -> None:
-    body = {"seats": [plan("human"), plan("greedy")], "options": {"clock_ms": 599_999}}
-    problem(http.post("/v1/games", json=body), 422, "SHAPE-1", "options.clock_ms")
-    for board_clock, clock in ((120_000, None), (900_000, 900_000)):
-        board = {
-            **BOARD_SCHEMA.write(load_board("europe").form, exclude_defaults=True),
-            "id": "ours",
-            "options": {"clock_ms": board_clock},
-        }
-        assert clocks_of(http, board=board)[0] == clock
+@pytest.mark.parametrize("clock_ms", [1, 120_000, 700_000])
+def test_CLOCK_1_a_clock_that_somebody_sends_on_purpose_is_taken(http: httpx.Client, clock_ms: int) -> None:
+    assert clocks_of(http, options={"clock_ms": clock_ms})[0] == clock_ms
+    board = BOARD_SCHEMA.write(load_board("europe").form, exclude_defaults=True)
+    own = {**board, "id": "ours", "options": {"clock_ms": clock_ms}}
+    assert clocks_of(http, board=own)[0] == clock_ms
+    assert clocks_of(http, board={**board, "id": "ours"})[0] is None
+
+
+def test_CLOCK_1_the_defaults_that_the_rulesets_list_are_those_of_their_tables(http: httpx.Client) -> None:
+    for ruleset in http.get("/v1/rulesets").json()["rulesets"]:
+        [clock] = [option for option in ruleset["options"] if option["name"] == "clock_ms"]
+        for seat, listed in (("human", "default_with_people"), ("greedy", "default")):
+            seats = [plan(seat), plan("greedy")]
+            assert clocks_of(http, ruleset=ruleset["name"], seats=seats)[0] == clock[listed]
 
 
 @pytest.mark.parametrize("name", PRESETS)

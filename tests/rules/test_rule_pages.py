@@ -136,7 +136,9 @@ DAY_MS: Final = 86_400_000
 
 
 def clock_text(rule_options: RuleOptions) -> str:
-    return f"{rule_options.clock_ms // 1000} s" if rule_options.clock_ms else "none unless asked for"
+    """With people there is none unless its creation sets one."""
+    for_bots = f"; {rule_options.clock_ms // 1000} s for bots alone" if rule_options.clock_ms else ""
+    return f"none unless asked for{for_bots}"
 
 
 def option_rows(rule_options: RuleOptions) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Requests over HTTP: take a seat, by name, invitation or link; take one's seat in a play-off.
+"""Requests over HTTP: make a table and start it; take a seat, by name, invitation or link; take one's seat in a play-off.
 
 Each is sent again under the same id until it is answered, so that no seat is taken twice.
 """
@@ -46,6 +46,29 @@ def join(url: str, game: str, name: str, invitation: str = "", patience_s: float
         request = client.build_request("POST", f"/v1/games/{game}/join", json=body, headers=headers)
         taken = _answer_to(client, request, patience_s)
     return SeatToken(url, game, int(taken["seat"]), str(taken["token"]), first_head, body["contribution"])
+
+
+class OwnTable(NamedTuple):
+    """A table that was made here, its server, and its host's token."""
+
+    url: str
+    game: str
+    token: str
+
+    def start(self) -> None:
+        """Deal, once every seat is taken. Raises ServerRefusedError; UnreachableError."""
+        with _client(self.url) as client:
+            path = f"/v1/games/{self.game}/start"
+            _answer_to(client, client.build_request("POST", path, headers=_bearer(self.token)), PATIENCE_S)
+
+
+def create_table(url: str, body: Mapping[str, object]) -> OwnTable:
+    """Make a table as the API's `POST /v1/games` does. Raises ServerRefusedError; UnreachableError."""
+    with _client(url) as client:
+        headers = {"Idempotency-Key": secrets.token_hex(16)}
+        request = client.build_request("POST", "/v1/games", json=body, headers=headers)
+        created = _answer_to(client, request, PATIENCE_S)
+    return OwnTable(url, str(created["game"]), str(created["token"]))
 
 
 def join_by_link(link: str, name: str) -> SeatToken:

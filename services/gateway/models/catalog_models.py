@@ -85,11 +85,14 @@ class BoardList(ResponseModel):
 
 
 class OptionDescription(ResponseModel):
-    """A rule option: its type as JSON Schema, its default in this ruleset, and what it means."""
+    """A rule option: its type as JSON Schema, its defaults in this ruleset, and what it means."""
 
     name: str
     type: Annotated[dict[str, object], refers_to("OptionType")]
-    default: Annotated[object, refers_to("OptionValue")]
+    default: Annotated[object, refers_to("OptionValue")] = Field(description="at a table of bots alone")
+    default_with_people: Annotated[object, refers_to("OptionValue")] = Field(
+        description="at a table with a seat for a person, which other people's programs take too"
+    )
     meaning: str
 
 

@@ -1,12 +1,13 @@
 """Clocks by name, for people at a table.
 
-A table with people has a clock for the whole game only if its creator asks for one: a ruleset's own may be
-that of a competition between programs, and would end a game of people before they have read the rules.
+A table with people has a clock for the whole game only if its creation sets one: a ruleset's own may be that of a
+competition between programs, and would end a game of people before they have read the rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from schemas.errors import InvalidInputError
@@ -15,8 +16,8 @@ from services.gateway.models.catalog_models import ClockPreset
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
-LEAST_UNNAMED_MS: Final = 10 * MINUTE_MS  # for the whole game, at a table with people
-SHORT_CLOCK: Final = "a clock under ten minutes at a table with people is asked for by name: add `clock`, such as blitz or ai-mas"
+# In place of the ruleset's own at a table with people, unless the creation or its board sets them.
+WITH_PEOPLE: Final[Mapping[str, None]] = MappingProxyType({"clock_ms": None})
 
 
 def _preset(name: str, title: str, meaning: str, clock_ms: int | None, move_ms: int | None) -> ClockPreset:
@@ -39,13 +40,12 @@ PRESETS: Final = {
 
 
 def with_clock(body: Mapping[str, object]) -> dict[str, object]:
-    """The body of a creation with its clock in `options`: the preset that `clock` names, or none for the
-    whole game if a table with people names none. Options that are named stay as they are.
+    """The body of a creation with its clock in `options`: the preset that `clock` names, or none for the whole game at a
+    table with people. Options that the creation or its own board sets stay as they are.
 
-    Raises InvalidInputError: there is no such preset; or a table with people would have a clock of minutes,
-    and names no preset."""
+    Raises InvalidInputError: there is no such preset."""
     fields = dict(body)
-    name = fields.pop("clock", None)
+    name, board = fields.pop("clock", None), fields.get("board")
     options = fields.get("options") or {}
     if not isinstance(options, dict):
         return fields  # the contract refuses it, and says how
@@ -55,26 +55,10 @@ def with_clock(body: Mapping[str, object]) -> dict[str, object]:
             raise InvalidInputError("clock", f"must be one of {', '.join(PRESETS)}")
         fields["options"] = {**preset.options, **options}
     elif _has_people(fields.get("seats")):
-        if is_short(options.get("clock_ms")):
-            raise InvalidInputError("options.clock_ms", SHORT_CLOCK)
-        if "clock_ms" not in options and not _is_long(_board_clock(fields.get("board"))):
-            fields["options"] = {"clock_ms": None, **options}
+        board_options = board.get("options") if isinstance(board, dict) else None
+        usual = {} if isinstance(board_options, dict) and "clock_ms" in board_options else WITH_PEOPLE
+        fields["options"] = {**usual, **options}
     return fields
-
-
-def is_short(clock_ms: object) -> bool:
-    """Whether this is a clock that people don't expect."""
-    return isinstance(clock_ms, int) and 0 < clock_ms < LEAST_UNNAMED_MS
-
-
-def _is_long(clock_ms: object) -> bool:
-    return isinstance(clock_ms, int) and clock_ms >= LEAST_UNNAMED_MS
-
-
-def _board_clock(board: object) -> object:
-    """The clock that a board in place brings."""
-    options = board.get("options") if isinstance(board, dict) else None
-    return options.get("clock_ms") if isinstance(options, dict) else None
 
 
 def _has_people(seats: object) -> bool:

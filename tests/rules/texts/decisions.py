@@ -157,6 +157,16 @@ DECISIONS: Final = (
         ("test_decided_SETUP_2_europe_keeps_its_printed_tickets_of_5_and_13_points",),
     ),
     Decision(
+        "Two minutes for the whole game",
+        "CLOCK-1",
+        ("europe",),
+        (
+            "test_CLOCK_1_people_have_no_clock_for_the_whole_game_unless_it_is_asked_for",
+            "test_CLOCK_1_the_defaults_that_the_rulesets_list_are_those_of_their_tables",
+            "test_CLOCK_1_a_player_without_a_game_makes_a_table_with_their_clock",
+        ),
+    ),
+    Decision(
         "The clock on other boards",
         "CLOCK-1",
         ("europe",),

@@ -26,7 +26,7 @@ def decisions_on_page(ruleset: str) -> dict[str, tuple[str, str]]:
 
 @cache
 def names_of_tests() -> frozenset[str]:
-    files = Path(__file__).parents[1].rglob("test_*.py")
+    files = Path(__file__).parents[2].rglob("test_*.py")
     return frozenset(name for file in files for name in re.findall(r"def (test_\w+)\(", file.read_text()))
 
 

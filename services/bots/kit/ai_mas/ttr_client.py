@@ -7,8 +7,9 @@ builds no station where it could do nothing else (TURN-4), and goes on into a pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Final
 
 from schemas.commands import (
     BuildStation,
@@ -30,27 +31,37 @@ from services.bots.kit.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
 from services.bots.kit.ai_mas.ttr_table import TTREdge, TTRMap, TTRMission, TTRPlayer, missions_of, player_of
 from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
 from services.bots.kit.seat_client import SeatClient
-from services.bots.kit.seat_requests import find_seat, join, take_play_off_seat
+from services.bots.kit.seat_requests import create_table, find_seat, join, take_play_off_seat
 from services.referee.rules import GameState, legal
 from services.referee.rules.board import GRAY
 from services.referee.rules.decide import decide_events
 from services.referee.rules.state import TICKETS, TUNNEL
 
 INVITATION_PREFIX = "lli"  # of an invitation; anything else is a token
+OWN_TABLE: Final[Mapping[str, object]] = {
+    "ruleset": "europe",
+    "clock": "ai-mas",
+    "seats": [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}],
+}
 
 
 class TTRClient:
     """A player at one table of the server at `host` and `port`: `name` is the game's id, `password` the seat's token or
-    an invitation (without one it takes any free seat), `user` and `agent` the name that others see.
+    an invitation (without one it takes any free seat), `user` and `agent` the name that others see. Without a `name` it
+    makes a table with the competition's clock, plays against `greedy`, and starts at once.
 
     Raises KitError if it gets no seat. Any call raises VerificationFailedError for a view that doesn't fit its chain."""
 
     def __init__(self, user: str, password: str, agent: str, name: str, host: str, port: int) -> None:
         url, shown = f"http://{host}:{port}", " ".join(part for part in (user, agent) if part)[:40].strip()
+        own_table = None if name else create_table(url, OWN_TABLE)
+        name = own_table.game if own_table else name
         if password and not password.startswith(INVITATION_PREFIX):
             self.seat = find_seat(url, name, password)
         else:
             self.seat = join(url, name, shown, password)
+        if own_table:
+            own_table.start()
         self._open()
 
     def my_method(self) -> None:

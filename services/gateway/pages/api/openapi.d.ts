@@ -449,6 +449,7 @@ export type OptionDescription = {
   name: string;
   type: OptionType;
   default: OptionValue;
+  default_with_people: OptionValue;
   meaning: string;
 };
 

@@ -7,7 +7,7 @@ import { chooseBoard, fill, makeTable, setOption, setSeat } from "./create_form.
 
 /** @import { CreateForm } from "./create_form.js" */
 /** @import { Catalog } from "./lobby_state.js" */
-/** @import { ListedBoard, OptionDescription, OptionValue, RulesetDescription } from "../api/openapi.js" */
+/** @import { ClockPreset, ListedBoard, OptionDescription, OptionValue, RulesetDescription } from "../api/openapi.js" */
 
 /** @type {Record<string, string>} */
 const POLICIES = {
@@ -92,6 +92,11 @@ const optionRow = (option) =>
 export function createForm(form, { rulesets, boards, clocks }) {
   const { seats } = form;
   const ruleset = /** @type {RulesetDescription} */ (rulesets.find((each) => each.name === form.ruleset));
+  const clock = /** @type {ClockPreset} */ (clocks.find((each) => each.name === form.clock));
+  const options = ruleset.options.map((option) => ({
+    ...option,
+    default: option.name in clock.options ? clock.options[option.name] : option.default,
+  }));
   return html`<form class="create" @submit=${onSubmit(makeTable)}>
     <fieldset><legend>Board</legend><div class="boards">${boards.map((board) => boardCard(board, form.board === board.id, rulesets))}</div></fieldset>
     <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p>
@@ -106,7 +111,7 @@ export function createForm(form, { rulesets, boards, clocks }) {
       "Suggestions",
       "Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.",
     )}</fieldset>
-    <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${ruleset.options.map(optionRow)}</dl></details>
+    <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${options.map(optionRow)}</dl></details>
     ${form.refusal ? html`<p class="refused"><b>Refused.</b> ${form.refusal}</p>` : nothing}
     <button class="primary large" ?disabled=${form.isBusy}>Make the table</button></form>`;
 }
