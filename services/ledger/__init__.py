@@ -34,6 +34,7 @@ from services.ledger.ports.records import (
     EvictAt,
     EvictionChange,
     GameLog,
+    RejectedCommand,
     StoredGame,
 )
 from services.ledger.redis_ledger import RedisLedger
@@ -68,6 +69,7 @@ __all__ = [
     "NameReader",
     "QueueFullError",
     "RedisLedger",
+    "RejectedCommand",
     "StreamRemovalIndex",
     "ViewFollower",
     "ViewReader",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from itertools import tee
+from operator import itemgetter
 from typing import Final, Protocol
 
 from schemas.commands import CallTime, CommandEnvelope, ForkGame, FreeSeat, TakeSeat
@@ -26,6 +27,7 @@ from services.ledger import (
     DuplicateCommand,
     EventStore,
     MissingEntryError,
+    RejectedCommand,
 )
 from services.ledger.engine.errors import NodeAwayError
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
@@ -42,6 +44,16 @@ log = get_logger("referee")
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
 FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
+
+
+def in_turns(commands: Sequence[PendingCommand]) -> list[PendingCommand]:
+    """Order commands so that the first of each game comes before the second of any; those of one game keep their order."""
+    taken, turns = Counter[str](), list[tuple[int, PendingCommand]]()
+    for command in commands:
+        game = command.envelope.game
+        turns.append((taken[game], command))
+        taken[game] += 1
+    return [command for _, command in sorted(turns, key=itemgetter(0))]
 
 
 class FreedSeatRecord(Protocol):
@@ -76,15 +88,18 @@ class CommandProcessor:
         self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet
         self._interrupted_games: set[str] = set()  # whose other commands wait until they are delivered again
 
-    def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
-        """Decide these commands and write the decisions, except those that wait for a fork."""
-        self._process(
+    def process(self, deliveries: Sequence[DeliveredCommand], at_once: int = 128) -> None:
+        """Decide these commands and write the decisions, `at_once` together, except those that wait for a fork. Games
+        take turns, whatever partition they are in: who sends much waits first."""
+        commands = in_turns(
             [
                 PendingCommand(delivery, envelope)
                 for delivery in deliveries
                 if not self.forks.holds(delivery) and (envelope := self._read_envelope(delivery))
             ]
         )
+        for start in range(0, len(commands), at_once):
+            self._process(commands[start : start + at_once])
 
     def process_expanded(self) -> None:
         """Decide the forks that are expanded by now, and the commands that waited for them, for as long as
@@ -150,11 +165,8 @@ class CommandProcessor:
             )
             decided = (outcome for outcome in to_append if isinstance(outcome, Decision))
             retries = self._append(decided, conflict_counts)
-            for outcome in outcomes:
-                with suppress(NodeAwayError):
-                    if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
-                        retries.append(outcome.command)
-            commands = retries
+            rejections = [outcome for outcome in outcomes if isinstance(outcome, UnloggedRejection)]
+            commands = [*retries, *self._reject_without_entry(rejections)]
 
     def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
         """The envelope of a delivery; None if it can't be read: then it is a dead letter."""
@@ -207,15 +219,24 @@ class CommandProcessor:
             return command
         return self.forks.admit(command, self.new_seed)
 
-    def _reject_without_entry(self, rejection: UnloggedRejection) -> bool:
-        """Acknowledge a command without an entry. False if the log went on since it was decided, which
-        no script checks here: it must be decided again."""
-        (delivery, envelope, _), rule, reason = rejection
-        if not self.game_cache.is_current(envelope.game):
-            return False
-        log.info("command rejected without an entry", **log_fields(envelope), rule=rule, why=reason)
-        self.ledger.reject_without_entry(delivery, envelope, rule, reason)
-        return True
+    def _reject_without_entry(self, rejections: Sequence[UnloggedRejection]) -> list[PendingCommand]:
+        """Acknowledge commands without entries, in two round trips however many they are; returns those that must be
+        decided again, as their log went on since they were decided, which no script checks here."""
+        if not rejections:
+            return []
+        games = dict.fromkeys(rejection.command.envelope.game for rejection in rejections)
+        are_current, rejected, retries = self.game_cache.are_current([*games]), list[RejectedCommand](), []
+        for command, rule, reason in rejections:
+            is_current = are_current.get(command.envelope.game)
+            if is_current:
+                log.info(
+                    "command rejected without an entry", **log_fields(command.envelope), rule=rule, why=reason
+                )
+                rejected.append(RejectedCommand(command.delivery, command.envelope, rule, reason))
+            elif is_current is not None:  # else its node is away, and the command stays pending
+                retries.append(command)
+        self.ledger.reject_without_entry(rejected)
+        return retries
 
     def _move_to_dead_letters(
         self, delivery: DeliveredCommand, envelope: CommandEnvelope, reason: str

@@ -324,10 +324,18 @@ class GameCache:
 
     def is_current(self, game: str) -> bool:
         """Whether the cached game is at the head of its log; dropped if it isn't."""
-        cached_game = self._find(game)
+        return self._is_at(game, self.ledger.head(game))
+
+    def are_current(self, games: Sequence[str]) -> dict[str, bool]:
+        """Whether each cached game is at the head of its log, by one round trip; dropped if it isn't. A game on a node
+        that is away is left out."""
+        return {game: self._is_at(game, head) for game, head in self.ledger.heads(games).items()}
+
+    def _is_at(self, game: str, log_head: tuple[int, bytes]) -> bool:
+        cached_game, (length, head) = self._find(game), log_head
         if cached_game is None:
             return False
-        length, head = self.ledger.head(game)  # a log may have lost its end, and grown again
+        # a log may have lost its end, and grown again
         if length == cached_game.length and (not length or head in (cached_game.head, b"")):
             return True
         self.invalidate(game)

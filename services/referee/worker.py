@@ -94,8 +94,7 @@ class Referee:
         if self.forks.is_holding():
             block_ms = min(block_ms, FORK_POLL_MS)
         deliveries = self.ledger.take(self.name, partitions, count, block_ms)
-        for start in range(0, len(deliveries), self.batch):
-            self.processor.process(deliveries[start : start + self.batch])
+        self.processor.process(deliveries, self.batch)
         self.processor.process_expanded()
         return len(deliveries)
 

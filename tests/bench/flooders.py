@@ -14,8 +14,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
+import httpx
 import uvloop
 
 from tests.bench.light_players import PING, TEXT, frame, request
@@ -24,6 +26,10 @@ AGAIN_S: Final = 0.2  # until a closed connection is opened again
 RECEIVE_BYTES: Final = 4_096  # of a client that never reads: what its kernel takes for it
 PINGS: Final = frame(PING, b"x" * 125) * 100
 SENSELESS: Final = frame(TEXT, b"senseless") * 100
+SEATED_AT: Final = "127.0.2.7"  # the client whose seats send commands that are refused
+SEATS: Final = 40
+SEATS_A_GAME: Final = 4
+COMMANDS_A_SECOND: Final = 45  # of a seat: within its rate, LEDGERLINE_RATE
 HALF_A_HEADER: Final = b"POST /v1/games HTTP/1.1\r\nHost: x\r\nX-Half: "
 HALF_A_BODY: Final = b"POST /v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\n{"
 
@@ -98,6 +104,25 @@ class Flood:
             if not await reader.read(65_536):
                 return
 
+    async def send_refused(self, seated: tuple[str, str]) -> None:
+        """A seat that draws, each time refused as it has to choose tickets first, within its rate."""
+        reader, writer = await self.open(SEATED_AT)
+        writer.write(request(f"/v1/games/{seated[0]}/play", "x", seated[1]))
+        taking = asyncio.create_task(self._take_all(reader))
+        try:
+            while not taking.done():
+                self.count["refused commands"] += 1
+                command = b'{"id":"%x-%x","command":{"type":"draw_blind"}}'
+                writer.write(frame(TEXT, command % (id(taking), self.count["refused commands"])))
+                await writer.drain()
+                await asyncio.sleep(1 / COMMANDS_A_SECOND)
+        finally:
+            taking.cancel()
+
+    async def _take_all(self, reader: asyncio.StreamReader) -> None:
+        while received := await reader.read(65_536):
+            self.count["told to slow down"] += received.count(b"RATE-1")
+
     async def repeat(self, attack: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Attack again and again: each time the connection is closed, or isn't taken."""
         while True:
@@ -107,7 +132,25 @@ class Flood:
             await asyncio.sleep(AGAIN_S)
 
 
-async def flood(url: str, game: str, seconds: float, scale: float) -> Counter[str]:
+def take_seats(url: str, count: int) -> list[tuple[str, str]]:
+    """The games and tokens of so many seats of one client, in games that have started."""
+    transport = httpx.HTTPTransport(local_address=SEATED_AT)
+    seated: list[tuple[str, str]] = []
+    with httpx.Client(base_url=url, transport=transport, trust_env=False) as http:
+        while len(seated) < count:
+            created = http.post("/v1/games", json={"seats": [{"kind": "human"}] * SEATS_A_GAME}).json()
+            game = created["game"]
+            joins = [
+                http.post(f"/v1/games/{game}/join", json={"name": f"player {n}"}) for n in range(SEATS_A_GAME)
+            ]
+            http.post(f"/v1/games/{game}/start", headers={"Authorization": f"Bearer {created['token']}"})
+            seated += [(game, joined.json()["token"]) for joined in joins]
+    return seated[:count]
+
+
+async def flood(
+    url: str, game: str, seconds: float, scale: float, seated: list[tuple[str, str]]
+) -> Counter[str]:
     """Everything at once for so many seconds; `scale` is the part of the connections of a full flood."""
     each = Flood(url, game)
     kinds: list[tuple[int, Callable[[], Coroutine[Any, Any, None]]]] = [
@@ -117,6 +160,7 @@ async def flood(url: str, game: str, seconds: float, scale: float) -> Counter[st
         (600, lambda: each.send_half("127.0.2.6", HALF_A_BODY)),
         (10, lambda: each.send_senseless("127.0.2.4")),
         (10, lambda: each.read_views("127.0.2.5")),
+        *((1, partial(each.send_refused, seat)) for seat in seated),
     ]
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
@@ -130,4 +174,5 @@ async def flood(url: str, game: str, seconds: float, scale: float) -> Counter[st
 if __name__ == "__main__":
     os.nice(19)  # elsewhere they have machines of their own
     url, game, seconds, scale = sys.argv[1:]
-    print(json.dumps(uvloop.run(flood(url, game, float(seconds), float(scale)))))
+    seated = take_seats(url, round(SEATS * float(scale)))
+    print(json.dumps(uvloop.run(flood(url, game, float(seconds), float(scale), seated))))

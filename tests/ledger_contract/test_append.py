@@ -13,6 +13,7 @@ from services.ledger import (
     CommandResult,
     DuplicateCommand,
     RedisLedger,
+    RejectedCommand,
 )
 from services.ledger.engine import keys
 from tests.conftest import ALL
@@ -249,7 +250,7 @@ def test_P7_a_forgotten_script_is_loaded_again(ledger: RedisLedger, client: Any)
     assert ledger.append(batch) == [AppendResult(AppendStatus.APPENDED, n) for n in (2, 3, 4)]
     [delivery] = submit_and_take(ledger, envelope_of("c9"))
     client.script_flush()
-    ledger.reject_without_entry(delivery, envelope_of("c9"), "RATE-1", "enough")
+    ledger.reject_without_entry([RejectedCommand(delivery, envelope_of("c9"), "RATE-1", "enough")])
     assert ledger.read_result(GAME, 0, "c9") == CommandResult(0, "RATE-1", "enough")
 
 

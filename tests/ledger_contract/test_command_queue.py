@@ -8,7 +8,7 @@ import pytest
 
 from schemas.stored.codec import pack_envelope, unpack_envelope
 from schemas.stored.rows import pack
-from services.ledger import BotTask, CommandResult, QueueFullError, RedisLedger
+from services.ledger import BotTask, CommandResult, QueueFullError, RedisLedger, RejectedCommand
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from services.ledger.scripts.lua_scripts import REMOVE_CONSUMER, run_script
@@ -107,7 +107,7 @@ def test_P8_of_commands_that_are_submitted_together_those_of_a_full_partition_wa
 
 def test_P2_a_rejection_is_kept_for_its_sender_for_a_minute(ledger: RedisLedger, client: Any) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1", 2))
-    ledger.reject_without_entry(delivery, envelope_of("c1", 2), "RATE-1", "too many")
+    ledger.reject_without_entry([RejectedCommand(delivery, envelope_of("c1", 2), "RATE-1", "too many")])
     assert ledger.read_result(GAME, 2, "c1") == CommandResult(0, "RATE-1", "too many")
     assert ledger.read_result(GAME, 1, "c1") is None
     assert ledger.read_result(GAME, None, "c1") is None
@@ -122,16 +122,16 @@ def test_P2_two_consumers_reject_a_command_once(
 ) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
     [same] = other_ledger.reclaim("two", ALL, 0)
-    ledger.reject_without_entry(delivery, envelope_of("c1"), "RATE-1", "the first to say")
+    ledger.reject_without_entry([RejectedCommand(delivery, envelope_of("c1"), "RATE-1", "the first to say")])
     before = contents(client)
-    other_ledger.reject_without_entry(same, envelope_of("c1"), "GAME-1", "the second")
+    other_ledger.reject_without_entry([RejectedCommand(same, envelope_of("c1"), "GAME-1", "the second")])
     assert contents(client) == before
     assert ledger.read_result(GAME, 0, "c1") == CommandResult(0, "RATE-1", "the first to say")
 
 
 def test_P2_a_verdict_counts_for_more_than_a_rejection(ledger: RedisLedger) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
-    ledger.reject_without_entry(delivery, envelope_of("c1"), "GAME-1", "not yet")
+    ledger.reject_without_entry([RejectedCommand(delivery, envelope_of("c1"), "GAME-1", "not yet")])
     ledger.append([append_request()])
     assert ledger.read_result(GAME, 0, "c1") == CommandResult(1, command_digest=DIGEST)
 
@@ -223,7 +223,7 @@ def test_P7_commands_are_taken_again_after_the_engine_lost_the_groups(engine_url
 
 def test_P1_a_rejection_is_no_answer_to_the_same_command_sent_again(ledger: RedisLedger) -> None:
     (delivery,) = submit_and_take(ledger, envelope_of("c1"))
-    ledger.reject_without_entry(delivery, envelope_of("c1"), "RATE-1", "too fast")
+    ledger.reject_without_entry([RejectedCommand(delivery, envelope_of("c1"), "RATE-1", "too fast")])
     assert ledger.read_result(GAME, 0, "c1") == CommandResult(0, "RATE-1", "too fast")
     ledger.submit(envelope_of("c1"))
     assert ledger.read_result(GAME, 0, "c1") is None

@@ -11,7 +11,7 @@ from typing import Any
 import fakeredis
 import pytest
 
-from services.ledger import AppendRequest, RedisLedger
+from services.ledger import AppendRequest, RedisLedger, RejectedCommand
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
@@ -118,7 +118,9 @@ def test_P2_who_waits_for_a_verdict_hears_of_a_duplicate_and_of_a_rejection(stor
             [delivery] = submit_and_take(store.ledger, envelope := envelope_of("odd", game=OURS))
             # when
             store.write(OURS)  # the same id
-            store.ledger.reject_without_entry(delivery, envelope, "GAME-1", "there is no such game")
+            store.ledger.reject_without_entry(
+                [RejectedCommand(delivery, envelope, "GAME-1", "there is no such game")]
+            )
             # then
             await until(lambda: len(gateway.heard) == 3, "all is heard")
             assert gateway.heard == [(OURS, 1), (OURS, 1), (OURS, 0)]

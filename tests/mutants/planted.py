@@ -161,8 +161,12 @@ REFEREE_MUTANTS: Final = (
         "delivery_key = request.delivery.partition, request.delivery.id", "delivery_key = 0, request.delivery.id", ("tests/referee",),
     ),
     Mutant(
+        "who sends much comes first", "P8", "services/referee/command_processor.py",
+        "sorted(turns, key=itemgetter(0))", "turns", ("tests/referee/test_turns.py",),
+    ),
+    Mutant(
         "a rejection is decided on a stale state", "P2", "services/referee/command_processor.py",
-        "if not self.game_cache.is_current(envelope.game):", "if False:", ("tests/referee",),
+        "            if is_current:\n", "            if is_current is not None:\n", ("tests/referee",),
     ),
     Mutant(
         "a broken decision stops the referee", "P8", "services/referee/command_processor.py",

@@ -9,7 +9,15 @@ from typing import Final
 
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.stored.rows import pack
-from services.ledger import AppendRequest, BotTask, DeliveredCommand, EvictAt, EvictionChange, RedisLedger
+from services.ledger import (
+    AppendRequest,
+    BotTask,
+    DeliveredCommand,
+    EvictAt,
+    EvictionChange,
+    RedisLedger,
+    RejectedCommand,
+)
 from services.ledger.engine import keys
 from services.ledger.ports.protocols import QueueFullError
 
@@ -87,7 +95,9 @@ class AnyLedgerCall:
 
     def reject(self, ledger: RedisLedger) -> None:
         if self.deliveries:
-            ledger.reject_without_entry(self.delivery(), self.envelope(), "RATE-1", "enough")
+            ledger.reject_without_entry(
+                [RejectedCommand(self.delivery(), self.envelope(), "RATE-1", "enough")]
+            )
 
     def move_to_dead_letters(self, ledger: RedisLedger) -> None:
         if self.deliveries:

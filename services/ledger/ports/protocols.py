@@ -22,6 +22,7 @@ from services.ledger.ports.records import (
     DeliveredCommand,
     DuplicateCommand,
     GameLog,
+    RejectedCommand,
     StoredGame,
 )
 
@@ -71,6 +72,10 @@ class EventReader(EntryReader, Protocol):
 
     def head(self, game: str) -> tuple[int, bytes]:
         """The number of the log's last entry (0 for none) and the head after it."""
+        ...
+
+    def heads(self, games: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+        """The heads of many logs, in one round trip, without those on a node that is away."""
         ...
 
 
@@ -145,10 +150,9 @@ class CommandQueue(CommandSubmitter, Protocol):
         them. This isn't counted as a delivery. What was acknowledged meanwhile stays so."""
         ...
 
-    def reject_without_entry(
-        self, delivery: DeliveredCommand, envelope: CommandEnvelope, rule: str, reason: str
-    ) -> None:
-        """Acknowledge a command without a log entry; its sender can read the reason for a minute."""
+    def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
+        """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
+        Those on a node that is away stay pending."""
         ...
 
     def move_to_dead_letters(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from schemas.stored.player_names import SaltedName, SaltedNames
 
@@ -20,6 +21,15 @@ class DeliveredCommand(NamedTuple):
     id: str  # in the commands stream; '' for a command of the server itself
     data: bytes
     delivery_count: int = 1  # how often it was handed to some consumer, this time included
+
+
+class RejectedCommand(NamedTuple):
+    """A command that gets no entry in a log, and why."""
+
+    delivery: DeliveredCommand
+    envelope: CommandEnvelope
+    rule: str
+    reason: str
 
 
 class BotTask(NamedTuple):

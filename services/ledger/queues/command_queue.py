@@ -11,10 +11,11 @@ from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from schemas.stored.rows import pack, unpack
 from services.ledger.engine import keys
+from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.queries import Argument, Query, Reply, command, require_game_reply
 from services.ledger.engine.round_trips import run
 from services.ledger.ports.protocols import QueueFullError
-from services.ledger.ports.records import CommandResult, DeliveredCommand
+from services.ledger.ports.records import CommandResult, DeliveredCommand, RejectedCommand
 from services.ledger.queues.consumer_groups import Delivery
 from services.ledger.queues.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields
 from services.ledger.queues.redis_roles import RedisRole
@@ -77,11 +78,14 @@ class RedisCommandQueue(RedisRole):
         """Restart the idle time of deliveries that this consumer still works on."""
         self._command_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in deliveries])
 
-    def reject_without_entry(
-        self, delivery: DeliveredCommand, envelope: CommandEnvelope, rule: str, reason: str
-    ) -> None:
-        """Acknowledge a command without a log entry; its sender can read the reason for a minute."""
-        self._reject(delivery, envelope, rule, reason, ())
+    def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
+        """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
+        Those on a node that is away stay pending."""
+        calls = [
+            self._rejection_call(each.delivery, each.envelope, each.rule, each.reason, ())
+            for each in rejected
+        ]
+        available_replies(run(self._client, call_script(REJECT_COMMAND, calls)))
 
     def move_to_dead_letters(
         self, delivery: DeliveredCommand, envelope: CommandEnvelope | None, reason: str
@@ -89,7 +93,8 @@ class RedisCommandQueue(RedisRole):
         """Move a command that can't be decided to the dead letters. Its sender, where the envelope can
         be read, finds a rejection for a minute."""
         dead_fields = tuple(dead_letter_fields(reason, delivery.data, delivery.delivery_count))
-        self._reject(delivery, envelope, "POISON-1", POISONED_REASON, dead_fields)
+        call = self._rejection_call(delivery, envelope, "POISON-1", POISONED_REASON, dead_fields)
+        run_script(self._client, REJECT_COMMAND, [call])
 
     def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Remove consumers, of bot tasks too, with nothing pending that were silent for so long; how many."""
@@ -97,14 +102,14 @@ class RedisCommandQueue(RedisRole):
         groups = self._command_group, self._task_group
         return sum(group.prune_consumers(partition_list, idle_ms) for group in groups)
 
-    def _reject(
+    def _rejection_call(
         self,
         delivery: DeliveredCommand,
         envelope: CommandEnvelope | None,
         rule: str,
         reason: str,
         dead_fields: Sequence[Argument],
-    ) -> None:
+    ) -> ScriptCall:
         partition = delivery.partition
         commands, dead_letters = keys.commands(partition), keys.dead_letters(partition)
         if envelope is None:  # its sender isn't known
@@ -126,7 +131,7 @@ class RedisCommandQueue(RedisRole):
             self._publish_command,
             *dead_fields,
         ]
-        run_script(self._client, REJECT_COMMAND, [([commands, rejection_key, dead_letters], arguments)])
+        return [commands, rejection_key, dead_letters], arguments
 
 
 def _parse_delivery(delivery: Delivery) -> DeliveredCommand:
