@@ -4,8 +4,8 @@
     <edges><edge node1="Wien" node2="Praha" color1="r" color2="0" value="4" eng="0" cars="3" tunnel="0"/>..</edges></map>
 
 An edge refers to its cities by their names, or by their positions in the list of nodes, from 0; messages number
-nodes and edges by position. `x` and `y` may be missing, attributes that aren't known are ignored. `value` is the
-route's points, `eng` the locomotives that it asks for, `cars` its other spaces. The file has no tickets: every
+nodes and edges by position. `x` and `y` may be missing, and are rounded; attributes that aren't known are ignored.
+`value` is the route's points, `eng` the locomotives that it asks for, `cars` its other spaces. The file has no tickets: every
 pair of joined cities is one, unless a file beside it lists them, as JSON:
 
     {"long": [["Edinburgh", "Athina", 21], ..], "short": [["Paris", "Wien", 8], ..]}
@@ -43,6 +43,7 @@ NO_SECOND_COLOR: Final = ("0", "none")
 _MARGIN: Final = 20  # of the picture, around the outermost cities
 _CIRCLE_RADIUS: Final = 480  # of a board whose cities have no places
 _AXES: Final = ("x", "y")
+_MAX_PLACE: Final = 10_000
 _MAX_NAME_LENGTH: Final = 40
 _NODE_ATTRIBUTES: Final = {"name"}
 _EDGE_ATTRIBUTES: Final = {"node1", "node2", "color1", "color2", "value", "eng", "cars", "tunnel"}
@@ -100,7 +101,7 @@ def read_aimas_map(text: str, name: str = "map") -> BoardForm:
             "format": 1,
             "id": name,
             "title": _read_name("map", root) if root.get("name") else "AI-MAS map",
-            "size": [min(width + _MARGIN, 10_000), min(height + _MARGIN, 10_000)],
+            "size": [min(width + _MARGIN, _MAX_PLACE), min(height + _MARGIN, _MAX_PLACE)],
             "rules": "europe",
             "options": {
                 "pair_tickets": 10,
@@ -161,7 +162,7 @@ def _read_name(entry: str, row: Xml.Element) -> str:
 def _read_points(nodes: list[Xml.Element]) -> list[list[int]]:
     """The place of each node, [x, y]; all of them lie on a circle, the first on top, where any has no place."""
     points = [
-        [_read_integer(f"node {n}", node, axis, 10_000) for axis in _AXES if node.get(axis) is not None]
+        [_read_place(f"node {n}", node, axis) for axis in _AXES if node.get(axis) is not None]
         for n, node in enumerate(nodes)
     ]
     if all(len(point) == len(_AXES) for point in points):
@@ -190,6 +191,15 @@ def _read_edge(n: int, edge: Xml.Element, node_names: NodeNames) -> _Edge:
     points, tunnel = _read_integer(entry, edge, "value", 1000), _read_integer(entry, edge, "tunnel", 1)
     board_colors = tuple(COLORS[color] for color in colors)
     return _Edge(n, (one, other), board_colors, points, engines, cars + engines, bool(tunnel))
+
+
+def _read_place(entry: str, row: Xml.Element, axis: str) -> int:
+    text = (row.get(axis) or "").strip()
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,20})?", text) or float(text) > _MAX_PLACE:
+        raise InvalidInputError(
+            entry, f"{axis} must be a number from 0 to {_MAX_PLACE}, not {short_repr(text)}"
+        )
+    return round(float(text))
 
 
 def _read_integer(entry: str, row: Xml.Element, attribute: str, maximum: int) -> int:

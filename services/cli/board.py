@@ -10,6 +10,7 @@ from rich.table import Table
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import InvalidInputError
+from services.bots.kit.ai_mas import write_map
 from services.cli.options import JsonOption
 from services.cli.output import console, print_json, print_line
 from services.documents.board_files import read_board_file
@@ -30,11 +31,20 @@ def board(
     ],
     svg: Annotated[Path | None, typer.Option(help="Draw the board into this file.")] = None,
     as_json: JsonOption = False,
+    as_xml: Annotated[
+        bool, typer.Option("--xml", help="Print it as a map of AI-MAS, which has no tickets.")
+    ] = False,
 ) -> None:
     """List a board's cities, routes and tickets with their ids. As JSON it is a board file."""
+    if as_json and as_xml:
+        raise InvalidInputError("--xml", "goes without --json")
     played = read_board(name)
     if svg is not None:
         write_bytes(svg, board_svg(draw_board(played)).encode(), "--svg")
+    if as_xml:
+        for line in board_xml(played).splitlines():
+            print_line(line)
+        return
     if as_json:
         print_json(board_json(played))
         return
@@ -66,6 +76,14 @@ def board_json(played: Board) -> dict[str, object]:
         for ticket in played.tickets.values()
     ]
     return {**BOARD_SCHEMA.write(played.form), "tickets": tickets}
+
+
+def board_xml(played: Board) -> str:
+    """The board as a map of AI-MAS, with the points of its usual rules. Raises InvalidInputError for what it can't say."""
+    try:
+        return write_map(played, resolve_rule_options(RULESETS[played.default_ruleset], played, {}))
+    except InvalidInputError as error:
+        raise InvalidInputError("--xml", str(error)) from None
 
 
 def _city_table(played: Board) -> Table:

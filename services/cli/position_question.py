@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ from schemas.positions import POSITION_SCHEMA
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.documents.board_files import read_board_file, read_board_text
 from services.referee.rules import RULESETS, GameState
-from services.referee.rules.board import Board, board_names, load_board
+from services.referee.rules.board import Board, board_ids, board_names, load_board
 from services.referee.rules.moves.play_off import board_reference
 from services.referee.rules.position_form import state_as_position
 from services.referee.rules.setup.create_game import resolve_rule_options
@@ -75,19 +74,14 @@ def question_ids(question: Mapping[str, object], folder: Path) -> BoardIds | Non
         return None
     try:
         form = read_question_board(board, folder)
-        return BoardIds(form) if isinstance(form, BoardForm) else _ids_of(load_board(str(form)))
+        return BoardIds(form) if isinstance(form, BoardForm) else board_ids(load_board(str(form)))
     except InvalidInputError:
         return None
 
 
-@lru_cache(maxsize=16)
-def _ids_of(board: Board) -> BoardIds:
-    return BoardIds(board.form)
-
-
 def ids_meant(command: Command, board: Board) -> list[str]:
     """Ids of the board to suggest for the first one in a command that the board doesn't have."""
-    ids = _ids_of(board)
+    ids = board_ids(board)
     routes, cities = _named_places(command)
     for route in routes:
         if route not in ids.routes:

@@ -10,16 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from schemas.boards.aimas import read_aimas_map
 from schemas.commands import Command, Pass
 from schemas.events import CommandRefused
 from schemas.refusals import ALL_RULES, GAME_RULES
 from schemas.stored.entries import ViewEntry
 from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
-from services.bots.kit.ai_mas import TTRClient, TTRCons, write_map
+from services.bots.kit.ai_mas import TTRClient, TTRCons
 from services.bots.kit.ai_mas.ttr_codes import CODE_BY_RULE, code_of
-from services.referee.rules import RULESETS
-from services.referee.rules.board import Board, build_board, load_board
 from tests.rules.given import Scene, given, started
 
 DOCS = (Path(__file__).parents[2] / "docs" / "clients.md").read_text()
@@ -262,15 +259,28 @@ def test_every_rule_has_a_code_and_the_page_has_the_same() -> None:
     assert on_page == dict(CODE_BY_RULE)
 
 
-def described_routes(board: Board) -> list[str]:
-    """What makes each route of a board, without its id, which numbers parallels in the order of the file."""
-    routes = board.routes.values()
-    return [f"{r.a}-{r.b} {r.length} {r.color} {r.locomotives} {r.kind}" for r in routes]
+@pytest.mark.parametrize(
+    ("board", "theirs", "ours"),
+    [
+        ("europe", ["Munchen", "Kobenhavn", "Kyiv", "Athina", "Zagrab"], ["München", "København", "Kyïv"]),
+        ("europe", ["Zurich", "Cadiz", "Copenhagen"], ["Zürich", "Cádiz", "København"]),
+        ("usa", ["Montreal", "St. Louis"], ["Montréal", "Saint Louis"]),
+    ],
+)
+def test_a_city_goes_by_its_name_with_or_without_accents(
+    board: str, theirs: list[str], ours: list[str]
+) -> None:
+    player = Player(given(rules=board))
+    places = [place(player, name) for name in theirs]
+    for found, name in zip(places, ours, strict=False):
+        assert player.my_map.nodes[found].name == name
+    assert [player.my_map.position(name) for name in ("Nowhere", "", "-1")] == [None] * 3
 
 
-@pytest.mark.parametrize("name", ["europe", "usa", "iberia"])
-def test_a_board_written_as_xml_is_the_same_board_again(name: str) -> None:
-    board = load_board(name)
-    again = build_board(read_aimas_map(write_map(board, RULESETS[board.default_ruleset].rule_options)))
-    assert list(again.cities.values()) == [city.strip() for city in board.cities.values()]
-    assert sorted(described_routes(again)) == sorted(described_routes(board))
+def test_ROUTE_1_calls_take_cities_as_the_rule_text_spells_them() -> None:
+    player = at(hands=[{"orange": 3, "locomotive": 3, "red": 1}])
+    assert player.claim_route("Munchen", "Wien", "o", 3, 0) == 0
+    assert player.client.scene.state.seats[0].routes == ["munchen-wien-a"]
+    builder = at(hands=[{"red": 2}])
+    assert builder.build_station("Kobenhavn", "Stockholm", "r", 1, 0) == 0
+    assert builder.client.scene.state.seats[0].stations == {"kobenhavn": "stockholm"}

@@ -116,7 +116,10 @@ def test_attributes_that_are_not_known_are_ignored() -> None:
         ),
         (xml(nodes=f'<node name="{"x" * 41}"/>'), "node 0: name must have 1 to 40 characters"),
         (xml(nodes='<node name="a&#9;b&#x200b;"/>'), "node 0: name must have 1 to 40 characters"),
-        (xml(nodes='<node name="a" x="b"/>'), "node 0: x must be a whole number from 0 to 10000, not 'b'"),
+        (xml(nodes='<node name="a" x="b"/>'), "node 0: x must be a number from 0 to 10000, not 'b'"),
+        (xml(nodes='<node name="a" x="1e3"/>'), "node 0: x must be a number from 0 to 10000, not '1e3'"),
+        (xml(nodes='<node name="a" x="1.2.3"/>'), "node 0: x must be a number from 0 to 10000"),
+        (xml(nodes='<node name="a" x="10000.5"/>'), "node 0: x must be a number from 0 to 10000"),
         (xml(nodes='<city name="a"/>'), "node 0: is a <city>"),
         (xml().replace('"Kit"', f'"{"x" * 41}"'), "map: name must have 1 to 40 characters"),
         (xml(*[edge(0, 1)] * 1001), "edges: there are 1001, 1000 at most"),
@@ -138,6 +141,13 @@ def test_cities_without_places_lie_on_a_circle_the_first_on_top() -> None:
     assert len(set(places)) == len(CITIES)
     assert all(abs((x - 500) ** 2 + (y - 500) ** 2 - 480**2) < 1500 for x, y in places)
     assert all(x <= form.size[0] and y <= form.size[1] for x, y in places)
+
+
+def test_a_place_may_have_decimals() -> None:
+    nodes = '<node name="Wien" x="10.5" y="20.75"/><node name="Graz" x="1." y="3"/>'
+    assert refusal(xml(edge("Wien", "Graz"), nodes=nodes)).startswith("node 1: x must be a number")
+    form = read_aimas_map(xml(edge("Wien", "Graz"), nodes=nodes.replace("1.", "1.4")))
+    assert [city.at for city in form.cities] == [(10, 21), (1, 3)]
 
 
 def test_one_city_without_a_place_puts_all_of_them_on_the_circle() -> None:

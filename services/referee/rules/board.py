@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 from itertools import combinations
 from typing import Final, TypeAlias
 
-from schemas.boards.board_ids import did_you_mean
+from schemas.boards.board_ids import BoardIds, did_you_mean
 from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
 from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError
@@ -85,6 +85,12 @@ def load_board(name: str) -> Board:
     if isinstance(board, str):
         raise InvalidInputError("board", f"this server can't read its file of the board {name!r}: {board}")
     return board
+
+
+@lru_cache(maxsize=16)
+def board_ids(board: Board) -> BoardIds:
+    """The ids of its cities and routes, to be found by what people write for them."""
+    return BoardIds(board.form)
 
 
 def is_built_in(board: Board) -> bool:

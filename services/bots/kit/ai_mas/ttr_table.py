@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
+from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.rule_options import RuleOptions
 from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
 from services.referee.rules import GameState
-from services.referee.rules.board import Board, Route, points_for_route
+from services.referee.rules.board import Board, Route, board_ids, points_for_route
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
 
 TRACKS_MOST: Final = 2  # of an edge
@@ -51,13 +52,15 @@ class TTRMap:
             for city in state.board.form.cities
         ]
         self.edges = _edges_of(state.board, state.rule_options, state.route_owners)
+        self._ids = board_ids(state.board)
 
     def position(self, node: int | str) -> int | None:
-        """The position of a node that a call names by its position, its name or its id; None for another node."""
+        """The position of a node that a call names by its position, its id or its name, with or without accents; None for
+        another node."""
         if isinstance(node, int):
             return node if 0 <= node < len(self.nodes) else None
-        named = (place for place, each in enumerate(self.nodes) if node in (each.name, each.id))
-        return next(named, None)
+        city = self._ids.city(node)
+        return next((place for place, each in enumerate(self.nodes) if each.id == city), None)
 
     def tracks(self, node1: int | str, node2: int | str) -> list[str]:
         """The ids of the routes that join two nodes, in their order."""
@@ -108,14 +111,13 @@ def _edge(
 
 def write_map(board: Board, rule_options: RuleOptions) -> str:
     """The board as XML of the competition's form, which `--board` reads (docs/boards.md). Edges name their cities, or their
-    positions if two cities have one name."""
-    cities = board.form.cities
-    names = [city.name for city in cities]
-    references = [name if names.count(name) == 1 else str(place) for place, name in enumerate(names)]
+    positions if two cities have one name. Raises InvalidInputError, naming the city or route that the form can't say."""
+    _require_known_routes(board, rule_options)
+    references = _references(board)
     root = Xml.Element("map", name=board.title)
     nodes, edges = Xml.SubElement(root, "nodes"), Xml.SubElement(root, "edges")
-    for city in cities:
-        x, y = (str(round(axis)) for axis in city.at)
+    for city in board.form.cities:
+        x, y = map(str, city.at)
         Xml.SubElement(nodes, "node", name=city.name, x=x, y=y)
     for edge in _edges_of(board, rule_options, {}):
         Xml.SubElement(
@@ -132,6 +134,36 @@ def write_map(board: Board, rule_options: RuleOptions) -> str:
         )
     Xml.indent(root, " ")
     return Xml.tostring(root, encoding="unicode") + "\n"
+
+
+def _require_known_routes(board: Board, rule_options: RuleOptions) -> None:
+    """Refuses routes without points, and those whose kind their locomotives don't tell."""
+    points = dict(enumerate(rule_options.route_points, 1))
+    for route in board.routes.values():
+        kind = TUNNEL_KIND if route.kind == TUNNEL_KIND else "ferry" if route.locomotives else "rail"
+        if points.get(route.length) is None:
+            raise InvalidInputError(f"route {route.id}", f"{route.length} spaces have no points to write")
+        if kind != route.kind:
+            reason = f"is a {route.kind} of {route.locomotives} locomotives, which the AI-MAS form can't say"
+            raise InvalidInputError(f"route {route.id}", reason)
+
+
+def _references(board: Board) -> list[str]:
+    """By what edges refer to each city: its name, without blanks at the ends, or its position if others have that name.
+
+    Refuses countries, merchandise, a name that is blank, and a position that is another city's name."""
+    names = [city.name.strip() for city in board.form.cities]
+    references = []
+    for place, (city, name) in enumerate(zip(board.form.cities, names, strict=True)):
+        reference = name if names.count(name) == 1 else str(place)
+        has_more = "is a country" if city.country else "has merchandise" if city.merchandise else ""
+        if reference != name and reference in names:
+            has_more = f"shares its name, and another city is called {reference}, as its position"
+        if has_more or not name:
+            reason = f"{has_more or 'has no name'}, which the AI-MAS form can't say"
+            raise InvalidInputError(f"city {city.id}", reason)
+        references.append(reference)
+    return references
 
 
 # -- players ---------------------------------------------------------------------------------
