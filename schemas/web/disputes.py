@@ -50,7 +50,9 @@ STATE_LABELS: Final[dict[str, str]] = {  # for people; a later version may store
     DisputeState.GAME_LOST: "failed",
 }
 
-_ID: Final = re.compile(rf"([a-z0-9][a-z0-9-]{{2,39}})_({OPERATOR}|[0-7])_([0-9a-f]{{12}})")
+_ID: Final = re.compile(
+    rf"([a-z0-9][a-z0-9-]{{2,39}})_(?:{OPERATOR}|([0-7])(?:\.([1-9][0-9]?))?)_([0-9a-f]{{12}})"
+)
 
 
 def _require_readable(reason: str) -> str:
@@ -83,16 +85,24 @@ class DisputeId(NamedTuple):
     game: str
     seat: Seat | None  # who raised it; None is the operator
     digest: str
+    times_freed: int = 0  # how often the seat had been freed before who raised it sat down
+
+    @property
+    def sender(self) -> str:
+        """Who raised it, among all of the game: the operator, or a seat's first holder (`1`) or a later one (`1.2`)."""
+        if self.seat is None:
+            return OPERATOR
+        return f"{self.seat}.{self.times_freed}" if self.times_freed else str(self.seat)
 
     @property
     def id(self) -> str:
-        return f"{self.game}_{OPERATOR if self.seat is None else self.seat}_{self.digest}"
+        return f"{self.game}_{self.sender}_{self.digest}"
 
 
-def derive_dispute_id(game: str, seat: Seat | None, idempotency_key: str) -> DisputeId:
+def derive_dispute_id(game: str, seat: Seat | None, idempotency_key: str, times_freed: int = 0) -> DisputeId:
     """The dispute that this caller raises in this game under an id of its own."""
     digest = sha256(f"ledgerline/dispute/1 {game} {seat} {idempotency_key}".encode()).hexdigest()[:12]
-    return DisputeId(game, seat, digest)
+    return DisputeId(game, seat, digest, times_freed)
 
 
 def parse_dispute_id(id_: str) -> DisputeId:
@@ -102,7 +112,7 @@ def parse_dispute_id(id_: str) -> DisputeId:
         raise InvalidInputError(
             "dispute", "is named as `ledgerline disputes` shows it: 3f9a1c0b77e2_0_5e1d09a77b12"
         )
-    return DisputeId(match[1], None if match[2] == OPERATOR else int(match[2]), match[3])
+    return DisputeId(match[1], None if match[2] is None else int(match[2]), match[4], int(match[3] or 0))
 
 
 def pack_dispute(dispute: DisputeMove) -> bytes:

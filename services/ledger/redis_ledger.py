@@ -52,7 +52,9 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
 
     def withdraw_tokens(self, game: str, seat: Seat | None) -> int:
         """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""
-        return run(self._client, token_generations.withdraw(self.partitions, game, seat))
+        generation = run(self._client, token_generations.withdraw(self.partitions, game, seat))
+        assert generation is not None, "no token asks that could be void"
+        return generation
 
     def read_token_generations(self, game: str) -> Generations:
         """How often the tokens of each seat of a game, and of its host (None), were withdrawn, and its seats freed."""

@@ -96,6 +96,7 @@ def build_decision(
         head=sealed_entry.head,
         private_parts=sealed_entry.private_parts,
         names=salted.kept_beside(events),
+        names_left=salted.left_by(events),
         tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
         deadline_ms=next_wakeup(state),
         eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_retention_ms),

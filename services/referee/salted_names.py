@@ -2,7 +2,7 @@
 
 The rules decide on commitments alone, so every verdict can be decided again after a name was erased. They refuse a name
 that somebody at the table has (GAME-4): so one name at one table has one commitment, and who brings a name that
-is there already is given the commitment that it has.
+is there already is given the commitment that it has. The name of who sat at a seat that is freed leaves with it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, TakeSeat
-from schemas.events import Event
+from schemas.commands import CommandEnvelope, CreateGame, FreeSeat, SeatPlan, TakeSeat
+from schemas.events import Event, SeatFreed
 from schemas.field_types import MAX_SEATS
 from schemas.stored.player_names import SaltedName, SaltedNames, by_commitment, committed_names
 from services.referee.rules import GameState
@@ -26,6 +26,12 @@ class SaltedEnvelope(NamedTuple):
 
     envelope: CommandEnvelope
     names: SaltedNames
+    leaving: str | None = None  # the commitment to the name of who sits where the command frees a seat
+
+    def left_by(self, events: Sequence[Event]) -> Sequence[str]:
+        """The commitments whose names leave the table by these events."""
+        frees = any(isinstance(event, SeatFreed) for event in events)
+        return [self.leaving] if frees and self.leaving is not None else ()
 
     def kept_beside(self, events: Iterable[Event]) -> Sequence[SaltedName]:
         """The names that these events commit to, in the order of their commitments. No others are kept."""
@@ -40,13 +46,17 @@ def salt_names(
     """Replace the names in a command by commitments. `state` is the game's before it, `known_names` are those that lie
     beside its log; `new_seed` returns 64 hex digits that nobody can guess."""
     command = envelope.command
+    if isinstance(command, FreeSeat) and command.seat < len(state.seats):
+        return SaltedEnvelope(envelope, {}, state.seats[command.seat].name_commitment)
     if command.__class__ not in NAMING:
         return SaltedEnvelope(envelope, {})
     names: list[SaltedName] = []
+    at_table = {seat_state.name_commitment for seat_state in state.seats}
 
     def commit(name: str) -> str:
         known = (commitment for commitment, salted in known_names.items() if salted.name == name)
-        if (commitment := next(known, None)) is not None:
+        commitment = next((each for each in known if each in at_table), None)
+        if commitment is not None:
             return commitment
         names.append(SaltedName(bytes.fromhex(new_seed()), name))
         return names[-1].commitment

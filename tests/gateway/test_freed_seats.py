@@ -96,6 +96,51 @@ def test_GAME_9_who_sat_there_has_nothing_of_the_seat_any_more(http: httpx.Clien
     assert {before, after}.isdisjoint(luck_shown_to(ada))
 
 
+def test_GAME_9_the_name_of_who_sat_there_is_shown_nowhere_any_more(
+    http: httpx.Client, no_rest: None
+) -> None:
+    # given
+    created = CreatedGame(http, "human", "human")
+    ada, bo = created.join("Ada"), created.join("Xanthippa")
+    views = (f"/v1/games/{created.game}/view", f"/v1/games/{created.game}/state?since=0")
+    for player in (ada, bo):
+        assert all("Xanthippa" in http.get(view, headers=bearer(player.token)).text for view in views)
+    # when
+    free(created, 1)
+    # then
+    for token in (ada.token, created.host, None):
+        assert all("Xanthippa" not in http.get(view, headers=bearer(token)).text for view in views)
+    # and when the same person comes again
+    again = created.join("Xanthippa")
+    # then
+    assert again.look().seats[1].name == "Xanthippa"
+    assert http.get(views[0]).text.count("Xanthippa") == 1
+
+
+def test_GAME_9_the_next_holder_of_a_seat_has_disputes_of_its_own(http: httpx.Client, no_rest: None) -> None:
+    # given
+    created = CreatedGame(http, "human", "human")
+    path = f"/v1/games/{created.game}/disputes"
+    former = created.join("Ada")
+    headers, body = bearer(former.token), {"number": 1, "reason": "Nobody else may read this."}
+    raised = [http.post(path, json=body, headers=headers) for _ in range(21)]
+    assert [reply.status_code for reply in raised[:20]] == [202] * 20
+    problem(raised[20], 429, "DISPUTE-2")
+    id_ = raised[0].json()["dispute"]
+    assert http.get(f"{path}/{id_}", headers=headers).status_code == 200
+    # when
+    free(created, 0)
+    next_one = bearer(created.join("Cy").token)
+    # then
+    assert http.get(path, headers=next_one).json()["disputes"] == []
+    problem(http.get(f"{path}/{id_}", headers=next_one), 404, "DISPUTE-1")
+    mine = http.post(path, json=body, headers=next_one).json()
+    assert mine["dispute"].startswith(f"{created.game}_0.1_")
+    assert http.get(mine["address"], headers=next_one).json()["reason"] == body["reason"]
+    [listed] = http.get(path, headers=next_one).json()["disputes"]
+    assert listed["dispute"] == mine["dispute"]
+
+
 def test_GAME_9_a_bot_takes_a_seat_and_a_client_checks_the_view_of_a_seat_that_was_freed(
     http: httpx.Client, no_rest: None
 ) -> None:

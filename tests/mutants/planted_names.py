@@ -26,8 +26,19 @@ NAMES_MUTANTS: Final = (
     ),
     Mutant(
         "a name that somebody has gets a commitment of its own", "security", "services/referee/salted_names.py",
-        "        if (commitment := next(known, None)) is not None:\n",
-        "        if (commitment := next(known, None)) is not None and False:\n", SALTED,
+        "        if commitment is not None:\n", "        if False:\n", SALTED,
+    ),
+    Mutant(
+        "the name stays of who sat at a freed seat", "security", "services/referee/decision_building.py",
+        "        names_left=salted.left_by(events),\n", "", ("tests/gateway/test_freed_seats.py",),
+    ),
+    Mutant(
+        "the next holder of a seat reads disputes of the one before", "security", "schemas/web/disputes.py",
+        "if self.times_freed else str(self.seat)", "if False else str(self.seat)", ("tests/gateway/test_freed_seats.py",),
+    ),
+    Mutant(
+        "two withdrawals at once leave no valid token", "security", "services/ledger/scripts/lua/withdraw_token.lua",
+        "  return 0\n", "  redis.call('HINCRBY', KEYS[1], ARGV[1], 1)\n  return 0\n", ("tests/security/test_token_keys.py",),
     ),
     Mutant(
         "a dead letter keeps a name", "security", "services/referee/command_processor.py",

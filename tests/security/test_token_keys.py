@@ -103,6 +103,23 @@ def test_TOKEN_1_a_withdrawn_token_opens_nothing_at_any_gateway_soon() -> None:
     with_two_gateways(check)
 
 
+def test_TOKEN_1_two_withdrawals_at_once_leave_one_valid_token() -> None:
+    async def check(clocks: Clocks, one: Authorization, other: Authorization) -> None:
+        # given
+        token = Token(Holder(GAME, 0), 0, 1 << 40)
+        # when
+        answers = await asyncio.gather(
+            *(gateway.withdraw(token) for gateway in (one, other, one)), return_exceptions=True
+        )
+        # then
+        [mine] = [answer for answer in answers if isinstance(answer, str)]
+        refused = [answer.detail for answer in answers if isinstance(answer, TokenError)]
+        assert refused == ["this token was withdrawn"] * 2
+        assert [await refusal_of(gateway, mine) for gateway in (one, other)] == ["", ""]
+
+    with_two_gateways(check)
+
+
 def test_TOKEN_1_a_token_ends() -> None:
     async def check(clocks: Clocks, one: Authorization, _: Authorization) -> None:
         token = await one.issue(GAME, 0)

@@ -129,9 +129,9 @@ class Authorization:
         """Make all tokens of this one's holder void that were issued until now, and return a new one. Raises
         TokenError if this one was void already."""
         game, seat = token.holder
-        generation = await self._ledger.token_generations().withdraw(game, seat)
+        generation = await self._ledger.token_generations().withdraw(game, seat, token.generation)
         self._kept_generations.pop(game, None)
-        if generation > token.generation + 1:
+        if generation is None:
             raise TokenError("this token was withdrawn")
         return self._mint(game, seat, generation)
 
@@ -166,6 +166,13 @@ class Authorization:
         if seat is None:
             raise NotYoursError("the host's token starts the game; it plays no seat")
         return seat
+
+    async def times_freed(self, game: str, seat: Seat, bearer: str | None) -> int:
+        """How often the seat was freed before the token's holder sat down there. Raises TokenError if it was freed
+        since."""
+        freed = await self.freed_seats(game)
+        await self.require_token(game, bearer)  # by what was read just now
+        return freed.get(seat, 0)
 
     async def watch(self, game: str, bearer: str | None) -> None:
         """Raise TokenError once the token of an open socket of this game has ended or is withdrawn. Return

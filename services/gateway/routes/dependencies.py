@@ -76,6 +76,13 @@ class GameRequest(NamedTuple):
         self.service.rate_limiter.require((self.game, seat))
         return seat
 
+    async def require_sitter(self) -> tuple[Seat, int]:
+        """The seat that the token names, and how often it was freed before the token's holder sat down; the request counts as
+        the seat's. Raises as `require_seat`."""
+        seat = await self.require_seat()
+        times_freed = await self.service.authorization.times_freed(self.game, seat, self.bearer)
+        return seat, times_freed
+
 
 ServiceParam = Annotated[GatewayService, Depends(_service)]
 

@@ -59,9 +59,9 @@ async def dispute(
 
 @router.get("/games/{game}/disputes", summary="What your seat disputes in a game")
 async def disputes(asked: GameParam) -> DisputeList:
-    seat = await asked.require_seat()
+    sitter = await asked.require_sitter()
     listed = []
-    for record in await asked.service.ledger.disputes().list_raised_by(asked.game, seat):
+    for record in await asked.service.ledger.disputes().list_raised_by(asked.game, *sitter):
         fields = dispute_json(record)
         del fields["answer"]
         listed.append(ListedDispute(**fields, address=_dispute_path(record.name)))
@@ -74,12 +74,12 @@ async def disputes(asked: GameParam) -> DisputeList:
     summary="What came of a dispute",
 )
 async def find_dispute(asked: GameParam, dispute: str) -> Dispute:
-    seat = await asked.require_seat()
+    sitter = await asked.require_sitter()
     try:
         name = parse_dispute_id(dispute)
     except InvalidInputError:
         name = DisputeId("", None, "")
-    is_own = (name.game, name.seat) == (asked.game, seat)
+    is_own = (name.game, name.seat, name.times_freed) == (asked.game, *sitter)
     record = await asked.service.ledger.disputes().find(name) if is_own else None
     if record is None:
         raise NotFoundError("DISPUTE-1", "this seat has raised no such dispute")
@@ -92,15 +92,15 @@ async def raise_dispute(
     """Store a dispute. The same id again gives the same dispute, whatever its state is.
 
     Raises InvalidInputError, RefusedError or TooManyError: the seat or the server has too many."""
-    service, game, bearer, client = asked
-    seat = await service.authorization.require_seat(game, bearer)
+    service, game, _, client = asked
+    seat, times_freed = await asked.require_sitter()
     dispute = DISPUTE_SCHEMA.read(dict(body))
     name = derive_dispute_id(
         game,
         seat,
         secrets.token_hex(12) if idempotency_key is None else _IDEMPOTENCY_KEY.read(idempotency_key),
+        times_freed,
     )
-    service.rate_limiter.require((game, seat))
     length, _ = await service.views.locate(game, client)
     if dispute.number > length:
         raise InvalidInputError(

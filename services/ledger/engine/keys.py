@@ -152,9 +152,9 @@ def provisional_disputes(partition: int) -> str:
     return f"{hash_tag(partition)}:disputes:provisional"
 
 
-def sender_disputes(partition: int, game: str, sender: int | None) -> str:
-    """Hash: the disputes of a seat, or the operator, in a game, and the answers. It outlives the game."""
-    return f"{hash_tag(partition)}:g:{game}:disputes:{'operator' if sender is None else sender}"
+def sender_disputes(partition: int, game: str, sender: str) -> str:
+    """Hash: the disputes of a seat's holder, or the operator, in a game, and the answers. It outlives the game."""
+    return f"{hash_tag(partition)}:g:{game}:disputes:{sender}"
 
 
 def dispute_findings(partition: int, game: str) -> str:

@@ -82,6 +82,7 @@ class AppendRequest(NamedTuple):
     eviction: EvictAt | EvictionChange = EvictionChange.KEEP
     is_listed: bool = True  # the game stands in the list that everybody may read
     names: Sequence[SaltedName] = ()  # that this entry commits to
+    names_left: Sequence[str] = ()  # commitments to those that leave the table by it
 
 
 class DuplicateCommand(NamedTuple):

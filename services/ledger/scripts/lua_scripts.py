@@ -37,6 +37,7 @@ SETTLE_DISPUTE: Final = Script("settle_dispute")
 SET_WEBHOOK: Final = Script("set_webhook")
 MARK_WEBHOOK: Final = Script("mark_webhook")
 SUBMIT_COMMAND: Final = Script("submit_command")
+WITHDRAW_TOKEN: Final = Script("withdraw_token")
 
 
 def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply]]:

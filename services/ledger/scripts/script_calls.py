@@ -83,8 +83,8 @@ def build_append_call(
         arguments += [pack(tuple(task)) for task in request.tasks]
     for seat_and_part in request.private_parts:
         arguments += seat_and_part
-    if request.names:
-        arguments += _name_fields(request.names)
+    if request.names or request.names_left:
+        arguments += _name_fields(request.names, request.names_left)
     return script_keys, arguments
 
 
@@ -170,8 +170,11 @@ def _stream_keys(game: str, partition: int, seats: int) -> list[str]:
     ]
 
 
-def _name_fields(names: Sequence[SaltedName]) -> Iterator[Argument]:
-    """The fields of the hash of names, each with its value."""
+def _name_fields(names: Sequence[SaltedName], left: Sequence[str]) -> Iterator[Argument]:
+    """The fields of the hash of names, each with its value; a name that leaves has none."""
     for salted in names:
         yield bytes.fromhex(salted.commitment)
         yield salted.salt + salted.name.encode()
+    for commitment in left:
+        yield bytes.fromhex(commitment)
+        yield b""

@@ -114,16 +114,14 @@ def find_disputes(partitions: int, names: Sequence[DisputeId]) -> Query[list[Dis
     return [record for record in records if record is not None]
 
 
-def list_raised_by(partitions: int, game: str, seat: Seat | None) -> Query[list[DisputeRecord]]:
-    """All disputes of one sender in a game, the latest first. What can't be read is left out."""
-    [reply] = yield [
-        command("HGETALL", keys.sender_disputes(keys.partition_of(game, partitions), game, seat))
-    ]
+def list_raised_by(partitions: int, game: str, seat: Seat, times_freed: int) -> Query[list[DisputeRecord]]:
+    """All disputes of a seat's holder in a game, the latest first. What can't be read is left out."""
+    [reply] = yield [command("HGETALL", record_key(partitions, DisputeId(game, seat, "", times_freed)))]
     stored_fields: dict[bytes, bytes] = require_reply(reply)
     digests = [field.decode() for field in stored_fields if b":" not in field]
     records = [
         _parse_record_if_valid(
-            DisputeId(game, seat, digest),
+            DisputeId(game, seat, digest, times_freed),
             [stored_fields.get(field.encode()) for field in field_names(digest)],
         )
         for digest in digests
@@ -137,7 +135,7 @@ def list_raised_by(partitions: int, game: str, seat: Seat | None) -> Query[list[
 
 def record_key(partitions: int, name: DisputeId) -> str:
     """The key of the hash that holds all disputes of this dispute's sender."""
-    return keys.sender_disputes(keys.partition_of(name.game, partitions), name.game, name.seat)
+    return keys.sender_disputes(keys.partition_of(name.game, partitions), name.game, name.sender)
 
 
 def field_names(digest: str) -> tuple[str, str, str, str]:
@@ -320,9 +318,9 @@ class AsyncDisputeStore:
         """One dispute, if there is one of this name. Raises CorruptDataError."""
         return await run_async(self._client, find_dispute(self.partitions, name))
 
-    async def list_raised_by(self, game: str, seat: Seat | None) -> list[DisputeRecord]:
-        """All disputes of one sender in a game, the latest first. What can't be read is left out."""
-        return await run_async(self._client, list_raised_by(self.partitions, game, seat))
+    async def list_raised_by(self, game: str, seat: Seat, times_freed: int) -> list[DisputeRecord]:
+        """All disputes of a seat's holder in a game, the latest first. What can't be read is left out."""
+        return await run_async(self._client, list_raised_by(self.partitions, game, seat, times_freed))
 
 
 def _next_ids(scanner: PartitionScanner) -> list[str]:

@@ -15,6 +15,7 @@ from schemas.web.tokens import DAY_S, HOST
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Client, Query, RedisCommand, Reply, command, require_reply
 from services.ledger.engine.round_trips import run_async
+from services.ledger.scripts.lua_scripts import WITHDRAW_TOKEN, call_script
 
 KEPT_S: Final = 400 * DAY_S  # longer than any token lives
 
@@ -50,9 +51,10 @@ class AsyncTokenGenerations:
         """The generations of many games in one round trip, without those whose node is away."""
         return await run_async(self._client, read_many(self._partitions, games))
 
-    async def withdraw(self, game: str, seat: Seat | None) -> int:
-        """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""
-        return await run_async(self._client, withdraw(self._partitions, game, seat))
+    async def withdraw(self, game: str, seat: Seat | None, generation: int) -> int | None:
+        """Withdraw all tokens of a seat, or of the host, by one of this generation; returns the generation that is valid from
+        now on, or None: the token was withdrawn before."""
+        return await run_async(self._client, withdraw(self._partitions, game, seat, generation))
 
 
 def read_generations(partitions: int, game: str) -> Query[Generations]:
@@ -75,16 +77,17 @@ def _ask(partitions: int, game: str) -> RedisCommand:
     return command("HGETALL", keys.token_generations(keys.partition_of(game, partitions), game))
 
 
-def withdraw(partitions: int, game: str, seat: Seat | None) -> Query[int]:
-    """Begin the next generation of a holder's tokens, and return it."""
+def withdraw(
+    partitions: int, game: str, seat: Seat | None, generation: int | None = None
+) -> Query[int | None]:
+    """Begin the next generation of a holder's tokens, and return it; None, and nothing changes, where those of `generation`
+    are void already."""
     key = keys.token_generations(keys.partition_of(game, partitions), game)
-    replies = yield [
-        command("HINCRBY", key, HOST if seat is None else seat, 1),
-        command("EXPIRE", key, KEPT_S),
-        command("HGETALL", key),
-    ]
-    *_, stored = map(require_reply, replies)
-    return _parse(stored).of(seat)
+    holder = HOST if seat is None else seat
+    arguments = [holder, f"{_FREED}{holder}", "" if generation is None else generation, KEPT_S]
+    [reply] = yield from call_script(WITHDRAW_TOKEN, [([key], arguments)])
+    begun: int = require_reply(reply)
+    return begun or None
 
 
 def record_freed_seat(partitions: int, game: str, seat: Seat, times: int) -> Query[None]:

@@ -67,8 +67,9 @@ def test_a_gateway_raises_and_reads_them_in_any_store(request: pytest.FixtureReq
         assert await store.create(name, DISPUTE) == RaiseOutcome.EXISTS
         stored = await store.find(name)
         assert stored is not None
-        assert await store.list_raised_by(GAME, 1) == [stored]
-        assert await store.list_raised_by(GAME, 0) == []
+        assert await store.list_raised_by(GAME, 1, 0) == [stored]
+        assert await store.list_raised_by(GAME, 0, 0) == []
+        assert await store.list_raised_by(GAME, 1, 1) == []
         await async_ledger.close()
 
     asyncio.run(scenario())

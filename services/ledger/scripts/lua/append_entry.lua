@@ -11,7 +11,8 @@
 --       15 digest of the command
 --       16 how the notification is published: SPUBLISH on a cluster, else PUBLISH
 --       17 number of tasks  18 number of private parts  19.. the tasks, then seat and private part of each
---       seat that gets one, then the fields and values of the names that the entry commits to
+--       seat that gets one, then the fields and values of the names that the entry commits to; '' is the value of
+--       a name that leaves
 --
 -- The public view has the private parts too, a field for each seat, and a head at each 16th entry; the
 -- last head is in the chain head, and the log holds only what the view doesn't.
@@ -103,7 +104,11 @@ end
 redis.call('XADD', KEYS[3], id, unpack(view))
 redis.call('SET', KEYS[11], number .. ' ' .. ARGV[9])
 for a = names, #ARGV, 2 do
-  redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
+  if ARGV[a + 1] == '' then
+    redis.call('HDEL', KEYS[9], ARGV[a])
+  else
+    redis.call('HSET', KEYS[9], ARGV[a], ARGV[a + 1])
+  end
 end
 redis.call('HSET', KEYS[4], ARGV[5], number .. ' ' .. ARGV[15])
 for a = 19, parts - 1 do
