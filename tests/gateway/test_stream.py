@@ -13,7 +13,9 @@ import pytest
 from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription
 from services.gateway.sockets import entry_lines
-from tests.gateway.clients import DRAW, LEAVE, Json, Player, bearer, in_turn, problem
+from services.ledger import RedisLedger
+from tests.gateway.clients import DRAW, LEAVE, Json, Player, bearer, entries, in_turn, problem
+from tests.gateway.test_stored_games import become_one_value
 
 
 @contextmanager
@@ -70,6 +72,28 @@ def test_a_follower_whose_entries_are_lost_begins_anew(http: httpx.Client) -> No
         with followed(ada, **known) as lines:
             *_, last = lines
             assert (last["type"], last["code"]) == ("closed", 4002)
+
+
+@pytest.mark.parametrize("is_stored", [False, True], ids=["with streams", "stored"])
+def test_P3_a_follower_that_has_another_last_entry_of_a_finished_game_begins_anew(
+    http: httpx.Client, ledger: RedisLedger, is_stored: bool
+) -> None:
+    """Nothing follows that entry, so that no reader of what follows could compare it."""
+    # given
+    ada, bo = in_turn(http)
+    for player in (ada, bo):
+        player.send(LEAVE)
+    last_entry = entries(http, ada.game, None)[-1]
+    if is_stored:
+        become_one_value(ledger, ada.game)
+    codes = {}
+    # when
+    for head in (last_entry["head"], "0" * 64):
+        with followed(ada, after=last_entry["number"], head=head) as lines:
+            *_, last = lines
+            codes[head] = last["code"]
+    # then
+    assert codes == {last_entry["head"]: 1000, "0" * 64: 4002}
 
 
 def test_a_wrong_request_opens_no_stream(http: httpx.Client) -> None:

@@ -36,14 +36,8 @@ def mutants(
     report: Annotated[Path, typer.Option(help="Where outcomes go as they come, one a line.")] = Path(
         "mutants.jsonl"
     ),
-    record: Annotated[
-        bool,
-        typer.Option(
-            "--record", help="Write who noticed into tests/mutants/noticed_by.json, for the next run."
-        ),
-    ] = False,
 ) -> None:
-    """Plant bugs, one at a time, in copies of this tree, and report which test noticed each.
+    """Plant bugs, one at a time, in copies of this tree, and report which test noticed each; the next run begins with it.
 
     Exit code 1 if a bug survives, 2 if a test that noticed one fails without any bug, too."""
     chosen = [mutant for mutant in MUTANTS if not names or any(name in mutant.name for name in names)]
@@ -62,8 +56,7 @@ def mutants(
     show(chosen, found)
     for test in always_fail:
         out.print(f"{test} fails without any bug, too: fix it first", style="red", markup=False)
-    if record:
-        write_record([each for each in found if each.noticed_by not in always_fail])
+    write_record([each for each in found if each.noticed_by not in always_fail])
     if always_fail or not all(each.noticed_by for each in found):
         raise typer.Exit(2 if always_fail else 1)
 

@@ -1,7 +1,8 @@
 """Which test notices a planted bug: tests are run in copies of the tree, one bug at a time.
 
 The test that noticed it last time comes first, then those that watch for it, and only then their long forms. A test
-that fails without any bug has noticed nothing; that is tried when all bugs were planted (`failing_without`).
+that fails or takes too long without any bug has noticed nothing; that is tried when all bugs were planted
+(`failing_without`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -23,7 +26,8 @@ FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", re.MULTILINE
 PATIENCE_S: Final = 900  # of all tests that watch for one bug
 SHORT: Final = ("-m", "not long", "--timeout", "60")
 LONG: Final = ("-m", "long", "--timeout", "300")
-ANY: Final = ("-m", "", "--timeout", "300")
+# Alone: a bug may make it hang, which it notices by that. Without one the slowest takes 8 s.
+ALONE: Final = ("-m", "", "--timeout", "20")
 NO_TESTS_COLLECTED: Final = 5
 Trees = SimpleQueue[Path]
 
@@ -72,7 +76,7 @@ def find_out(mutant: Mutant, likeliest: str, free: Trees) -> Outcome:
 
 def first_failure(watched_by: Sequence[str], likeliest: str, tree: Path) -> str:
     """The first of these tests that fails in this tree; "" if all pass."""
-    if likeliest and run_tests((likeliest,), ANY, tree).failed == (likeliest,):
+    if likeliest and run_tests((likeliest,), ALONE, tree).failed == (likeliest,):
         return likeliest
     for chosen in (SHORT, LONG):
         run = run_tests(watched_by, ("-x", *chosen), tree)
@@ -82,18 +86,20 @@ def first_failure(watched_by: Sequence[str], likeliest: str, tree: Path) -> str:
 
 
 def failing_without(tests: Collection[str], free: Trees) -> tuple[str, ...]:
-    """Which of these tests fail without any bug, so that it says nothing that they failed with one. Raises RuntimeError:
-    they can't be run."""
-    if not tests:
-        return ()
-    tree = free.get()
-    try:
-        run = run_tests(sorted(tests), ANY, tree, patience_s=None)
-    finally:
-        free.put(tree)
-    if run.exit_code not in (0, 1):
-        raise RuntimeError(f"pytest ended with {run.exit_code}: {run.last_words}")
-    return run.failed
+    """Which of these tests fail without any bug, so that it says nothing that they failed with one; each free tree has
+    its share. Raises RuntimeError: they can't be run."""
+    count, ordered = free.qsize(), sorted(tests)  # neighbours share what their module starts
+    share = ceil(len(tests) / count)
+    shares = [ordered[first : first + share] for first in range(0, len(tests), share or 1)]
+
+    def failing(chosen: Sequence[str]) -> tuple[str, ...]:
+        run = run_tests(chosen, ALONE, free.get(), patience_s=None)
+        if run.exit_code not in (0, 1):
+            raise RuntimeError(f"pytest ended with {run.exit_code}: {run.last_words}")
+        return run.failed
+
+    with ThreadPoolExecutor(count) as pool:
+        return tuple(test for failed in pool.map(failing, shares) for test in failed)
 
 
 def run_tests(
