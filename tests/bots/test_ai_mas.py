@@ -251,6 +251,16 @@ def test_a_class_without_its_method_says_so() -> None:
 # -- codes and files -------------------------------------------------------------------
 
 
+def test_the_page_says_what_is_decided_of_their_text_and_why() -> None:
+    decided = DOCS.split("Where their text is silent:\n")[1].split("`ledgerline board")[0]
+    items = dict(re.findall(r"^- \*\*(\w+)\*\* (.+(?:\n  .+)*)", decided, re.MULTILINE))
+    assert items.keys() == {"0", "TTRMissions", "wildcard"}
+    assert all("since" in reason for reason in items.values())
+    taken = at(market=["red", "blue", "green", "white", "black"], deck=[])
+    assert [taken.draw_card_from_open_deck("r") for _ in range(2)] == [1, 0], "it lies there no more"
+    assert isinstance(taken.my_player.missions, tuple)
+
+
 def test_every_rule_has_a_code_and_the_page_has_the_same() -> None:
     assert GAME_RULES.keys() <= CODE_BY_RULE.keys() <= ALL_RULES.keys()
     assert {code_of(rule) for rule in ALL_RULES} == set(range(-7, 0))

@@ -73,3 +73,21 @@ def test_MARKET_2_a_train_card_is_discarded_by_a_payment_and_by_a_flush() -> Non
     code, rules, entry = row("DiscardTrainCard")
     assert (code, rules) == ("appliers.playing.pay", {"CARD-4", "ROUTE-6", "MARKET-2"})
     assert CODE_NAME.findall(entry.meaning) == ["services.referee.rules.appliers.playing.market_flushed"]
+
+
+def test_CARD_1_an_event_is_a_draw_and_a_new_draw_the_command_of_cards_as_of_tickets() -> None:
+    assert [row(word)[0] for word in ("DrawTrainCard", "DrawTicket")] == [
+        "schemas.events.CardDrawn",
+        "schemas.events.TicketsOffered",
+    ]
+    assert [row(word)[0] for word in ("DrawNewTrainCard", "DrawNewTickets")] == [
+        "schemas.commands.DrawBlind",
+        "schemas.commands.DrawTickets",
+    ]
+    assert row("DrawTrainCard")[1] == {"SETUP-1", "CARD-1", "CARD-4"}
+
+
+def test_SETUP_1_the_train_cards_are_set_up_by_their_shuffle_and_the_deal() -> None:
+    code, _, entry = row("SetupTrainCards")
+    assert code == "setup.deal.deal_hands"
+    assert CODE_NAME.findall(entry.meaning) == ["services.referee.rules.setup.deal.shuffle_all"]

@@ -32,7 +32,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
-from services.referee.rules import UnloggedRejectionError, redact_for
+from services.referee.rules import RULESETS, UnloggedRejectionError, redact_for
 from tests.rules.given import create_from, created, given, started
 from tests.rules.trains_map import SMALL, choosing_destinations, trains_board
 
@@ -215,6 +215,17 @@ def test_GAME_6_a_board_of_any_form_has_the_connections_of_the_game(
 ) -> None:
     with pytest.raises(UnloggedRejectionError, match=f"GAME-6: board: {fault}"):
         created(2, rules="trains", board=own_board(connection))
+
+
+@pytest.mark.parametrize("kind", ["yellow", "black", "locomotive"])
+def test_GAME_6_cards_of_other_colours_let_no_such_connection_in(kind: str) -> None:
+    cards = {**RULESETS["trains"].rule_options.cards, kind: 20}
+    colours = "the colours of cards and connections are red, blue, green, white"
+    in_place = {**own_board(("x", "yellow", 3)), "options": {"cards": cards}}
+    for board, options in ((own_board(), {"cards": cards}), (in_place, {})):
+        with pytest.raises(UnloggedRejectionError, match=f"GAME-6: options.cards: {kind} cards; {colours}"):
+            created(2, options, rules="trains", board=board)
+    created(2, {"cards": {**cards, kind: 0}}, rules="trains", board=own_board())
 
 
 def test_GAME_6_two_cities_may_be_joined_by_connections_of_several_colours() -> None:

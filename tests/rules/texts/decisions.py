@@ -65,6 +65,39 @@ DECISIONS: Final = (
         ("test_CARD_4_the_discards_become_the_deck_when_it_has_run_out_and_no_sooner",),
     ),
     Decision(
+        "One card of two",
+        "CARD-1",
+        MARKET,
+        ("test_TURN_3_with_one_card_drawn_only_a_second_card_will_do",),
+    ),
+    Decision(
+        "Colours of pieces",
+        "ROUTE-4",
+        MARKET,
+        ("test_decided_ROUTE_4_a_piece_on_the_board_is_its_seats_number",),
+    ),
+    Decision(
+        'The word "route"',
+        "ROUTE-1",
+        ("europe",),
+        ("test_decided_ROUTE_1_only_neighbours_have_a_route_to_claim",),
+    ),
+    Decision(
+        "A passenger and countries",
+        "PASSENGER-2",
+        ("marklin",),
+        ("test_PASSENGER_2_a_country_is_not_entered", "test_PASSENGER_1_none_in_a_country"),
+    ),
+    Decision(
+        "The number of players",
+        "SETUP-1",
+        ("trains",),
+        (
+            "test_decided_SETUP_1_in_trains_the_players_follow_from_the_view",
+            "test_the_arguments_have_the_forms_of_the_protocol",
+        ),
+    ),
+    Decision(
         "Deck and discards are empty, the market is not",
         "CARD-4",
         MARKET,

@@ -11,11 +11,13 @@ import pytest
 from schemas.commands import BuildStation, ClaimRoute, DrawBlind, DrawMarket, RequestCards
 from schemas.events import (
     CardDrawn,
+    GameCreated,
     MarketCardTaken,
     MarketFilled,
     MarketFlushed,
     RouteClaimed,
     TurnStarted,
+    write_event,
 )
 from services.referee.rules import RULESETS, UnloggedRejectionError, redact_for, score
 from services.referee.rules.board import load_board
@@ -117,3 +119,26 @@ def test_decided_CONDUCT_2_a_removed_seat_has_no_points_for_stations_that_it_did
     scene.when(0, BuildStation("wien", {"red": 1}))
     removed = score(scene.state)[0]
     assert (scene.seat_state(0).exit_reason, removed.stations, removed.total) == ("removed", 0, 0)
+
+
+@pytest.mark.parametrize("name", ["usa", "europe", "germany"])
+def test_decided_ROUTE_1_only_neighbours_have_a_route_to_claim(name: str) -> None:
+    board = load_board(name)
+    joined = {frozenset((route.a, route.b)) for route in board.routes.values()}
+    for ticket in board.tickets.values():
+        if frozenset((ticket.a, ticket.b)) not in joined:
+            way = f"{ticket.a}-{ticket.b}-a"
+            given(2, rules=board.default_ruleset).when(0, ClaimRoute(way, {"red": 2})).refused("ROUTE-1")
+
+
+@IN_EVERY_MARKET_GAME
+def test_decided_ROUTE_4_a_piece_on_the_board_is_its_seats_number(game: MarketGame) -> None:
+    scene = given(2, rules=game.rules, hands=[{"red": 2}]).when(0, ClaimRoute(game.gray, {"red": 2}))
+    assert scene.state.route_owners == {game.gray: 0}
+    assert not any("colo" in field for event in scene.events for field in write_event(event))
+
+
+def test_decided_SETUP_1_in_trains_the_players_follow_from_the_view() -> None:
+    [created_event] = created(8, rules="trains").events_of(GameCreated)
+    for seat in range(8):
+        assert len(redact_for(seat, created_event).seats) == 8

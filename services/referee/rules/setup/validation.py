@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from schemas.boards.trains import COLORS, LENGTHS
 from schemas.commands import BuildStation, Command, DrawMarket, DrawTickets, MovePassenger, PayTunnel
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import require
@@ -16,7 +17,6 @@ from services.referee.rules.state import Ruleset
 MAX_OFFERED_TICKETS: Final = 10
 MAX_CARDS: Final = 2_000
 FERRY_KIND: Final = "ferry"
-CONNECTION_LENGTHS: Final = range(3, 6)  # of the game "Trains"
 # options that mean nothing to rules without this command
 COMMAND_BY_OPTION: Final[dict[str, type[Command]]] = {
     "market": DrawMarket,
@@ -130,16 +130,19 @@ def accept_board(rule_options: RuleOptions, board: Board) -> None:
 
 
 def require_connections(rule_options: RuleOptions, board: Board) -> None:
-    """Every connection has a colour of the cards and a length of CONNECTION_LENGTHS, and two cities are joined
-    by one colour at most once."""
+    """Every card and connection has one of the COLORS, every connection one of the LENGTHS, and two cities are joined by
+    one colour at most once."""
+    colors, lengths = ", ".join(COLORS), ", ".join(map(str, LENGTHS))
+    for kind, count in rule_options.cards.items():
+        reason = f"options.cards: {kind} cards; the colours of cards and connections are {colors}"
+        require(kind in COLORS or not count, "GAME-6", reason)
     joined: set[tuple[frozenset[str], str]] = set()
     for route in board.routes.values():
         ends_and_color = frozenset((route.a, route.b)), route.color
-        colors, lengths = ", ".join(rule_options.cards), ", ".join(map(str, CONNECTION_LENGTHS))
         reason = f"board: {route.id} is {route.color}; the colours of connections are {colors}"
-        require(route.color in rule_options.cards, "GAME-6", reason)
+        require(route.color in COLORS, "GAME-6", reason)
         reason = f"board: {route.id} is {route.length} spaces long; connections have {lengths}"
-        require(route.length in CONNECTION_LENGTHS, "GAME-6", reason)
+        require(route.length in LENGTHS, "GAME-6", reason)
         reason = f"board: {route.id} joins two cities that another {route.color} connection joins already"
         require(ends_and_color not in joined, "GAME-6", reason)
         joined.add(ends_and_color)
