@@ -136,7 +136,8 @@ class HandDealt(EventContract):
 
 @event(type="hand_returned", code=43, visibility=Private(owner="seat", hides=("cards",)))
 class HandReturned(EventContract):
-    """The hand of a seat that was removed before it had chosen its tickets went back on top of the deck."""
+    """What a removed seat had not taken went back on top of the deck: its hand before it had chosen its tickets, or the
+    cards of its request while the next seat had not acted."""
 
     seat: Seat
     cards: CardRow  # private, top first

@@ -1,7 +1,7 @@
 """One game of remote players at a table: the player to act is called, and its answer is a command of its seat.
 
-A player that fails leaves the table, which in these rules removes its seat (CONDUCT-3). One that sends what the rules
-refuse is removed by the refusal (CONDUCT-2).
+A player that fails leaves the table, which in these rules removes its seat (CONDUCT-3), and puts cards that it didn't take
+back on the deck. One that sends what the rules refuse is removed by the refusal (CONDUCT-2).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import NamedTuple, Protocol
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import COLORS, write_trains_map
 from schemas.commands import Leave, PlayerCommand
+from schemas.events import GameEnded, SeatCleared, SeatGone
 from schemas.field_types import Seat
 from services.bots.policies.trains_strategies import Connection
-from services.referee.rules import GameState
+from services.referee.rules import GameState, fold_events
+from services.referee.rules.scoring import score
 from services.referee.rules.state import TICKETS
 from services.tournament.knock_out import GameOutcome, game_outcome
 from services.trains.player_state import routes_by_connection
@@ -26,10 +28,10 @@ from services.trains_server.remote_player import RemotePlayer
 
 
 async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> GameOutcome:
-    """Play a game to its end; the players are in turn order. A player that fails after its last turn is out of its rank, and
-    nobody moves up."""
+    """Play a game to its end; the players are in turn order. Who fails at `more` in the last turn is removed before the
+    count. Who fails at `win` is out of its rank, and nobody moves up."""
     routes: dict[Connection, str] = {}
-    failed_late: set[Seat] = set()
+    removed_late: list[Seat] = []
     while (turn := await table.next_turn()) is not None:
         seat, player = turn.seat, players[turn.seat]
         routes = routes or routes_by_connection(turn.state.board)
@@ -41,13 +43,24 @@ async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> Gam
         elif await _takes_cards(player, Counter(cards_in_hand(state, seat)) - before):
             continue
         elif state.result:
-            failed_late.add(seat)
+            removed_late.append(seat)
         else:
             await table.send(seat, Leave())
-    outcome = game_outcome(await table.final_state())
-    failed_late |= await _tell_results(outcome, players, failed_late)
-    ranks = tuple(tuple(seat for seat in rank if seat not in failed_late) for rank in outcome.ranks)
-    return GameOutcome(ranks, (*outcome.removed, *sorted(failed_late)))
+    outcome = game_outcome(_counted_without(await table.final_state(), removed_late))
+    failed = await _tell_results(outcome, players)
+    ranks = tuple(tuple(seat for seat in rank if seat not in failed) for rank in outcome.ranks)
+    return GameOutcome(ranks, (*outcome.removed, *failed))
+
+
+def _counted_without(state: GameState, removed: Sequence[Seat]) -> GameState:
+    """The game that is over, counted as if these seats had been removed before its end."""
+    if not removed:
+        return state
+    counted = state.copy()
+    gone = [event for seat in removed for event in (SeatGone(seat, "removed"), SeatCleared(seat))]
+    fold_events(counted, state.at_ms, gone)
+    fold_events(counted, state.at_ms, [GameEnded("last turns", score(counted))])
+    return counted
 
 
 async def choose_command(player: RemotePlayer, turn: Turn, routes: dict[Connection, str]) -> PlayerCommand:
@@ -73,9 +86,7 @@ async def _takes_cards(player: RemotePlayer, cards: Counter[str]) -> bool:
     return True
 
 
-async def _tell_results(
-    outcome: GameOutcome, players: Sequence[RemotePlayer], failed: set[Seat]
-) -> set[Seat]:
+async def _tell_results(outcome: GameOutcome, players: Sequence[RemotePlayer]) -> list[Seat]:
     """Tell everybody who is left whether it has won; returns the seats that failed at that."""
 
     async def fails(seat: Seat) -> bool:
@@ -85,9 +96,9 @@ async def _tell_results(
             return True
         return False
 
-    seats = [seat for rank in outcome.ranks for seat in rank if seat not in failed]
+    seats = sorted(seat for rank in outcome.ranks for seat in rank)
     results = await asyncio.gather(*(fails(seat) for seat in seats))
-    return {seat for seat, has_failed in zip(seats, results, strict=True) if has_failed}
+    return [seat for seat, has_failed in zip(seats, results, strict=True) if has_failed]
 
 
 class Turn(NamedTuple):

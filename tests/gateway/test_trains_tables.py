@@ -20,6 +20,7 @@ PEERS = (
     Peer("Mal", call="pick"),  # silent there
     Peer("B" * 50, "hold-10"),
     Peer("Cyd", call="play", nth=1, misdeed=lambda call: Misdeed(b'["Ash", "Gap", "red", 3]')),
+    Peer("Eli", "hold-10", call="more", nth=1),
 )
 
 
@@ -37,10 +38,10 @@ def test_P3_a_logged_tournament_ends_as_one_on_the_rules_alone_and_its_game_can_
     assert audit(Replay(game.game, log)).ok
     entries = [unpack_entry(entry) for entry in log]
     events = [event for entry in entries for event in entry.events]
-    assert [event.seat for event in events if isinstance(event, SeatGone)] == [1, 3]
+    assert [event.seat for event in events if isinstance(event, SeatGone)] == [1, 3, 4]
     (refused,) = [event for event in events if isinstance(event, CommandRefused)]
     assert (refused.seat, refused.rule) == (3, "ROUTE-1")
-    assert {entry.seat for entry in entries} == {None, 0, 1, 2, 3}
+    assert {entry.seat for entry in entries} == {None, 0, 1, 2, 3, 4}
 
 
 def test_a_seat_has_a_name_of_its_own_however_long_the_players_are() -> None:

@@ -9,7 +9,7 @@ from tests.mutants.mutant import Mutant
 CARDS: Final = ("tests/rules/test_cards.py", "tests/rules/test_rebuilt_decks.py")
 TUNNELS: Final = ("tests/rules/test_tunnels.py", "tests/rules/test_cards.py")
 DRAWS: Final = ("tests/rules/test_marklin_draws.py",)
-TRAINS: Final = ("tests/rules/test_trains_setup.py",)
+TRAINS: Final = ("tests/rules/test_trains_setup.py", "tests/rules/test_requests.py")
 SCORES: Final = ("tests/verification/audit/test_running_score.py",)
 FILES: Final = ("tests/verification/proof/test_cheating_with_decks.py", "tests/golden/test_golden.py")
 COMPILED: Final = ("tests/deploy/test_compiled_rules.py", "tests/deploy/test_compiled_modules.py")
@@ -58,12 +58,16 @@ RULES_MUTANTS: Final = (
         "        yield HandReturned(seat, tuple(cards))\n", "        yield from ()\n", TRAINS,
     ),
     Mutant(
+        "cards that weren't handed over are lost", "CONDUCT-2", "services/referee/rules/setup/deal.py",
+        "        yield HandReturned(*state.untaken)\n", "        yield from ()\n", TRAINS,
+    ),
+    Mutant(
         "destinations given back by removal are shuffled", "CONDUCT-2", "services/referee/rules/setup/deal.py",
         "    if any(seat_state.offer for seat_state in state.seats):\n", "    if True:\n", TRAINS,
     ),
     Mutant(
         "the hand goes under the deck", "CONDUCT-2", "services/referee/rules/appliers/opening.py",
-        "    state.deck.extend(reversed(event.cards))\n", "    state.deck[:0] = reversed(event.cards)\n", TRAINS,
+        "    state.deck += [HIDDEN]", "    state.deck[:0] = [HIDDEN]", TRAINS,
     ),
     Mutant(
         "the youngest is last", "TURN-1", "services/referee/rules/setup/create_game.py",

@@ -37,7 +37,7 @@ PLAY_OFF_EVENTS = (PlayOffCalled, PlayOffEnded)
 OWN_FIELDS = (
     "game", "at_ms", "opened_at_ms", "created_at_ms", "play_off", "seed", "commitment", "epoch", "refusal_counts",
     "fork_origin", "position_starter", "fork_turn_state", "result", "next_play_off", "board", "shuffle_key",
-    "seed_was_named",
+    "seed_was_named", "untaken",
 )  # fmt: skip
 
 

@@ -176,7 +176,16 @@ PUBLIC_FIELDS = (
     "fork_origin", "game", "seed_was_named", "position_starter", "seats_with_last_turn", "market", "fork_turn_state", "open_routes", "opened_at_ms", "turn_order", "result", "route_owners", "seats_passed", "passenger_owners", "play_off",
     "ruleset", "started", "station_owners", "setup_digest", "tokens", "tunnel", "turn", "board",
 )  # fmt: skip
-PARTLY_HIDDEN_FIELDS = {"deck", "names", "shuffle_key", "seats", "refusal_counts", "seed", "ticket_decks"}
+PARTLY_HIDDEN_FIELDS = {
+    "deck",
+    "names",
+    "shuffle_key",
+    "seats",
+    "refusal_counts",
+    "seed",
+    "ticket_decks",
+    "untaken",
+}
 PUBLIC_SEAT_FIELDS = (
     "age", "blocked_parallels", "cars", "start_tickets_chosen", "clock_ms", "contribution", "exit_reason", "kind", "min_keep", "merchandise", "name", "name_commitment",
     "passengers_left", "points", "policy", "routes", "stations", "is_seated", "deadline_ms", "freed_at_ms", "times_freed",
@@ -200,6 +209,10 @@ def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) 
         known = view.ticket_decks[deck]
         assert len(known) == len(tickets)
         assert all(ticket in (HIDDEN, real) for ticket, real in zip(known, tickets, strict=True))
+    assert bool(view.untaken) == bool(state.untaken)
+    if view.untaken and state.untaken:
+        seat, cards = state.untaken
+        assert view.untaken == (seat, cards if seat == viewer else (HIDDEN,) * len(cards))
     assert view.refusal_counts.get(viewer, 0) == state.refusal_counts.get(viewer, 0)
     for seat, (shown, real) in enumerate(zip(seen_fields["seats"], true_fields["seats"], strict=True)):
         names = (*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS) if seat == viewer else PUBLIC_SEAT_FIELDS

@@ -21,6 +21,7 @@ from schemas.events import (
     CardsGiven,
     CommandRefused,
     GameEnded,
+    HandReturned,
     RequestUnmet,
     RouteClaimed,
     SeatCleared,
@@ -68,6 +69,30 @@ def test_CARD_6_only_ones_own_cards_are_seen() -> None:
     assert redact_for(0, given_cards) == given_cards
     for viewer in (None, 1):
         assert redact_for(viewer, given_cards) == CardsGiven(0, (None, None))
+
+
+# -- a seat that is removed after its request ------------------------------------------------------
+
+
+def test_CONDUCT_2_the_cards_of_a_seat_that_leaves_after_its_request_are_there_for_the_next() -> None:
+    scene = trains_game(hands=NOTHING, deck=["red", "blue", "green", "white"]).when(0, ASK).when(0, Leave())
+    scene.then(HandReturned(0, ("red", "blue")), SeatGone(0, "removed"), SeatCleared(0))
+    for viewer in (None, 1):
+        assert redact_for(viewer, scene.events[0]) == HandReturned(0, (None, None))
+    scene.when(1, ASK).then(CardsGiven(1, ("red", "blue")), TurnStarted(1))
+
+
+@pytest.mark.parametrize("command", [ASK, ClaimRoute(ASH_BOW_RED, {"red": 3})])
+def test_CONDUCT_2_they_are_taken_once_the_next_seat_has_acted(command: Command) -> None:
+    scene = trains_game(hands=[{}, {"red": 3}, {}], deck=["red", "blue", "green", "white"])
+    scene.when(0, ASK).when(1, command).when(0, Leave()).then(
+        SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1)
+    )
+
+
+def test_CONDUCT_2_a_request_that_got_nothing_leaves_nothing() -> None:
+    scene = trains_game(hands=NOTHING, deck=["red", "blue", "green"]).when(0, ASK).when(1, ASK)
+    scene.when(1, Leave()).then(SeatGone(1, "removed"), SeatCleared(1))
 
 
 NOT_HERE: list[Command] = [

@@ -197,6 +197,8 @@ def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:
     """The whole state, with everything hidden from the viewer replaced by its number."""
     visible = full_state(state)
     visible.update(deck=len(state.deck), seed=None, shuffle_key=None)
+    if state.untaken and state.untaken[0] != viewer:
+        visible["untaken"] = state.untaken[0], len(state.untaken[1])
     visible["ticket_decks"] = {deck: len(row) for deck, row in state.ticket_decks.items()}
     for seat, seat_json in enumerate(visible["seats"]):
         if seat != viewer:

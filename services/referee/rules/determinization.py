@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final, Protocol, TypeVar
 
 from schemas.events import (
@@ -131,6 +132,8 @@ def determinize_cards(state: GameState, knowledge: ViewerKnowledge, shuffle: Shu
         count = seat_state.cards - known_cards.total()
         dealt, shuffled_cards = Counter(shuffled_cards[:count]) + known_cards, shuffled_cards[count:]
         seat_state.hand = {card: dealt[str(card)] for card in seat_state.hand}
+        if state.untaken is not None and state.untaken[0] == seat:
+            state.untaken = seat, tuple(islice(dealt.elements(), len(state.untaken[1])))
     state.deck = list(shuffled_cards[: len(state.deck)])
 
 
@@ -226,7 +229,7 @@ def _tunnel_revealed(knowledge: ViewerKnowledge, event: TunnelRevealed) -> None:
 
 
 def _hand_returned(knowledge: ViewerKnowledge, event: HandReturned) -> None:
-    knowledge.hands.pop(event.seat, None)
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(filter(None, event.cards))
 
 
 def _seat_cleared(knowledge: ViewerKnowledge, event: SeatCleared) -> None:

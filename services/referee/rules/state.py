@@ -92,6 +92,7 @@ STATE_FIELDS: Final = (
     "tunnel",
     "turn",
     "turn_order",
+    "untaken",
 )
 
 
@@ -131,6 +132,8 @@ class GameState:
         self.tokens: dict[str, tuple[int, ...]] = {}  # by city, the top first
         self.turn: Seat | None = None
         self.pending_choices: dict[Seat, Choice] = {}  # the seats that the game waits for, and for what
+        # the last request and its cards, the top first, until the next seat has acted (CONDUCT-2)
+        self.untaken: tuple[Seat, tuple[str | None, ...]] | None = None
         self.in_last_turns = False
         self.seats_with_last_turn: set[Seat] = set()  # whose last turn is still to come (END-1)
         self.seats_passed: set[Seat] = (
@@ -234,6 +237,7 @@ class GameState:
         duplicate.tunnel = self.tunnel
         duplicate.turn = self.turn
         duplicate.turn_order = self.turn_order
+        duplicate.untaken = self.untaken
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +280,8 @@ class Ruleset:
     require_board: Callable[[RuleOptions, Board], None]
     # refuses a game whose board has too few tickets for so many seats
     require_enough_tickets: Callable[[RuleOptions, Board, int], None]
-    # what a seat gives back that is removed before it has chosen its starting tickets
-    return_unchosen: Callable[[GameState, Seat], EventStream]
+    # what goes back that a removed seat has not taken: its starting tickets, or the cards of its request
+    return_untaken: Callable[[GameState, Seat], EventStream]
     # after a starting choice was made, or its seat left the game
     after_start_choice: Callable[[GameState], EventStream]
     # what a hand and a number of cars can claim

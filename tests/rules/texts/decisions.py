@@ -139,6 +139,12 @@ DECISIONS: Final = (
         ("trains",),
         ("test_decided_SCORE_3_a_single_route_counts_as_the_longest",),
     ),
+    Decision(
+        "A seat that leaves after its request",
+        "CONDUCT-2",
+        ("trains",),
+        ("test_CONDUCT_2_the_cards_of_a_seat_that_leaves_after_its_request_are_there_for_the_next",),
+    ),
     Decision("Nobody has a route", "SCORE-3", ("usa", "europe"), ("test_SCORE_3_nobody_gets_it_at_zero",)),
     Decision("Nobody has a connection", "SCORE-3", ("trains",), ("test_SCORE_3_nobody_gets_it_at_zero",)),
     Decision(

@@ -28,6 +28,7 @@ from schemas.events import (
     TicketsLaid,
     TicketsShuffled,
 )  # fmt: skip
+from schemas.field_types import HIDDEN
 from services.referee.rules import board as boards
 from services.referee.rules.appliers.playing import assign_route
 from services.referee.rules.appliers.table import applies
@@ -163,7 +164,9 @@ def hand_returned(state: GameState, event: HandReturned) -> None:
     hand = state.seats[event.seat].hand
     for card in event.cards:
         hand[card] -= 1
-    state.deck.extend(reversed(event.cards))
+    is_view = not state.shuffle_key  # which shows no card of a deck, though its seat has held these
+    state.deck += [HIDDEN] * len(event.cards) if is_view else reversed(event.cards)
+    state.untaken = None
 
 
 # -- a position in place of a deal -----------------------------------------------------

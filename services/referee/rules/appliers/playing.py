@@ -76,11 +76,13 @@ def cards_given(state: GameState, event: CardsGiven) -> None:
     for card in event.cards:
         state.deck.pop()
         hand[card] += 1
+    state.untaken = event.seat, event.cards
     state.seats_passed.clear()
 
 
 @applies(RequestUnmet)
 def request_unmet(state: GameState, event: RequestUnmet) -> None:
+    state.untaken = None
     state.seats_passed.add(event.seat)
 
 
@@ -162,6 +164,7 @@ def route_claimed(state: GameState, event: RouteClaimed) -> None:
     seat_state.cars -= state.board.routes[route_id].length
     seat_state.points += event.points
     assign_route(state, route_id, seat)
+    state.untaken = None
     state.seats_passed.clear()
 
 

@@ -59,8 +59,8 @@ def withdraw_seat(state: GameState, seat: Seat, reason: ExitReason) -> EventStre
         yield TicketsKept(seat, tuple(seat_state.offer[: seat_state.min_keep]))
         if not is_setup:
             yield from return_tickets(state, seat)
-    if reason == "removed" and is_setup and not seat_state.start_tickets_chosen:
-        yield from state.ruleset.return_unchosen(state, seat)
+    if reason == "removed":
+        yield from state.ruleset.return_untaken(state, seat)
     if state.pending_choices.get(seat) == TUNNEL:
         yield TunnelDeclined(seat)
     yield SeatGone(seat, reason)

@@ -15,7 +15,7 @@ from services.referee.rules.search.longest_path import longest_path
 from services.referee.rules.setup.deal import (
     continue_after_seat_choice,
     offer_to_first,
-    return_hand_and_offer,
+    return_on_top,
 )
 from services.referee.rules.setup.validation import require_connections, require_tickets_in_turn
 from services.referee.rules.state import ACTION, TICKETS
@@ -50,7 +50,7 @@ TRAINS: Final = replace(
     bot_policies=USA.bot_policies | {"hold-10", "buy-now"},
     moves={ACTION: (REQUEST_CARDS, CLAIM_ROUTE, PASS), TICKETS: (KEEP_TICKETS,)},
     setup=offer_to_first,
-    return_unchosen=return_hand_and_offer,
+    return_untaken=return_on_top,
     after_start_choice=continue_after_seat_choice,
     require_board=require_connections,
     require_enough_tickets=require_tickets_in_turn,

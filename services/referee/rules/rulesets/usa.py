@@ -74,7 +74,7 @@ USA: Final = Ruleset(
     },
     setup=offer_to_all,
     rebuild_deck=shuffle_discards_under,
-    return_unchosen=return_nothing,
+    return_untaken=return_nothing,
     after_start_choice=continue_after_all_choices,
     require_board=accept_board,
     require_enough_tickets=require_tickets_for_all,

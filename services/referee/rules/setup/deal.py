@@ -45,7 +45,7 @@ def offer_to_all(state: GameState) -> EventStream:
 
 
 def return_nothing(state: GameState, seat: Seat) -> EventStream:
-    """Hand and offer leave the game with their seat; the others don't wait for it (CONDUCT-2)."""
+    """All that it has leaves the game with a removed seat; the others don't wait for it (CONDUCT-2)."""
     yield from ()
 
 
@@ -105,11 +105,15 @@ def offer_start_tickets(state: GameState, seat: Seat) -> EventStream:
     yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
 
 
-def return_hand_and_offer(state: GameState, seat: Seat) -> EventStream:
-    """Destinations and hand go back on top, for the next seat (CONDUCT-2)."""
-    yield from return_tickets_to(state, seat, "top")
-    if cards := in_canonical_order(state.seats[seat].hand.items()):
-        yield HandReturned(seat, tuple(cards))
+def return_on_top(state: GameState, seat: Seat) -> EventStream:
+    """Destinations and hand of a seat that hasn't chosen go back for the next one; later the cards of its last request,
+    while the next seat hasn't acted (CONDUCT-2)."""
+    if state.turn is None and not state.seats[seat].start_tickets_chosen:
+        yield from return_tickets_to(state, seat, "top")
+        if cards := in_canonical_order(state.seats[seat].hand.items()):
+            yield HandReturned(seat, tuple(cards))
+    elif state.untaken is not None and state.untaken[0] == seat:
+        yield HandReturned(*state.untaken)
 
 
 def continue_after_seat_choice(state: GameState) -> EventStream:
