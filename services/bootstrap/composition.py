@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -17,9 +18,9 @@ from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.archive.signing import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
-from services.auditor.jobs import JobContext
+from services.auditor.jobs import JOB_TYPES, JobContext
 from services.auditor.webhook_client import WebhookClient
-from services.auditor.worker import MAINTENANCE_S, WEBHOOK_WORKERS, Auditor
+from services.auditor.worker import MAINTENANCE_S, OVERTIME_S, WEBHOOK_WORKERS, Auditor
 from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
 from services.bots.suggestions import ProcessSuggester
@@ -28,15 +29,17 @@ from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
 from services.ledger.queues.consumer_groups import monotonic_ms
+from services.ledger.queues.membership import AUDITOR, BOTS, ServiceKind
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
-from services.referee.leases import GameClock, Heartbeat, Lease
+from services.referee.leases import GameClock, Lease
 from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
+from services.runtime.heartbeat import Heartbeat
 from services.runtime.interpreter_tuning import shorten_turns
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_token_keys
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 IDLE_PAUSE_S: Final = 0.5
+BOTS_SILENT_S: Final = 15.0  # after which a worker whose loop doesn't come round counts as hanging
 FORK_THREADS: Final = 2  # of a referee, which read the logs that forks go on from
 MAX_TASKS_PER_STEP: Final = 1_024  # of all partitions: what a worker can do before others reclaim it
 
@@ -138,7 +142,12 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
         exit_stack.callback(fork_executor.shutdown)
         referee, lease = _build_referee(ledger, settings, fork_executor)
         decision_limit = referee.processor.decision_limit
-        heartbeat = Heartbeat(lease, lambda: decision_limit.decisions, STUCK_LIMITS * decision_limit.limit_s)
+        heartbeat = Heartbeat(
+            "referee",
+            lease.renew,
+            STUCK_LIMITS * decision_limit.limit_s,
+            lambda: decision_limit.decisions,
+        )
         periodic_tasks = [
             PeriodicTask(0.5, heartbeat.report_round),
             PeriodicTask(0.25, referee.process_due_games),
@@ -183,13 +192,31 @@ def run_bots(settings: Settings, stop: Event) -> None:
         processes = PolicyProcesses[Command](settings.bot_processes or core_count())
         exit_stack.enter_context(closing(processes))
         slow_tasks = SlowTasks(processes)
-        bots = BotWorker(ledger, ledger, new_consumer_name("bots"), batch, slow_tasks=slow_tasks)
+        name = new_consumer_name("bots")
+        bots = BotWorker(ledger, ledger, name, batch, slow_tasks=slow_tasks)
+        heartbeat = exit_stack.enter_context(_membership(ledger, BOTS, name, BOTS_SILENT_S))
         periodic_tasks = [
+            PeriodicTask(0.5, heartbeat.report_round),
             PeriodicTask(1.0, bots.reclaim),
             PeriodicTask(1.0, bots.forget_finished),
             PeriodicTask(0.5, bots.renew_slow_tasks),
         ]
         worker_loop.run_worker("bots", bots.step, periodic_tasks, stop)
+
+
+@contextmanager
+def _membership(
+    ledger: RedisLedger, kind: ServiceKind, name: str, max_silence_s: float
+) -> Iterator[Heartbeat]:
+    """Beat as a member until the end of the block, for as long as the service's loop comes round within
+    `max_silence_s`."""
+    membership = ledger.membership()
+    heartbeat = Heartbeat(kind.command, partial(membership.beat, kind, name), max_silence_s)
+    heartbeat.beat()
+    with heartbeat.beating():
+        yield heartbeat
+    with suppress(RedisError, OSError):  # one that failed is missing, as one that was killed is
+        membership.leave(name, kind)
 
 
 def open_archive_reader(settings: Settings) -> FinishedGameReader | None:
@@ -243,17 +270,21 @@ def run_auditor(settings: Settings, stop: Event) -> None:
         webhooks = None if policy.mode == "off" else WebhookClient(policy)
         job_context = JobContext(ledger, settings, now_ms, archive, signer, webhooks)
         webhook_threads = DaemonThreadPool("webhooks", WEBHOOK_WORKERS)
-        auditor = Auditor(job_context, client, new_consumer_name("auditor"), webhook_threads)
+        name = new_consumer_name("auditor")
+        auditor = Auditor(job_context, client, name, webhook_threads)
 
         def step() -> None:
             if not auditor.step():
                 stop.wait(IDLE_PAUSE_S)
 
-        periodic_tasks = [
-            PeriodicTask(2.0, auditor.enqueue_due),
-            PeriodicTask(MAINTENANCE_S, auditor.maintain),
-        ]
-        worker_loop.run_worker("auditor", step, periodic_tasks, stop, on_start=auditor.register)
+        longest_job_s = max(job.timeout_s for job in JOB_TYPES.values())
+        with _membership(ledger, AUDITOR, name, longest_job_s + OVERTIME_S) as heartbeat:
+            periodic_tasks = [
+                PeriodicTask(0.5, heartbeat.report_round),
+                PeriodicTask(2.0, auditor.enqueue_due),
+                PeriodicTask(MAINTENANCE_S, auditor.maintain),
+            ]
+            worker_loop.run_worker("auditor", step, periodic_tasks, stop, on_start=auditor.register)
         webhook_threads.shutdown()
         auditor.deregister()
 
@@ -266,6 +297,7 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     ledger = wait_for_ledger("gateway", settings, stop)
     if ledger is None:
         return
+    ledger.close()  # its server has connections of its own
     server = build_gateway(settings, ledger.partitions)
 
     def stop_server() -> None:

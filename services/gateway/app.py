@@ -71,7 +71,8 @@ def create_app(
     finished_games = FinishedGames(ledger, finished_reader)
     hub = Hub(ledger, finished_games.read_view)
     service = GatewayService(ledger, hub, token_keys, limits, finished_games)
-    health_watch = HealthWatch(ledger, service.command_tracker.answers, limits.stall_s)
+    answers = service.command_tracker.answers
+    health_watch = HealthWatch(ledger, answers, limits.stall_s, settings=settings_watch)
     app = FastAPIOffline(
         title="Ledgerline",
         version="1",

@@ -48,8 +48,8 @@ def build_server(
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address. Raises EngineUnavailableError: with `strict_engine`,
     the engine's settings break promises."""
-    client = connect_async(settings.redis_url, f"gateway-{secrets.token_hex(4)}")
-    ledger = AsyncLedger(client, partitions)
+    name = f"gateway-{secrets.token_hex(4)}"
+    ledger = AsyncLedger(connect_async(settings.redis_url, name), partitions, name=name)
     app = create_app(
         ledger,
         read_token_keys(settings),

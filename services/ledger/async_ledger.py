@@ -46,9 +46,14 @@ class AsyncLedger:
     streams."""
 
     def __init__(
-        self, client: redis.asyncio.Redis, partitions: int, max_waiting: int = MAX_WAITING_COMMANDS
+        self,
+        client: redis.asyncio.Redis,
+        partitions: int,
+        max_waiting: int = MAX_WAITING_COMMANDS,
+        name: str = "gateway",
     ) -> None:
         self._client: Client = client
+        self.name = name  # of the gateway, among the members
         self.partitions, self.max_waiting = partitions, max_waiting
         self._submission = submission_to(client, partitions, max_waiting)
         self.channels: GameChannels = GameChannels(client, partitions)
@@ -116,8 +121,8 @@ class AsyncLedger:
         return await run_async(self._client, query)
 
     def backlogs(self) -> AsyncBacklogs:
-        """What waits for a verdict, and who decides, on the same connection."""
-        return AsyncBacklogs(self._client, self.partitions)
+        """What waits, and which services are there, on the same connection."""
+        return AsyncBacklogs(self._client, self.partitions, self.name)
 
     def disputes(self) -> AsyncDisputeStore:
         """Disputed moves, on the same connection."""

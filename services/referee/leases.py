@@ -12,18 +12,12 @@ two, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from hashlib import blake2s
-from threading import Event, Thread
 from typing import Final
 
 from services.ledger.queues.membership import Membership
-from services.runtime.logging_setup import get_logger
-from services.runtime.worker_loop import CONNECTION_ERRORS
 
-log = get_logger("referee")
-BEAT_INTERVAL_S: Final = 0.5
 MAX_HEARTBEAT_AGE_MS: Final = 5_000  # the clock stops when the last heartbeat is older
 
 
@@ -132,54 +126,3 @@ def _members_with_room(counts: dict[str, int], base_count: int, extra_count: int
 
 def _rendezvous_hash(name: str, partition: int) -> bytes:
     return blake2s(f"{name} {partition}".encode(), digest_size=8).digest()
-
-
-class Heartbeat:
-    """Renews a lease on a thread of its own, so that a decision that takes long costs none; for as long as `read_progress` returns something new every now and then: at the latest
-    after `max_silence_s`, counted in beats."""
-
-    def __init__(self, lease: Lease, read_progress: Callable[[], object], max_silence_s: float) -> None:
-        self._lease, self._read_progress = lease, read_progress
-        self._max_silent_beats = round(max_silence_s / BEAT_INTERVAL_S)
-        self._rounds, self._silent_beats = 0, 0
-        self._progress: object = None
-        self._error: Exception | None = None
-
-    def beat(self) -> None:
-        """Renew the lease, unless the referee seems to hang. An engine that is away is reported by
-        `report_round`."""
-        progress = self._rounds, self._read_progress()
-        self._silent_beats = self._silent_beats + 1 if progress == self._progress else 0
-        self._progress = progress
-        if self._silent_beats >= self._max_silent_beats:
-            if self._silent_beats == self._max_silent_beats:
-                log.error("referee hangs, its partitions go to others", silent_beats=self._silent_beats)
-            return
-        try:
-            self._lease.renew()
-            self._error = None
-        except CONNECTION_ERRORS as error:  # the referee may well wait for the same engine
-            self._error, self._silent_beats = error, 0
-
-    def report_round(self) -> None:
-        """Called by the referee's loop as it comes round. Raises the connection error of the last beat."""
-        self._rounds += 1
-        if self._error is not None:
-            raise self._error
-
-    @contextmanager
-    def beating(self) -> Iterator[None]:
-        """Beat on a thread until the end of the block."""
-        ended = Event()
-
-        def beat_until_ended() -> None:
-            while not ended.wait(BEAT_INTERVAL_S):
-                self.beat()
-
-        thread = Thread(target=beat_until_ended, name="heartbeat", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join(BEAT_INTERVAL_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from services.bootstrap.embedded import run_embedded_server
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
-from services.ledger.queues.membership import Membership
+from services.ledger.queues.membership import AUDITOR, BOTS, GATEWAY, Membership, ServiceKind
 from services.runtime.settings import read_settings
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.conftest import ALL, PARTITIONS
@@ -28,10 +29,10 @@ HOME: Final = keys.partition_of(GAME, PARTITIONS)
 @pytest.fixture
 def client(engine_url: str) -> Iterator[Any]:
     """An engine that has no games and no services, but for a gateway and a referee that just gave a sign."""
-    with closing(connect(engine_url)) as client, closing(connect(engine_url, "gateway-00000000")) as gateway:
+    with closing(connect(engine_url)) as client:
         client.flushdb()
         init_partition_count(client, PARTITIONS)
-        gateway.ping()
+        Membership(client).beat(GATEWAY, "gateway-1")
         Membership(client).heartbeat("referee-1", None, 1)
         yield client
         client.flushdb()
@@ -78,10 +79,38 @@ def test_a_server_that_is_well_shows_each_service_with_its_sign(tmp_path: Path) 
 def test_P7_without_a_referee_it_isnt_healthy(client: Any, engine_url: str) -> None:
     assert problems(engine_url) == []
     client.zadd(keys.MEMBERSHIP_KEY, {"referee-1": 1})
-    [none, silent] = problems(engine_url)
-    assert none == "no referee is there: commands wait"
-    assert silent.startswith("referee-1 gave no sign for ")
+    [missing] = problems(engine_url)
+    assert missing.startswith("no referee gave a sign for ")
+    assert missing.endswith(": commands wait; start `ledgerline referee`")
+    client.delete(keys.MEMBERSHIP_KEY)
+    assert problems(engine_url) == ["no referee is there: commands wait; start `ledgerline referee`"]
     assert status(engine_url).stdout.startswith("NOT HEALTHY")
+
+
+@pytest.mark.parametrize("kind", [BOTS, AUDITOR, GATEWAY])
+def test_P7_a_service_that_ended_without_a_word_is_missed_until_another_is_there(
+    client: Any, engine_url: str, kind: ServiceKind
+) -> None:
+    client.delete(kind.members_key)
+    client.zadd(kind.members_key, {"the-one": client.time()[0] * 1000 - 6_000})
+    [missing] = problems(engine_url)
+    said = re.fullmatch(r"no (.+) gave a sign for (\d+)\.\d s: (.+); start `ledgerline (.+)`", missing)
+    assert said
+    assert (said[1], said[3], said[4]) == (kind.label, kind.waiting, kind.command)
+    assert int(said[2]) >= 6
+    Membership(client).beat(kind, "another")
+    document = json.loads(status(engine_url, "--json").stdout)
+    assert (document["problems"], len(document["notices"])) == ([], 1)
+    assert document["notices"][0].startswith("the-one gave no sign for ")
+
+
+def test_P7_bots_and_auditors_are_missed_where_their_tasks_wait(client: Any, engine_url: str) -> None:
+    client.xadd(keys.bot_tasks(HOME), {"t": "?"})
+    client.zadd(keys.unanswered_disputes(HOME), {"d1": 1, "d2": 2})
+    assert problems(engine_url) == [BOTS.describe_absence(None, 1), AUDITOR.describe_absence(None, 2)]
+    for kind in (BOTS, AUDITOR):
+        Membership(client).beat(kind, "one")
+    assert problems(engine_url) == []
 
 
 def test_P8_keys_of_another_type_are_named(client: Any, engine_url: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from services.ledger.queues.membership import GATEWAY
 from tests.cli.command_line import run_in_process
 from tests.cluster.nodes import cluster
 from tests.cluster.play import PARTITIONS, ledger_at
@@ -25,7 +26,7 @@ def test_P7_a_node_that_is_away_is_named_and_the_rest_is_shown(tmp_path: Path) -
         whole = status(nodes.url)
         assert [node["role"] for node in whole["engine"]] == ["master"] * 3
         assert len(whole["partitions"]) == PARTITIONS
-        assert whole["problems"] == ["no gateway is connected: nobody can play"]
+        assert whole["problems"] == [GATEWAY.describe_absence(None)]
         dead = nodes.holder(0)
         dead.kill()
         part = status(nodes.url)

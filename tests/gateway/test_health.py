@@ -13,13 +13,14 @@ from redis.exceptions import OutOfMemoryError
 
 from schemas.commands import CommandEnvelope, StartGame
 from services.gateway.following.answer_watch import QUIET_S, AnswerWatch
-from services.gateway.health.health_watch import SILENT_S, HealthWatch
+from services.gateway.health.health_watch import POLL_INTERVAL_S, TASK_STALL_S, HealthWatch
 from services.gateway.models.health_models import Readiness
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
-from services.ledger.queues.membership import Membership
+from services.ledger.queues.membership import AUDITOR, BOTS, SILENT_S, Membership, ServiceKind
+from services.runtime.heartbeat import BEAT_INTERVAL_S
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import REFUSAL_QUIET_S, Outage
 from tests.captured_logs import captured_logs
@@ -50,6 +51,10 @@ class Watched:
     async def beat(self, name: str = "referee-1") -> None:
         await asyncio.sleep(0.002)  # heartbeats have milliseconds
         Membership(self.client).heartbeat(name, None, 1)
+
+    async def beat_as(self, kind: ServiceKind) -> None:
+        await asyncio.sleep(0.002)
+        Membership(self.client).beat(kind, f"{kind.command}-1")
 
     async def submit(self, id_: str = "c1") -> None:
         await self.ledger.submit(CommandEnvelope(id_, GAME, None, StartGame()))
@@ -114,15 +119,111 @@ def test_P7_without_any_referee_it_is_not_ready_and_one_line_says_so(engine_url:
     async def scenario(made: Watched) -> None:
         await made.beat()
         await made.after(0)
-        assert (await made.after(SILENT_S - 1)).status == "ok"
+        for _ in range(3):
+            assert (await made.after(1)).status == "ok"
         for silence_s in (SILENT_S, SILENT_S + 2):
             silent = await made.after(silence_s - (made.now_s - 1_000))
             assert silent.status == "unready"
-            assert silent.problems == [f"no referee gave a sign for {silence_s:.1f} s"]
+            assert silent.problems == [
+                f"no referee gave a sign for {silence_s:.1f} s: commands wait; start `ledgerline referee`"
+            ]
         await made.beat()
-        assert (await made.after(2)).status == "ok"
+        assert (await made.after(1)).status == "ok"
 
     assert run(engine_url, scenario) == ["no referee: commands wait", "referees are back"]
+
+
+@pytest.mark.parametrize("kind", [BOTS, AUDITOR])
+def test_P7_bots_and_auditors_that_end_without_a_word_are_missed_within_six_seconds(
+    engine_url: str, kind: ServiceKind
+) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.beat_as(kind)
+        await made.after(0)
+        for _ in range(4):
+            await made.beat()
+            missed = await made.after(1)
+        assert missed.status == "degraded"
+        assert missed.problems == [kind.describe_absence(SILENT_S)]
+        assert f"start `ledgerline {kind.command}`" in missed.problems[0]
+        await made.beat_as(kind)
+        assert (await made.after(1)).status == "ok"
+        Membership(made.client).leave(f"{kind.command}-1", kind)
+        for _ in range(5):
+            await made.beat()
+            assert (await made.after(1)).status == "ok", "one that was stopped isn't missed"
+
+    assert BEAT_INTERVAL_S + POLL_INTERVAL_S + SILENT_S + POLL_INTERVAL_S / 2 <= 6
+    assert run(engine_url, scenario) == [f"no {kind.label}: {kind.waiting}", f"{kind.label}s are back"]
+
+
+@pytest.mark.parametrize("kind", [BOTS, AUDITOR])
+def test_P7_bots_and_auditors_that_were_never_there_are_missed_where_their_tasks_wait(
+    engine_url: str, kind: ServiceKind
+) -> None:
+    def add_tasks(client: Any) -> None:
+        for partition in range(2):
+            client.xadd(keys.bot_tasks(partition), {"t": "?"})
+            client.zadd(keys.unanswered_disputes(partition), {"d1": 1})
+        client.delete(*map(keys.unanswered_disputes if kind is BOTS else keys.bot_tasks, range(2)))
+
+    async def scenario(made: Watched) -> None:
+        for _ in range(6):
+            await made.beat()
+            assert (await made.after(1)).status == "ok"
+        add_tasks(made.client)
+        await made.beat()
+        missed = await made.after(1)
+        assert (missed.status, missed.problems) == ("degraded", [kind.describe_absence(7, 2)])
+        made.client.delete(*map(keys.bot_tasks, range(2)), *map(keys.unanswered_disputes, range(2)))
+        await made.beat()
+        assert (await made.after(1)).status == "ok"
+
+    lines = [f"no {kind.label}: {kind.waiting}", f"nothing waits for a {kind.label} any more"]
+    assert run(engine_url, scenario) == lines
+
+
+def test_P8_tasks_that_bots_take_and_never_do_are_told_of(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        made.client.xadd(keys.bot_tasks(HOME), {"t": "?"})
+        for _ in range(TASK_STALL_S + 1):
+            await made.beat()
+            await made.beat_as(BOTS)
+            last = await made.after(1)
+        assert last.status == "degraded"
+        assert last.problems == [f"no move of a bot for 20 s or longer in partitions: {HOME}"]
+        assert last.waiting.bot_tasks == 1
+
+    assert run(engine_url, scenario) == [f"partition stalled: its bots don't answer {HOME}"]
+
+
+def test_P7_a_gateway_that_stood_still_misses_no_referee_afterwards(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.beat()
+        await made.after(0)
+        made.now_s += 60  # nobody looks
+        assert made.watch.readiness(is_listening=True).problems == []
+        await made.beat()
+        assert (await made.after(0)).problems == []
+
+    assert run(engine_url, scenario) == []
+
+
+def test_P7_where_the_engine_stood_still_nobody_is_missed_before_they_can_give_a_sign(
+    engine_url: str,
+) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.beat()
+        await made.after(0)
+        with set_on_engine(made.client, maxmemory=1):  # no heartbeat is taken
+            for _ in range(30):
+                assert (await made.after(2)).problems == ["the engine: refusing writes"]
+        assert (await made.after(1)).problems == []
+        await made.beat()
+        assert (await made.after(1)).problems == []
+
+    lines = run(engine_url, scenario)
+    assert not [line for line in lines if "referee" in line]
 
 
 @pytest.mark.parametrize("is_delivered", [False, True])
@@ -137,11 +238,21 @@ def test_P8_a_partition_whose_commands_get_no_verdict_has_one_line_with_its_numb
         for _ in range(8):
             await made.beat()
             last = await made.after(2)
-        assert last.waiting.model_dump() == {"commands": 1, "oldest_s": 14, "stalled_partitions": [HOME]}
+        assert last.waiting.model_dump() == {
+            "commands": 1,
+            "oldest_s": 14,
+            "stalled_partitions": [HOME],
+            "bot_tasks": 0,
+        }
         made.client.delete(keys.commands(HOME))
         await made.beat()
         last = await made.after(2)
-        assert last.waiting.model_dump() == {"commands": 0, "oldest_s": None, "stalled_partitions": []}
+        assert last.waiting.model_dump() == {
+            "commands": 0,
+            "oldest_s": None,
+            "stalled_partitions": [],
+            "bot_tasks": 0,
+        }
 
     stalled = f"partition stalled: its commands get no verdict {HOME}"
     assert run(engine_url, scenario) == [stalled, f"partition goes on {HOME}"]

@@ -125,7 +125,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "a dead referee keeps its lease", "P7", "services/ledger/scripts/lua/heartbeat.lua",
-        "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))\n", "",
+        "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))\n", "",
         ("tests/referee/test_leases.py",),
     ),
     Mutant(

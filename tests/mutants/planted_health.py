@@ -15,12 +15,24 @@ REPEATED: Final = ("tests/security/test_repeated_errors.py",)
 
 HEALTH_MUTANTS: Final = (
     Mutant(
-        "without a referee all is well", "P7", "services/gateway/health/health_watch.py",
-        "return self.silence_s(now_s) >= SILENT_S", "return False", HEALTH,
+        "without a referee all is well", "P7", "services/gateway/health/member_watch.py",
+        "return self.silence_s >= SILENT_S", "return False", HEALTH,
     ),
     Mutant(
-        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/health_watch.py",
-        "if known is None or known.heartbeat_ms != heartbeat_ms:", "if True:", HEALTH,
+        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/member_watch.py",
+        "if known is not None and known.heartbeat_ms == heartbeat_ms:", "if False:", HEALTH,
+    ),
+    Mutant(
+        "bots that were killed aren't missed", "P7", "services/gateway/health/member_watch.py",
+        "not self.kind.is_optional or bool(self.last_signs) or self.tasks > 0", "not self.kind.is_optional or self.tasks > 0", HEALTH,
+    ),
+    Mutant(
+        "a gateway that stood still misses everybody", "P7", "services/gateway/health/member_watch.py",
+        "min(now_s - self._looked_s, MAX_LOOK_S)", "now_s - self._looked_s", HEALTH,
+    ),
+    Mutant(
+        "ready says nothing of an engine that may drop keys", "P1", "services/gateway/health/health_watch.py",
+        "return found + (self.settings.problems() if self.settings else [])", "return found", ("tests/gateway/test_engine_settings.py",),
     ),
     Mutant(
         "a stalled partition isn't told of", "P8", "services/gateway/health/health_watch.py",
@@ -49,7 +61,7 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "ledgerline status says that a system without referees is well", "P7", "services/cli/operating/status.py",
-        "    if not report.shares and MEMBERSHIP_KEY not in report.mistyped_keys:\n", "    if False:\n", STATUS,
+        "        if is_missed and kind", "        if kind is not REFEREE and is_missed and kind", STATUS,
     ),
     Mutant(
         "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/operating/status.py",

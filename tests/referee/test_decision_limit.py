@@ -12,8 +12,9 @@ from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_limit import STUCK_LIMITS, TICKS, DecisionLimit, DecisionTooLongError
-from services.referee.leases import GameClock, Heartbeat, Lease
+from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
+from services.runtime.heartbeat import Heartbeat
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.endless_rules import (
     ENDLESS,
@@ -220,7 +221,7 @@ def test_P7_a_referee_keeps_its_lease_while_a_decision_is_long_and_loses_it_when
 ) -> None:
     limit = DecisionLimit()
     lease = Lease(ledger.membership(), "one", PARTITIONS, GameClock(Clock()), Clock())
-    heartbeat = Heartbeat(lease, lambda: limit.decisions, STUCK_LIMITS * limit.limit_s)
+    heartbeat = Heartbeat("referee", lease.renew, STUCK_LIMITS * limit.limit_s, lambda: limit.decisions)
 
     def is_renewed() -> bool:
         ledger.membership().leave("one")

@@ -73,6 +73,9 @@ TABLE: Final = {
     keys.unanswered_disputes(PARTITION): ("ra", "", "", "rad"),
     keys.provisional_disputes(PARTITION): ("", "", "", "rad"),
     keys.MEMBERSHIP_KEY: ("r", "rad", "", ""),
+    keys.BOTS_KEY: ("r", "", "rad", ""),
+    keys.AUDITORS_KEY: ("r", "", "", "rad"),
+    keys.GATEWAYS_KEY: ("rad", "", "", ""),
     keys.GAME_CLOCK_KEY: ("", "ra", "", ""),
     keys.PARTITION_COUNT_KEY: ("ra", "ra", "ra", "ra"),  # HSETNX alone: what is there stays
     "rq:job:archive-probed": ("", "", "", "rtad"),

@@ -15,16 +15,15 @@ from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs
 from services.cli.output import console, print_json
 from services.ledger.engine.connection import EngineUnavailableError
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.engine.keys import MEMBERSHIP_KEY
 from services.ledger.operations.engine_settings import EngineSettings, broken_promises
 from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
+from services.ledger.queues.membership import AUDITOR, BOTS, REFEREE, SILENT_S, ServiceKind
 from services.ledger.redis_ledger import RedisLedger
 from services.referee.leases import assign_partitions
 
 app = typer.Typer()
-SILENT_S: Final = 5.0  # of a referee: its lease has ended
-HANGING_S: Final = 15.0  # of another service: each does something at least every 5 s
 STALL_MS: Final = 10_000
+TASK_STALL_MS: Final = 20_000  # of a bot's task: a slow policy thinks for less
 FULL: Final = 0.9  # of the engine's memory
 MAX_ROWS: Final = 12  # partitions that are shown, the longest wait first
 MIB: Final = 1024 * 1024
@@ -56,13 +55,13 @@ class StatusReport(NamedTuple):
     """The whole system at one moment."""
 
     nodes: Sequence[EngineNode]
-    referees: Sequence[ServiceSign]
+    services: Mapping[ServiceKind, Sequence[ServiceSign]]
     shares: Mapping[str, Sequence[int]]  # the partitions of each referee that is there
-    others: Sequence[ServiceSign]
     partitions: int
     loads: Sequence[PartitionLoad]  # of the partitions that can be read
     mistyped_keys: Sequence[str]  # that hold another type than Ledgerline's
     jobs: Mapping[str, int] | None  # by state; None where their engine doesn't answer
+    disputes: int  # without an answer
 
     @property
     def dead_letters(self) -> int:
@@ -75,18 +74,18 @@ def _read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusR
     status = ledger.system_status()
     nodes = status.nodes()
     time_ms = max(node.time_ms for node in nodes)  # a node that is away has none
-    referees = status.referees(time_ms)
-    present = [referee.name for referee in referees if referee.last_sign_s < SILENT_S]
+    services = status.services(time_ms)
+    present = [referee.name for referee in services[REFEREE] if referee.last_sign_s < SILENT_S]
     shares = {name: assign_partitions(name, present, ledger.partitions) for name in present}
     return StatusReport(
         nodes=nodes,
-        referees=referees,
+        services=services,
         shares=shares,
-        others=status.connected_services(),
         partitions=ledger.partitions,
         loads=status.loads(time_ms),
         mistyped_keys=status.mistyped_keys(),
         jobs=jobs,
+        disputes=status.count_disputes(),
     )
 
 
@@ -97,24 +96,30 @@ def _find_problems(report: StatusReport) -> list[str]:
         problems.append(f"{unread} of {report.partitions} partitions can't be read")
     if report.mistyped_keys:
         problems.append(f"keys that hold another type: {', '.join(report.mistyped_keys)}")
-    if not report.shares and MEMBERSHIP_KEY not in report.mistyped_keys:
-        problems.append("no referee is there: commands wait")
-    problems += [
-        f"{each.name} gave no sign for {each.last_sign_s:.0f} s"
-        for each in (*report.referees, *report.others)
-        if each.last_sign_s >= (SILENT_S if each in report.referees else HANGING_S)
-    ]
-    if not any(service.name.startswith("gateway-") for service in report.others):
-        problems.append("no gateway is connected: nobody can play")
+    problems += _missing_services(report)
     stalled = [load for load in report.loads if (load.oldest_command_ms or 0) >= STALL_MS]
     if stalled:
         listed = ", ".join(str(load.partition) for load in stalled)
         problems.append(f"commands wait for {STALL_MS // 1000} s or longer in partitions: {listed}")
-    if not any(service.name.startswith("bots-") for service in report.others) and any(
-        load.bot_tasks for load in report.loads
-    ):
-        problems.append("bot tasks wait, and no bots are connected")
+    late = [load for load in report.loads if (load.oldest_bot_task_ms or 0) >= TASK_STALL_MS]
+    if late:
+        listed = ", ".join(str(load.partition) for load in late)
+        problems.append(f"bot tasks wait for {TASK_STALL_MS // 1000} s or longer in partitions: {listed}")
     return problems
+
+
+def _missing_services(report: StatusReport) -> list[str]:
+    tasks = {BOTS: sum(load.bot_tasks for load in report.loads), AUDITOR: report.disputes}
+    found = []
+    for kind, signs in report.services.items():
+        silence_s = min((each.last_sign_s for each in signs), default=None)
+        count = tasks.get(kind, 0)
+        if silence_s is not None and silence_s < SILENT_S:
+            continue
+        is_missed = not kind.is_optional or signs or count
+        if is_missed and kind.members_key not in report.mistyped_keys:
+            found.append(kind.describe_absence(silence_s, count))
+    return found
 
 
 def _find_notices(report: StatusReport) -> list[str]:
@@ -126,6 +131,12 @@ def _find_notices(report: StatusReport) -> list[str]:
         notices.append("the auditor's jobs can't be read (LEDGERLINE_JOBS_URL)")
     elif failed := report.jobs.get("failed"):
         notices.append(f"failed jobs: {failed}; `ledgerline jobs` shows them")
+    notices += [
+        f"{each.name} gave no sign for {each.last_sign_s:.0f} s"
+        for signs in report.services.values()
+        for each in signs
+        if each.last_sign_s >= SILENT_S
+    ]
     return notices
 
 
@@ -157,9 +168,10 @@ def _report_json(report: StatusReport) -> dict[str, object]:
             {
                 "name": each.name,
                 "last_sign_s": round(each.last_sign_s, 1),
-                **({"partitions": list(report.shares.get(each.name, ()))} if each in report.referees else {}),
+                **({"partitions": list(report.shares.get(each.name, ()))} if kind is REFEREE else {}),
             }
-            for each in (*report.referees, *report.others)
+            for kind, signs in report.services.items()
+            for each in signs
         ],
         "partitions": [load._asdict() for load in report.loads],
         "dead_letters": report.dead_letters,
@@ -183,11 +195,11 @@ def _print_report(report: StatusReport) -> None:
 
 def _service_table(report: StatusReport) -> Table:
     table = Table("service", "last sign", "partitions", title="Services", title_justify="left")
-    for service in (*report.referees, *report.others):
-        is_referee = service in report.referees
-        is_late = service.last_sign_s >= (SILENT_S if is_referee else HANGING_S)
-        age = Text(f"{service.last_sign_s:.1f} s ago", "red" if is_late else "")
-        table.add_row(service.name, age, str(len(report.shares.get(service.name, ()))) if is_referee else "")
+    for kind, signs in report.services.items():
+        for each in signs:
+            age = Text(f"{each.last_sign_s:.1f} s ago", "red" if each.last_sign_s >= SILENT_S else "")
+            share = str(len(report.shares.get(each.name, ()))) if kind is REFEREE else ""
+            table.add_row(each.name, age, share)
     if not table.row_count:
         table.add_row(Text("none", "red"), "", "")
     return table

@@ -1,4 +1,4 @@
-"""Looks at the engine's settings at the start and every minute, and tells an operator which of them break promises.
+"""Looks at the engine's settings at the start and every few seconds, and tells which of them break promises.
 
 Games go on meanwhile: what can't be promised any more is refused by level (`LEVEL-1`). With `LEDGERLINE_STRICT_ENGINE`
 a gateway doesn't start on such an engine.
@@ -24,7 +24,7 @@ from services.ledger.operations.engine_settings import (
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-CHECK_INTERVAL_S: Final = 60.0
+CHECK_INTERVAL_S: Final = 3.0
 Probe = Callable[[Mapping[str, WaitaofTrial | None]], Mapping[str, EngineCapabilities]]
 
 
@@ -49,11 +49,12 @@ class EngineSettingsWatch:
 
     def require_sound(self) -> None:
         """Raise UnsoundEngineError if a node's settings break promises, or can't be seen."""
-        problems = [problem for node in self.nodes.values() for problem in _problems(node)]
-        if problems:
-            raise UnsoundEngineError(
-                f"LEDGERLINE_STRICT_ENGINE is set, and {'; '.join(dict.fromkeys(problems))}"
-            )
+        if problems := self.problems():
+            raise UnsoundEngineError(f"LEDGERLINE_STRICT_ENGINE is set, and {'; '.join(problems)}")
+
+    def problems(self) -> list[str]:
+        """The settings that break promises, or can't be seen, in sentences; no address is in them."""
+        return [*dict.fromkeys(problem for node in self.nodes.values() for problem in _problems(node))]
 
     async def run(self) -> None:
         """Look every CHECK_INTERVAL_S until cancelled."""

@@ -1,7 +1,7 @@
-"""The health of all that a gateway's answers need, as far as it sees it: engine, referees, backlog.
+"""The health of all that games need, as far as a gateway sees it: engine, services, what waits for them.
 
-The gateway looks every `POLL_INTERVAL_S`: so /health/ready costs nothing, and faults are logged though nobody
-asks.
+The gateway looks every `POLL_INTERVAL_S` who is there, and every other time what waits: so /health/ready costs nothing,
+and faults are logged though nobody asks.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.models.health_models import EngineHealth, Readiness, RefereeHealth, WaitingCommands
+from services.gateway.health.engine_settings_watch import EngineSettingsWatch
+from services.gateway.health.member_watch import MemberWatch
+from services.gateway.models.health_models import EngineHealth, MemberHealth, Readiness, WaitingTasks
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.engine.keys import MEMBERSHIP_KEY
-from services.ledger.operations.backlog_queries import Backlog, BacklogOrError
+from services.ledger.operations.backlog_queries import BOT_TASKS, COMMANDS, Backlog, BacklogOrError
+from services.ledger.queues.membership import AUDITOR, BOTS, REFEREE, ServiceKind
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
 
 log = get_logger("gateway")
-POLL_INTERVAL_S: Final = 2.0
-NODE_TIMEOUT_S: Final = 3.0  # a node that answers later counts as away
-SILENT_S: Final = 5.0  # without a sign of any referee: their leases have ended, and nobody took them over
-FORGET_S: Final = 600.0  # a name in the membership that is silent for so long
+POLL_INTERVAL_S: Final = 1.0
+NODE_TIMEOUT_S: Final = 2.0  # a node that answers later counts as away
+TASK_STALL_S: Final = 20  # of a bot's task; a slow policy waits for a process, and thinks, for less
 EngineStatus = Literal["ok", "away", "refuses writes"]
 
 
@@ -36,20 +38,20 @@ class NodeHealth(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The commands that wait in a partition, the oldest of them since a moment of the gateway's own clock."""
+    """What waits in a partition, the oldest of it since a moment of the gateway's own clock."""
 
     backlog: Backlog
     since_s: float
 
 
 class PartitionWatch:
-    """Notices partitions whose oldest command gets no verdict for `stall_s`. Each is logged once when that
+    """Notices partitions in which the oldest of a queue waits for `stall_s`. Each is logged once when that
     begins, and once when it is over. Ages go by this process's clock: no wall clock makes a command old."""
 
-    def __init__(self, stall_s: float) -> None:
-        self.stall_s = stall_s
+    def __init__(self, stall_s: float, complaint: str) -> None:
+        self.stall_s, self.complaint = stall_s, complaint
         self.waiting: dict[int, Waiting] = {}
-        self.stalled: dict[int, float] = {}  # by partition: since when its oldest command waits
+        self.stalled: dict[int, float] = {}  # by partition: since when the oldest waits
         self.unreadable: set[int] = set()  # their node is away, or a key of theirs holds another type
 
     def update(self, backlogs: Mapping[int, BacklogOrError], now_s: float) -> None:
@@ -62,11 +64,11 @@ class PartitionWatch:
                 self.unreadable.add(partition)
 
     def count(self) -> int:
-        """How many commands wait."""
+        """How many wait."""
         return sum(waiting.backlog.waiting for waiting in self.waiting.values())
 
     def oldest_s(self, now_s: float) -> float | None:
-        """How long the oldest command has waited; None if none waits."""
+        """How long the oldest has waited; None if none waits."""
         return max((now_s - waiting.since_s for waiting in self.waiting.values()), default=None)
 
     def _update_partition(self, partition: int, backlog: Backlog, now_s: float) -> None:
@@ -78,7 +80,7 @@ class PartitionWatch:
             if now_s - since_s >= self.stall_s and partition not in self.stalled:
                 self.stalled[partition] = since_s
                 fields = {"waiting": backlog.waiting, "oldest_s": round(now_s - since_s, 1)}
-                log.warning("partition stalled: its commands get no verdict", partition=partition, **fields)
+                log.warning(f"partition stalled: {self.complaint}", partition=partition, **fields)
             if goes_on:
                 return
         if partition in self.stalled:
@@ -86,58 +88,9 @@ class PartitionWatch:
             log.warning("partition goes on", partition=partition, stalled_s=stalled_s)
 
 
-class LastSign(NamedTuple):
-    """A heartbeat, and when this gateway saw it first by its own clock."""
-
-    heartbeat_ms: float
-    seen_s: float
-
-
-class RefereeWatch:
-    """Notices a time without any referee, and logs a line when it begins and one when it is over."""
-
-    def __init__(self, now_s: float) -> None:
-        self.last_signs: dict[str, LastSign] = {}
-        self._last_seen_s = now_s
-        self._is_silent = self.is_hidden = False
-
-    def update(self, heartbeats: Mapping[str, float] | None, now_s: float) -> None:
-        """Take the membership as it was read: None where its key holds another type, and referees may be there that
-        nobody sees. A referee without any other keeps its place there when it dies."""
-        if self.is_hidden != (heartbeats is None):
-            self.is_hidden = not self.is_hidden
-            if self.is_hidden:
-                log.error("key holds another type: referees can't be seen", key=MEMBERSHIP_KEY)
-        if heartbeats is None:
-            self.last_signs, self._last_seen_s = {}, now_s
-            return
-        signs = {}
-        for name, heartbeat_ms in heartbeats.items():
-            known = self.last_signs.get(name)
-            if known is None or known.heartbeat_ms != heartbeat_ms:
-                known = LastSign(heartbeat_ms, now_s)
-                self._last_seen_s = now_s
-            if now_s - known.seen_s < FORGET_S:
-                signs[name] = known
-        self.last_signs = signs
-        if self.is_silent(now_s) != self._is_silent:
-            self._is_silent = not self._is_silent
-            if self._is_silent:
-                log.warning("no referee: commands wait", last_sign_s=round(self.silence_s(now_s), 1))
-            else:
-                log.warning("referees are back", names=sorted(signs))
-
-    def silence_s(self, now_s: float) -> float:
-        """How long ago the last sign of any referee was."""
-        return now_s - self._last_seen_s
-
-    def is_silent(self, now_s: float) -> bool:
-        """Whether no referee gives a sign any more."""
-        return self.silence_s(now_s) >= SILENT_S
-
-
 class HealthWatch:
-    """Polls the engine. A stalled partition is one whose oldest command gets no verdict for `stall_s`."""
+    """Polls the engine, as a member itself. A stalled partition is one whose oldest command gets no verdict for
+    `stall_s`. What `settings` found is a part of the health."""
 
     def __init__(
         self,
@@ -145,18 +98,28 @@ class HealthWatch:
         answers: AnswerWatch,
         stall_s: float,
         monotonic_s: Callable[[], float] = time.monotonic,
+        settings: EngineSettingsWatch | None = None,
     ) -> None:
         self.backlogs, self.answers, self.monotonic_s = ledger.backlogs(), answers, monotonic_s
-        self.partitions = PartitionWatch(stall_s)
-        self.referees = RefereeWatch(monotonic_s())
+        self.partitions = PartitionWatch(stall_s, "its commands get no verdict")
+        self.bot_tasks = PartitionWatch(TASK_STALL_S, "its bots don't answer")
+        self.members = {kind: MemberWatch(kind, monotonic_s()) for kind in (REFEREE, BOTS, AUDITOR)}
+        self.settings = settings
         self.nodes: dict[str, NodeHealth] = {}
         answers.explain = self.problems
 
     async def run(self) -> None:
         """Poll until cancelled."""
-        while True:
-            await self.poll()
-            await asyncio.sleep(POLL_INTERVAL_S)
+        try:
+            while True:
+                await self.poll()
+                await asyncio.sleep(POLL_INTERVAL_S)
+                await self._look_at_members()
+                await asyncio.sleep(POLL_INTERVAL_S)
+        finally:
+            with suppress(*ENGINE_ERRORS, TimeoutError):
+                async with asyncio.timeout(NODE_TIMEOUT_S):
+                    await self.backlogs.leave()
 
     async def poll(self) -> None:
         """Look once."""
@@ -168,17 +131,24 @@ class HealthWatch:
             return
         nodes = await asyncio.gather(*(self._poll_node(partitions) for partitions in by_node.values()))
         self._note_nodes(dict(zip(by_node, nodes, strict=True)))
-        try:
-            async with asyncio.timeout(NODE_TIMEOUT_S):
-                self.referees.update(await self.backlogs.read_heartbeats(), self.monotonic_s())
-        except (*ENGINE_ERRORS, TimeoutError):
-            self.referees.update({}, self.monotonic_s())
+        await self._look_at_members()
         self.answers.end_if_over(is_ready=self.is_ready())
+
+    async def _look_at_members(self) -> None:
+        """Look who is there. Where this gateway can't send its own heartbeat, nobody can, and nobody is missing."""
+        with suppress(*ENGINE_ERRORS, TimeoutError):
+            async with asyncio.timeout(NODE_TIMEOUT_S):
+                members = await self.backlogs.beat()
+                disputes = await self.backlogs.count_disputes() if self.members[AUDITOR].is_silent else 0
+            tasks = {BOTS: self.bot_tasks.count(), AUDITOR: disputes}
+            for kind, watch in self.members.items():
+                watch.update(members[kind], self.monotonic_s(), tasks.get(kind, 0))
 
     async def _poll_node(self, partitions: list[int]) -> NodeHealth:
         try:
             async with asyncio.timeout(NODE_TIMEOUT_S):
-                self.partitions.update(await self.backlogs.read(partitions), self.monotonic_s())
+                for watch, queue in ((self.partitions, COMMANDS), (self.bot_tasks, BOT_TASKS)):
+                    watch.update(await self.backlogs.read(partitions, queue), self.monotonic_s())
                 await self.backlogs.try_write(partitions[0])
         except (*ENGINE_ERRORS, TimeoutError) as error:
             return _judge(error)
@@ -206,11 +176,10 @@ class HealthWatch:
         is_stuck = (
             bool(self.partitions.stalled) and now_s - self.answers.last_verdict_s >= self.partitions.stall_s
         )
-        return takes_writes and not self.referees.is_silent(now_s) and not is_stuck
+        return takes_writes and not self.members[REFEREE].is_missing and not is_stuck
 
     def problems(self) -> list[str]:
         """All that is wrong, in sentences. Everybody may read it: no address is in it."""
-        now_s = self.monotonic_s()
         found = [
             f"{'the engine' if len(self.nodes) == 1 else f'{len(group)} of {len(self.nodes)} nodes of the engine'}: {verb}"
             for status, verb in _VERB.items()
@@ -218,18 +187,16 @@ class HealthWatch:
         ]
         if not self.nodes:
             found.append("the engine wasn't asked yet")
-        if self.referees.is_hidden:
-            found.append(f"referees can't be seen: the key {MEMBERSHIP_KEY} holds another type")
-        if self.referees.is_silent(now_s):
-            found.append(f"no referee gave a sign for {self.referees.silence_s(now_s):.1f} s")
-        if stalled := sorted(self.partitions.stalled):
-            listed = ", ".join(map(str, stalled))
-            found.append(f"no verdict for {self.partitions.stall_s:g} s or longer in partitions: {listed}")
-        if unreadable := sorted(self.partitions.unreadable):
+        found += [problem for watch in self.members.values() if (problem := watch.problem())]
+        for watch, what in ((self.partitions, "no verdict"), (self.bot_tasks, "no move of a bot")):
+            if stalled := sorted(watch.stalled):
+                listed = ", ".join(map(str, stalled))
+                found.append(f"{what} for {watch.stall_s:g} s or longer in partitions: {listed}")
+        if unreadable := sorted(self.partitions.unreadable | self.bot_tasks.unreadable):
             found.append(f"partitions that can't be read: {', '.join(map(str, unreadable))}")
         if self.answers.is_unknown():
             found.append("answers are unknown")
-        return found
+        return found + (self.settings.problems() if self.settings else [])
 
     def readiness(self, is_listening: bool) -> Readiness:
         """The whole of it, as /health/ready answers."""
@@ -243,16 +210,22 @@ class HealthWatch:
             status="unready" if not is_ready else "degraded" if problems else "ok",
             problems=problems,
             engine=EngineHealth(status=worst.status),
-            referees=[
-                RefereeHealth(name=name, last_sign_s=round(now_s - sign.seen_s, 1))
-                for name, sign in sorted(self.referees.last_signs.items())
-            ],
-            waiting=WaitingCommands(
+            referees=self._members(REFEREE),
+            bots=self._members(BOTS),
+            auditors=self._members(AUDITOR),
+            waiting=WaitingTasks(
                 commands=self.partitions.count(),
                 oldest_s=None if oldest_s is None else round(oldest_s, 1),
                 stalled_partitions=sorted(self.partitions.stalled),
+                bot_tasks=self.bot_tasks.count(),
             ),
         )
+
+    def _members(self, kind: ServiceKind) -> list[MemberHealth]:
+        return [
+            MemberHealth(name=name, last_sign_s=round(seconds, 1))
+            for name, seconds in self.members[kind].last_signs_s().items()
+        ]
 
 
 _VERB: Final[dict[EngineStatus, str]] = {"away": "away", "refuses writes": "refusing writes"}

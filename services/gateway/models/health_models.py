@@ -27,19 +27,20 @@ class EngineHealth(ResponseModel):
     status: Literal["ok", "away", "refuses writes"]
 
 
-class RefereeHealth(ResponseModel):
-    """A referee, and how long ago this gateway saw its last sign."""
+class MemberHealth(ResponseModel):
+    """A referee, a bots worker or an auditor, and how long ago this gateway saw its last sign."""
 
     name: str
     last_sign_s: float
 
 
-class WaitingCommands(ResponseModel):
-    """The commands without a verdict."""
+class WaitingTasks(ResponseModel):
+    """The commands without a verdict, and the tasks of bots."""
 
     commands: int
     oldest_s: float | None = Field(description="how long this gateway has seen the oldest of them wait")
     stalled_partitions: list[int] = Field(description="those where that is 10 s or longer")
+    bot_tasks: int
 
 
 class Readiness(ResponseModel):
@@ -47,7 +48,9 @@ class Readiness(ResponseModel):
     `degraded` where that is so for a part of them."""
 
     status: Literal["ok", "degraded", "unready"]
-    problems: list[str] = Field(description="what is wrong, in sentences")
+    problems: list[str] = Field(description="what is wrong and what to do, in sentences")
     engine: EngineHealth
-    referees: list[RefereeHealth]
-    waiting: WaitingCommands
+    referees: list[MemberHealth]
+    bots: list[MemberHealth]
+    auditors: list[MemberHealth]
+    waiting: WaitingTasks

@@ -16,8 +16,11 @@ REFEREE_GROUP: Final = "referees"  # consumer group of the commands streams
 BOT_GROUP: Final = "bots"  # consumer group of the bot tasks
 # Channels by consumer group; used on a cluster only.
 WAKEUP_CHANNELS: Final = {REFEREE_GROUP: "ledgerline:commands", BOT_GROUP: "ledgerline:bot-tasks"}
-# Sorted set: referees by the engine's time of their last heartbeat.
+# Sorted sets: the members of each kind of service by the engine's time of their last heartbeat.
 MEMBERSHIP_KEY: Final = "{shared}:referees"
+BOTS_KEY: Final = "{shared}:bots"
+AUDITORS_KEY: Final = "{shared}:auditors"
+GATEWAYS_KEY: Final = "{shared}:gateways"
 GAME_CLOCK_KEY: Final = "{shared}:game-clock"  # milliseconds; runs only while referees do
 
 

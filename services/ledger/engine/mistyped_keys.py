@@ -90,8 +90,11 @@ class UsablePartitions:
 
 
 Probe = tuple[str, tuple[str, ...]]  # a key, and a command that fails where it holds another type
-SHARED_PROBES: Final[tuple[Probe, ...]] = (  # of the keys that all referees share
-    (keys.MEMBERSHIP_KEY, ("ZSCORE", keys.MEMBERSHIP_KEY, "")),
+SHARED_PROBES: Final[tuple[Probe, ...]] = (  # of the keys that all services of a kind share
+    *(
+        (key, ("ZSCORE", key, ""))
+        for key in (keys.MEMBERSHIP_KEY, keys.BOTS_KEY, keys.AUDITORS_KEY, keys.GATEWAYS_KEY)
+    ),
     (keys.GAME_CLOCK_KEY, ("GET", keys.GAME_CLOCK_KEY)),
 )
 

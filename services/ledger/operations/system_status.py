@@ -1,9 +1,8 @@
-"""The engine's nodes, the services that are connected to it, and what waits there: for an operator, who may ask
-the engine anything."""
+"""The engine's nodes, the services that are its members, and what waits there: for an operator, who may ask the engine
+anything."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
@@ -16,10 +15,10 @@ from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.mistyped_keys import SHARED_PROBES, is_mistyped, partition_probes
 from services.ledger.engine.queries import Client, Reply
 from services.ledger.engine.round_trips import run
-from services.ledger.operations.backlog_queries import read_heartbeats
+from services.ledger.operations.backlog_queries import count_disputes
 from services.ledger.operations.engine_settings import NOT_SHOWN
+from services.ledger.queues.membership import KINDS, Heartbeats, ServiceKind, read_heartbeats
 
-SERVICE_NAME: Final = re.compile(r"(gateway|bots|auditor)-[0-9a-f]{8}")
 AWAY: Final = "away"
 
 
@@ -40,7 +39,7 @@ class EngineNode(NamedTuple):
 
 
 class ServiceSign(NamedTuple):
-    """A process of a service, and how long ago it last did or said anything."""
+    """A process of a service, and how long ago its last heartbeat was."""
 
     name: str
     last_sign_s: float
@@ -78,15 +77,18 @@ class SystemStatus:
             raise last_error
         return nodes
 
-    def referees(self, time_ms: int) -> list[ServiceSign]:
-        """The members by name, with the age of their last heartbeats; none where their node is away."""
-        heartbeats: Mapping[str, float] | None = {}
+    def services(self, time_ms: int) -> Mapping[ServiceKind, list[ServiceSign]]:
+        """The members of each kind by name, with the age of their last heartbeats; none where their node is away."""
+        heartbeats: Mapping[ServiceKind, Heartbeats] = {}
         with suppress(*ENGINE_ERRORS):
             heartbeats = run(self._client, read_heartbeats())
-        return [
-            ServiceSign(name, max(0.0, (time_ms - heartbeat_ms) / 1000))
-            for name, heartbeat_ms in sorted((heartbeats or {}).items())
-        ]
+        return {
+            kind: [
+                ServiceSign(name, max(0.0, (time_ms - heartbeat_ms) / 1000))
+                for name, heartbeat_ms in sorted((heartbeats.get(kind) or {}).items())
+            ]
+            for kind in KINDS
+        }
 
     def mistyped_keys(self) -> list[str]:
         """The keys that referees share, and those of partitions, that hold another type than ours."""
@@ -100,16 +102,9 @@ class SystemStatus:
         replies = pipe.execute(raise_on_error=False)
         return [name for (name, _), reply in zip(probes, replies, strict=True) if is_mistyped(reply)]
 
-    def connected_services(self) -> list[ServiceSign]:
-        """The other services by the names of their connections; a service's last sign is on any of them."""
-        signs: dict[str, float] = {}
-        for _, connection in self._connections():
-            with suppress(*ENGINE_ERRORS):  # of a node that is away
-                for client in connection.client_list():
-                    name, idle_s = client.get("name", ""), float(client.get("idle", 0))
-                    if SERVICE_NAME.fullmatch(name):
-                        signs[name] = min(idle_s, signs.get(name, idle_s))
-        return [ServiceSign(name, idle_s) for name, idle_s in sorted(signs.items())]
+    def count_disputes(self) -> int:
+        """How many disputes wait for an answer."""
+        return run(self._client, count_disputes(self.partitions))
 
     def loads(self, time_ms: int) -> list[PartitionLoad]:
         """Every partition's, without those of a node that is away."""

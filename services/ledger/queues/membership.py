@@ -1,24 +1,61 @@
-"""Membership of the referees by heartbeat, and the shared game clock.
+"""Membership of the services by heartbeat, and the shared game clock.
 
-A referee sends a heartbeat now and then; one that sends none for `LEASE_MS` has lost its lease,
-and the others share its partitions. Which partitions a referee has follows from the members'
-names alone (services/referee/leases.py). A lease only saves work: the checks of an append make
-two referees on one game harmless.
+Each service sends a heartbeat now and then. A referee that sends none for `LEASE_MS` has lost its lease, and the others
+share its partitions. Which partitions a referee has follows from the members' names alone
+(services/referee/leases.py). A lease only saves work: the checks of an append make two referees on one game harmless.
+Of the other services, a heartbeat only says that they are there: who looks after the server's health reads it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import redis
 
 from services.ledger.engine import keys
-from services.ledger.engine.mistyped_keys import MistypedKeyLog
-from services.ledger.engine.queries import Client
-from services.ledger.scripts.lua_scripts import HEARTBEAT, run_script
+from services.ledger.engine.mistyped_keys import MistypedKeyLog, is_mistyped
+from services.ledger.engine.queries import Client, Query, Reply, command, require_reply
+from services.ledger.engine.round_trips import run
+from services.ledger.scripts.lua_scripts import HEARTBEAT, call_script, run_script
 
 MAX_CLOCK_LEAD_MS: Final = 15_000  # of a referee's clock; more than any silence lets it have
 LEASE_MS: Final = 2_500  # without a heartbeat for so long, a referee's partitions go to others
+SILENT_S: Final = (
+    4.0  # without a heartbeat for so long, a service is missing; more than a lease, so others had their turn
+)
+FORGET_MS: Final = 60_000  # a silent member is forgotten where another of its kind is there
+
+
+class ServiceKind(NamedTuple):
+    """A service that is to be there, and what waits where none is."""
+
+    command: str  # `ledgerline` starts one by it
+    label: str
+    members_key: str
+    waiting: str  # what waits where it is missing
+    tasks: str = ""  # the waiting that can be counted
+    is_optional: bool = False  # nobody misses one that never was there, unless its tasks wait
+
+    def describe_absence(self, silence_s: float | None, tasks: int = 0) -> str:
+        """Say what is missing, for how long (None: none was ever seen), what waits, and what to do."""
+        sign = "is there" if silence_s is None else f"gave a sign for {silence_s:.1f} s"
+        counted = f" ({tasks} {self.tasks})" if tasks else ""
+        return f"no {self.label} {sign}: {self.waiting}{counted}; start `ledgerline {self.command}`"
+
+
+REFEREE: Final = ServiceKind("referee", "referee", keys.MEMBERSHIP_KEY, "commands wait")
+BOTS: Final = ServiceKind(
+    "bots", "bots worker", keys.BOTS_KEY, "games wait for their bots", "tasks", is_optional=True
+)
+AUDITOR: Final = ServiceKind(
+    *("auditor", "auditor", keys.AUDITORS_KEY, "finished games, disputes and webhooks wait", "disputes"),
+    is_optional=True,
+)
+GATEWAY: Final = ServiceKind("gateway", "gateway", keys.GATEWAYS_KEY, "nobody can play")
+KINDS: Final = (REFEREE, BOTS, AUDITOR, GATEWAY)
+# The engine's time of each member's last heartbeat, in milliseconds; None where the key holds another type.
+Heartbeats = Mapping[str, float] | None
 
 
 class HeartbeatReply(NamedTuple):
@@ -30,17 +67,45 @@ class HeartbeatReply(NamedTuple):
     ]  # the referees that are there, this one among them; () where their key says nothing
 
 
+def beat(kind: ServiceKind, name: str, forget_ms: int = FORGET_MS) -> Query[None]:
+    """Send a heartbeat of a service that is no referee. Raises what the engine answers."""
+    [reply] = yield from call_script(HEARTBEAT, [([kind.members_key], [name, forget_ms])])
+    require_reply(reply)
+
+
+def leave(kind: ServiceKind, name: str) -> Query[None]:
+    """End a membership at once, and those of silent members, whose work this one did. Raises what the engine answers."""
+    yield from beat(kind, name, LEASE_MS)
+    [reply] = yield [command("ZREM", kind.members_key, name)]
+    require_reply(reply)
+
+
+def read_heartbeats() -> Query[Mapping[ServiceKind, Heartbeats]]:
+    """The members of each kind by name, with their last heartbeats."""
+    replies = yield [
+        command(*("ZRANGE", kind.members_key, 0, -1, "WITHSCORES"), withscores=True, score_cast_func=float)
+        for kind in KINDS
+    ]
+    return {kind: _heartbeats(reply) for kind, reply in zip(KINDS, replies, strict=True)}
+
+
+def _heartbeats(reply: Reply) -> Heartbeats:
+    if is_mistyped(reply):
+        return None
+    return {name.decode(errors="replace"): score for name, score in require_reply(reply)}
+
+
 class Membership:
-    """The referees of one engine."""
+    """The services of one engine, as a blocking client sees them."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client: Client = client
         self._mistyped_keys = MistypedKeyLog()
 
     def heartbeat(self, name: str, game_time_ms: int | None, wall_ms: int) -> HeartbeatReply:
-        """Send a heartbeat. The game clock as this referee has it advances the shared one where it is
+        """Send a referee's heartbeat. The game clock as this referee has it advances the shared one where it is
         ahead; where there is none yet, it starts at the wall clock's time."""
-        arguments = ["" if game_time_ms is None else game_time_ms, wall_ms, LEASE_MS, MAX_CLOCK_LEAD_MS]
+        arguments = [LEASE_MS, "" if game_time_ms is None else game_time_ms, wall_ms, MAX_CLOCK_LEAD_MS]
         [(reply_ms, has_members, *names)] = run_script(
             self._client, HEARTBEAT, [([keys.MEMBERSHIP_KEY, keys.GAME_CLOCK_KEY], [name, *arguments])]
         )
@@ -52,6 +117,10 @@ class Membership:
         members = tuple(member.decode(errors="replace") for member in names)
         return HeartbeatReply(int(reply_ms) if reply_ms else None, members)
 
-    def leave(self, name: str) -> None:
-        """End the membership at once, before the lease runs out. Raises redis.RedisError."""
-        self._client.zrem(keys.MEMBERSHIP_KEY, name)
+    def beat(self, kind: ServiceKind, name: str) -> None:
+        """Send a heartbeat of another service. Raises redis.RedisError."""
+        run(self._client, beat(kind, name))
+
+    def leave(self, name: str, kind: ServiceKind = REFEREE) -> None:
+        """End a membership at once, before the lease runs out. Raises redis.RedisError."""
+        run(self._client, leave(kind, name))

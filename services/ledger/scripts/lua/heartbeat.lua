@@ -1,8 +1,8 @@
--- A referee's heartbeat: which referees are there, and the game clock.
+-- A member's heartbeat: which members of its kind are there, and, of a referee, the game clock.
 --
--- KEYS  1 members  2 game clock
--- ARGV  1 this referee's name  2 the game clock as it has it ('' if it has none)
---       3 what to set it to where there is none  4 milliseconds after which a silent member is gone
+-- KEYS  1 members  2 game clock, of a referee
+-- ARGV  1 this member's name  2 milliseconds after which a silent member is gone
+--       3 the game clock as it has it ('' if it has none)  4 what to set it to where there is none
 --       5 how far ahead the clock may be
 --
 -- The game clock never goes back, and makes no leap: a referee that is further ahead than its own
@@ -12,7 +12,8 @@
 --
 -- A key that holds something else is left as it is, and the other one is used: see mistyped_keys.py.
 --
--- Returns {time, members, name, name, ..}: time is '' where key 2 holds something else, members '' where key 1 does.
+-- Returns {time, members, name, name, ..}: time is '' where key 2 holds something else, or isn't given; members '' where
+-- key 1 holds something else.
 
 -- The reply to a read, or nil where the key holds something else.
 local function read(...)
@@ -27,17 +28,18 @@ local reply = {}
 local has_members = read('ZRANGE', KEYS[1], 0, 0) ~= nil
 if has_members then
   redis.call('ZADD', KEYS[1], now, ARGV[1])
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], now + tonumber(ARGV[4]), '+inf')
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], now + tonumber(ARGV[2]), '+inf')
   reply = redis.call('ZRANGE', KEYS[1], 0, -1)
 end
-local clock = read('GET', KEYS[2])
+local clock
+if KEYS[2] then clock = read('GET', KEYS[2]) end
 if clock == nil or (clock and not tonumber(clock)) then
   clock = ''
 else
-  local lead = clock and ARGV[2] ~= '' and tonumber(ARGV[2]) - tonumber(clock) or 0
+  local lead = clock and ARGV[3] ~= '' and tonumber(ARGV[3]) - tonumber(clock) or 0
   if not clock or (lead > 0 and lead <= tonumber(ARGV[5])) then
-    clock = ARGV[2] ~= '' and ARGV[2] or ARGV[3]
+    clock = ARGV[3] ~= '' and ARGV[3] or ARGV[4]
     redis.call('SET', KEYS[2], clock)
   end
 end
