@@ -165,9 +165,11 @@ def test_P1_ready_names_settings_that_break_promises(
     url: str, store: Any, settings: dict[str, str], problem: str
 ) -> None:
     async def ready_now() -> Readiness:
-        health = HealthWatch(AsyncLedger(connect_async(url), PARTITIONS), AnswerWatch(), 10, settings=watch)
+        ledger = AsyncLedger(connect_async(url), PARTITIONS)
+        health = HealthWatch(ledger, AnswerWatch(), 10, settings=watch)
         await health.poll()
         await health.backlogs.leave()
+        await ledger.close()
         return health.readiness(is_listening=True)
 
     watch = watch_engine(url, PARTITIONS, strict=False)
