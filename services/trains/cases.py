@@ -1,15 +1,17 @@
 """A folder of cases: each is read, answered by our own core, compared with the expected answer, and counted by kind.
 
 `index.json` names two files for each case: the input, which is a row of JSON values, and the expected answer, one value. A
-folder without it has them as KIND/NAME-in.json and KIND/NAME-out.json. A case that can't be read is counted, and the next
-one is answered."""
+folder without it has them as KIND/NAME-in.json and KIND/NAME-out.json. A case that isn't answered, within CASE_S, is counted,
+and the next one is answered."""
 
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 from rich.console import Console
 from rich.progress import track
@@ -20,6 +22,8 @@ from services.documents.reader import read_text
 from services.text.formatting import in_one_line
 from services.trains.case_kinds import KINDS, CaseSolver, answer_case
 
+CASE_S: Final = 60.0  # for one answer: the largest tournament takes 8 s on a busy machine
+
 
 class Failure(NamedTuple):
     """A case whose answer isn't the expected one; both as JSON values."""
@@ -29,14 +33,14 @@ class Failure(NamedTuple):
     answer: object
 
 
-class UnreadableCase(NamedTuple):
-    """A case of a wrong form, or of a game that can't be played; `why` names file and entry."""
+class UnansweredCase(NamedTuple):
+    """A case of a wrong form, of a game that can't be played, or that took too long; `why` names file and entry."""
 
     id: str
     why: str
 
 
-Shortfall: TypeAlias = Failure | UnreadableCase  # why a case has not passed
+Shortfall: TypeAlias = Failure | UnansweredCase  # why a case has not passed
 
 
 class Tally(NamedTuple):
@@ -45,13 +49,13 @@ class Tally(NamedTuple):
     kind: str
     cases: int
     failures: tuple[Failure, ...]
-    unreadable: tuple[UnreadableCase, ...]
+    unanswered: tuple[UnansweredCase, ...]
     played: bool  # whether we can answer this kind
 
     @property
     def passed(self) -> int:
         """How many answers are the expected ones."""
-        return self.cases - len(self.failures) - len(self.unreadable) if self.played else 0
+        return self.cases - len(self.failures) - len(self.unanswered) if self.played else 0
 
 
 def run_folder(folder: Path, quiet: bool, kinds: Mapping[str, CaseSolver] = KINDS) -> list[Tally]:
@@ -65,20 +69,47 @@ def run_folder(folder: Path, quiet: bool, kinds: Mapping[str, CaseSolver] = KIND
     return tally_by_kind(cases, shortfalls, kinds)
 
 
-def check_case(case: Case, kinds: Mapping[str, CaseSolver] = KINDS) -> Shortfall | None:
-    """Why a case has not passed; None if our answer is the expected one, or its kind is none of these."""
+def check_case(
+    case: Case, kinds: Mapping[str, CaseSolver] = KINDS, limit_s: float = CASE_S
+) -> Shortfall | None:
+    """Why a case has not passed; None if our answer is the expected one, or its kind is none of these. On the main
+    thread, whose alarm ends an answer that takes too long."""
     solver = kinds.get(case.kind)
     if solver is None:
         return None
     try:
         values, expected = case.read()
     except InvalidInputError as error:
-        return UnreadableCase(case.id, str(error))
+        return UnansweredCase(case.id, str(error))
     try:
-        actual = answer_case(solver, values)
+        with _alarm(limit_s):
+            actual = answer_case(solver, values)
     except InvalidInputError as error:
-        return UnreadableCase(case.id, f"{case.input_path}: {error}")
+        return UnansweredCase(case.id, f"{case.input_path}: {error}")
+    except _AlarmError:
+        return UnansweredCase(case.id, f"{case.input_path}: there is no answer after {limit_s:g} s")
+    except Exception as error:  # a bug of ours is this row, and not the end of all
+        return UnansweredCase(case.id, f"{case.input_path}: answering it failed: {error!r}")
     return None if actual == expected else Failure(case.id, expected, actual)
+
+
+class _AlarmError(BaseException):
+    """The time of a case is over; nothing that answers it may catch this."""
+
+
+@contextmanager
+def _alarm(limit_s: float) -> Iterator[None]:
+    """Raise _AlarmError in the block after so many seconds, and each second from then on: a task may end by one alone."""
+
+    def end(*_: object) -> NoReturn:
+        raise _AlarmError
+
+    handler, timer = signal.signal(signal.SIGALRM, end), signal.setitimer(signal.ITIMER_REAL, limit_s, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def tally_by_kind(
@@ -96,7 +127,7 @@ def tally_by_kind(
             kind=kind,
             cases=counts[kind],
             failures=tuple(each for each in by_kind[kind] if isinstance(each, Failure)),
-            unreadable=tuple(each for each in by_kind[kind] if isinstance(each, UnreadableCase)),
+            unanswered=tuple(each for each in by_kind[kind] if isinstance(each, UnansweredCase)),
             played=kind in kinds,
         )
         for kind in sorted(counts, key=_kind_order)
@@ -110,10 +141,10 @@ def _kind_order(kind: str) -> tuple[int, str]:
 
 def tally_table(tallies: Iterable[Tally]) -> Table:
     """The tallies as a table for a terminal."""
-    table = Table("kind", "cases", "passed", "failed", "unreadable", "which failed")
+    table = Table("kind", "cases", "passed", "failed", "unanswered", "which failed")
     for tally in tallies:
         if tally.played:
-            counts = (tally.passed, len(tally.failures), len(tally.unreadable))
+            counts = (tally.passed, len(tally.failures), len(tally.unanswered))
             row = (*map(str, counts), ", ".join(failure.id.partition("/")[2] for failure in tally.failures))
         else:
             row = ("-", "-", "-", "not played")
@@ -121,15 +152,15 @@ def tally_table(tallies: Iterable[Tally]) -> Table:
     return table
 
 
-def unreadable_lines(tallies: Iterable[Tally]) -> Iterator[str]:
-    """A line for each case that can't be read: its id, and why."""
+def unanswered_lines(tallies: Iterable[Tally]) -> Iterator[str]:
+    """A line for each case that isn't answered: its id, and why."""
     for tally in tallies:
-        for case in tally.unreadable:
-            yield in_one_line(f"{case.id} can't be read: {case.why}")
+        for case in tally.unanswered:
+            yield in_one_line(f"{case.id} isn't answered: {case.why}")
 
 
 def tally_json(tallies: Iterable[Tally]) -> dict[str, object]:
-    """The tallies as JSON, with answer and expected answer of the failed cases, and why others can't be read."""
+    """The tallies as JSON, with answer and expected answer of the failed cases, and why others aren't answered."""
     return {
         "kinds": [
             {
@@ -138,7 +169,7 @@ def tally_json(tallies: Iterable[Tally]) -> dict[str, object]:
                 "played": tally.played,
                 "passed": tally.passed,
                 "failed": [failure._asdict() for failure in tally.failures],
-                "unreadable": [case._asdict() for case in tally.unreadable],
+                "unanswered": [case._asdict() for case in tally.unanswered],
             }
             for tally in tallies
         ]

@@ -22,6 +22,7 @@ from schemas.refusals import CommandRefusedError
 from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
 from services.referee.rules import GameState, decide_envelope
 from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value, require_values
+from services.trains.cases import CASE_S
 from services.trains.given_cards import GAME_ID, NO_SEED, choose_map, start_game
 from services.trains.player_state import PlayerState
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
@@ -33,7 +34,6 @@ from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tourn
 
 T = TypeVar("T")
 LOOPBACK: Final = "127.0.0.1"
-CASE_S: Final = 300.0  # for a whole case: more than any machine needs, unless something hangs
 ANSWERED_PLAYS: Final = 3  # of a player that never answers the call `play`
 BAD: Final = "player-bad-"
 _Kind = Annotated[Text, Field(pattern=f"^(Hold-10|Buy-Now|Cheat|{BAD}({'|'.join(CALLS)}))$")]
@@ -98,12 +98,7 @@ def answer_server_case(values: Sequence[object]) -> object:
     map_json, players_json, cards_json = require_values(values, "map, players, cards")
     read_trains_map(map_json)  # the players suggest it as it is
     players, cards = read_value(PLAYERS, players_json), read_value(DECK, cards_json)
-
-    async def play() -> object:
-        async with asyncio.timeout(CASE_S):
-            return await play_case(map_json, players, cards)
-
-    return asyncio.run(play())
+    return asyncio.run(play_case(map_json, players, cards))
 
 
 class Arrivals(Progress):
@@ -123,9 +118,11 @@ class Arrivals(Progress):
 
 
 async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards: Sequence[str]) -> object:
-    """Let these players, each a name and a kind, sign up one after the other and play."""
+    """Let these players, each a name and a kind, sign up one after the other and play. A name that has signed up already is
+    refused."""
     limits, arrivals = ToldSilence(), Arrivals()
-    sign_up = SignUp(SignUpRules(max_players=len(players)), limits, arrivals)
+    names = {name for name, _ in players}
+    sign_up = SignUp(SignUpRules(max_players=len(names)), limits, arrivals)
     refusals: list[CommandRefusedError] = []
 
     def choose(forms: Sequence[BoardForm], count: int) -> BoardForm:
@@ -141,8 +138,11 @@ async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards:
         await asyncio.wait((server, arrivals.port), return_when=asyncio.FIRST_COMPLETED)
         for name, kind in players:
             answers = _answers_of(kind, map_json, limits.silence_of(name))
-            clients.append(asyncio.ensure_future(_play(name, answers, arrivals.port.result())))
-            await arrivals.names.get()
+            client = asyncio.ensure_future(_play(name, answers, arrivals.port.result()))
+            clients.append(client)
+            arrival = asyncio.ensure_future(arrivals.names.get())
+            await asyncio.wait((arrival, client), return_when=asyncio.FIRST_COMPLETED)
+            arrival.cancel()  # of one who was refused
         result = await server
     finally:
         for task in (*clients, server):

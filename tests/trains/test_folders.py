@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.trains.cases import UnreadableCase, iter_json_values, read_values, run_folder
+from services.trains.case_kinds import CaseSolver
+from services.trains.cases import (
+    UnansweredCase,
+    check_case,
+    iter_json_values,
+    read_cases,
+    read_values,
+    run_folder,
+)
 from services.trains_server.server_cases import ALL_KINDS
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.trains.test_games import CARDS, MAP, PLAYER_STATE
@@ -35,11 +44,11 @@ def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
     return path
 
 
-def unreadable(path: Path) -> UnreadableCase:
+def unanswered(path: Path) -> UnansweredCase:
     """The one case of a folder, which can't be read."""
     (tally,) = run_folder(path, True, ALL_KINDS)
     assert (tally.cases, tally.passed, tally.failures) == (1, 0, ())
-    (case,) = tally.unreadable
+    (case,) = tally.unanswered
     return case
 
 
@@ -88,7 +97,7 @@ def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> No
     reach, game = json.loads(result.stdout)["kinds"]
     assert reach == {
         "kind": "3-xmap", "cases": 2, "played": True, "passed": 1,
-        "failed": [{"id": "3-xmap/no", "expected": False, "answer": True}], "unreadable": [],
+        "failed": [{"id": "3-xmap/no", "expected": False, "answer": True}], "unanswered": [],
     }  # fmt: skip
     assert (game["passed"], game["failed"][0]["id"], game["failed"][0]["expected"]) == (
         0,
@@ -142,7 +151,7 @@ def test_a_bad_index_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> 
 )
 def test_a_case_whose_file_cannot_be_opened_is_counted(tmp_path: Path, name: str) -> None:
     (tmp_path / "index.json").write_text(f'[{{"id": "3-xmap/a", "in": "{name}", "out": "b"}}]')
-    assert "can't be read: " in unreadable(tmp_path).why
+    assert "can't be read: " in unanswered(tmp_path).why
 
 
 @pytest.mark.parametrize(
@@ -160,7 +169,7 @@ def test_a_case_whose_file_is_a_trap_is_counted(
 ) -> None:
     (tmp_path / "index.json").write_text('[{"id": "3-xmap/a", "in": "a", "out": "b"}]')
     make(tmp_path / "a")
-    assert why in unreadable(tmp_path).why
+    assert why in unanswered(tmp_path).why
 
 
 def test_a_case_that_cannot_be_read_is_counted_and_the_next_one_is_answered(tmp_path: Path) -> None:
@@ -179,13 +188,13 @@ def test_a_case_that_cannot_be_read_is_counted_and_the_next_one_is_answered(tmp_
         ["11-xother", "1", "-", "-", "-", "not played"],
     ]
     assert result.stdout.splitlines()[-2:] == [
-        f"3-xmap/bad can't be read: {cases}/3-xmap/bad-in.json: must hold 3 JSON values (city, city, map), not 1",
-        f"8-xref/[red]bad can't be read: {cases}/8-xref/[red]bad-in.json: players: {TOO_FEW_PLAYERS}",
+        f"3-xmap/bad isn't answered: {cases}/3-xmap/bad-in.json: must hold 3 JSON values (city, city, map), not 1",
+        f"8-xref/[red]bad isn't answered: {cases}/8-xref/[red]bad-in.json: players: {TOO_FEW_PLAYERS}",
     ]
     in_json = run_trains_cases(str(cases), "--json")
     assert in_json.returncode == 1
     (first, *_) = json.loads(in_json.stdout)["kinds"]
-    assert (first["passed"], first["failed"], [case["id"] for case in first["unreadable"]]) == (
+    assert (first["passed"], first["failed"], [case["id"] for case in first["unanswered"]]) == (
         1,
         [],
         ["3-xmap/bad"],
@@ -201,7 +210,7 @@ def test_what_a_folder_says_of_its_cases_cannot_steer_a_terminal(tmp_path: Path)
     result = run_trains_cases(str(tmp_path))
     assert "\x1b" not in result.stdout
     assert rows(result) == [["3-xmap", "2", "0", "1", "1", "[/bold]"]]
-    assert result.stdout.splitlines()[-1].startswith("3-xmap/\\x1b[2J\\n can't be read: ")
+    assert result.stdout.splitlines()[-1].startswith("3-xmap/\\x1b[2J\\n isn't answered: ")
 
 
 BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
@@ -229,7 +238,7 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
 @pytest.mark.parametrize("bad", BAD_CASES)
 def test_a_bad_case_is_counted_with_its_file_and_entry(tmp_path: Path, bad: str) -> None:
     kind, given, why = BAD_CASES[bad]
-    case = unreadable(folder(tmp_path, (f"{kind}/a", given, None)))
+    case = unanswered(folder(tmp_path, (f"{kind}/a", given, None)))
     assert case.id == f"{kind}/a"
     assert case.why.startswith(f"{tmp_path}/{kind}/a-in.json: ")
     assert why in case.why
@@ -243,13 +252,66 @@ def test_a_bad_case_is_counted_with_its_file_and_entry(tmp_path: Path, bad: str)
 def test_a_file_that_holds_no_values_is_counted(tmp_path: Path, content: bytes) -> None:
     cases = folder(tmp_path, ("3-xmap/a", [], True))
     (cases / "3-xmap/a-in.json").write_bytes(content)
-    assert "a-in.json: " in unreadable(cases).why
+    assert "a-in.json: " in unanswered(cases).why
+
+
+# -- a case that doesn't end by itself ---------------------------------------------------------------
+
+
+def endless(values: Sequence[object]) -> object:
+    while True:
+        pass
+
+
+def silent(values: Sequence[object]) -> object:
+    async def wait() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    return asyncio.run(wait())
+
+
+def broken(values: Sequence[object]) -> object:
+    raise AssertionError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("solver", "why"),
+    [
+        (endless, "there is no answer after 0.05 s"),
+        (silent, "no answer after"),
+        (broken, "answering it failed: "),
+    ],
+)
+def test_each_case_has_its_row_whatever_answering_it_does(
+    tmp_path: Path, solver: CaseSolver, why: str
+) -> None:
+    (case,) = read_cases(folder(tmp_path, ("3-xmap/a", REACH, True)))
+    shortfall = check_case(case, {"3-xmap": solver}, limit_s=0.05)
+    assert isinstance(shortfall, UnansweredCase)
+    assert why in shortfall.why
+
+
+@pytest.mark.parametrize(
+    ("players", "winners"),
+    [
+        ([ANN, ["Ann", "Hold-10"], BOB], [["Bob"], []]),
+        ([ANN, BOB, ["Ann", "player-bad-start"]], [["Bob"], []]),
+        ([ANN, ANN], [[], []]),
+    ],
+)
+def test_a_name_that_stands_twice_is_refused_and_the_others_play(
+    tmp_path: Path, players: list[Any], winners: list[Any]
+) -> None:
+    (tally,) = run_folder(
+        folder(tmp_path, ("10-xserver/a", [MAP, players, CARDS], winners)), quiet=True, kinds=ALL_KINDS
+    )
+    assert (tally.failures, tally.unanswered, tally.passed) == ((), (), 1)
 
 
 def test_two_expected_values_are_one_too_many(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True))
     (cases / "3-xmap/a-out.json").write_text("true false")
-    assert unreadable(cases).why.endswith("a-out.json: must hold one JSON value, not 2")
+    assert unanswered(cases).why.endswith("a-out.json: must hold one JSON value, not 2")
 
 
 def test_values_follow_each_other_with_any_white_space_or_none() -> None:

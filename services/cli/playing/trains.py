@@ -25,7 +25,7 @@ from services.referee.rules.board import load_board
 from services.referee.rules.rulesets.trains import TRAINS
 from services.runtime.settings import Settings, read_settings
 from services.trains.case_kinds import DECK
-from services.trains.cases import read_values, run_folder, tally_json, tally_table, unreadable_lines
+from services.trains.cases import read_values, run_folder, tally_json, tally_table, unanswered_lines
 from services.trains.given_cards import choose_map
 from services.trains.player_state import MAX_SEATS
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
@@ -229,13 +229,13 @@ def trains_cases(
 ) -> None:
     """Answer a folder of Trains cases with our own core, and over TCP on this machine; print a tally by kind.
 
-    The exit code is 1 if a case failed or can't be read, 2 if the folder's index can't be."""
+    The exit code is 1 if a case failed or isn't answered, 2 if the folder's index can't be read."""
     tallies = run_folder(folder, as_json, ALL_KINDS)
     if as_json:
         print_json(tally_json(tallies))
     else:
         console.print(tally_table(tallies))
-        for line in unreadable_lines(tallies):
+        for line in unanswered_lines(tallies):
             print_line(line)
-    if any(tally.failures or tally.unreadable for tally in tallies):
+    if any(tally.failures or tally.unanswered for tally in tallies):
         raise typer.Exit(1)
