@@ -21,8 +21,7 @@ from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JOB_TYPES, JobContext
 from services.auditor.webhook_client import WebhookClient
 from services.auditor.worker import MAINTENANCE_S, OVERTIME_S, WEBHOOK_WORKERS, Auditor
-from services.bots.policy_processes import PolicyProcesses
-from services.bots.slow_tasks import SlowTasks
+from services.bots.slow_tasks import SeatOfGame, SlowTasks
 from services.bots.suggestions import ProcessSuggester
 from services.bots.worker import BotWorker
 from services.compiled_rules import rules_form
@@ -41,6 +40,7 @@ from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.heartbeat import Heartbeat
 from services.runtime.interpreter_tuning import shorten_turns
+from services.runtime.killable_processes import KillableProcesses
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_token_keys
 from services.runtime.worker_loop import Outage, PeriodicTask
@@ -189,7 +189,9 @@ def run_bots(settings: Settings, stop: Event) -> None:
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
         batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
-        processes = PolicyProcesses[Command](settings.bot_processes or core_count())
+        processes = KillableProcesses[SeatOfGame, Command](
+            settings.bot_processes or core_count(), preload=["services.bots.policies"]
+        )
         exit_stack.enter_context(closing(processes))
         slow_tasks = SlowTasks(processes)
         name = new_consumer_name("bots")

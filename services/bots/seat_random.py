@@ -3,9 +3,12 @@ same game is played the same way again by any worker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from schemas.commands import Command
+from schemas.field_types import Seat
+from services.referee.rules import GameState
 from services.referee.rules.shuffle import random_words
 
 T = TypeVar("T")
@@ -24,3 +27,14 @@ class SeatRandom:
         while (word := next(self._words)) >= fair:
             pass
         return choices[word % size]
+
+
+def think(
+    policy: Callable[[GameState, Seat, Sequence[Command], SeatRandom], T],
+    state: GameState,
+    seat: Seat,
+    commands: Sequence[Command],
+    source: tuple[str, int],
+) -> T:
+    """Ask a policy, with the random stream of this secret and number: what a process of its own is given to do."""
+    return policy(state, seat, commands, SeatRandom(*source))

@@ -12,11 +12,12 @@ from typing import Final
 from schemas.commands import Command
 from schemas.field_types import Seat
 from services.bots.policies import DEADLINE_BUDGETS, SLOW_POLICIES
-from services.bots.policy_processes import PolicyProcesses, Thought
 from services.ledger import BotTask, DeliveredBotTask
+from services.runtime.killable_processes import KillableProcesses
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("bots")
+SeatOfGame = tuple[str, Seat]
 MAX_WAIT_S: Final = 10.0  # for a process; then the fallback answers: a seat's clock may run
 
 
@@ -24,12 +25,12 @@ class SlowTasks:
     """At most one task of each seat."""
 
     def __init__(
-        self, processes: PolicyProcesses[Command], clock: Callable[[], float] = time.monotonic
+        self, processes: KillableProcesses[SeatOfGame, Command], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.processes, self.clock = processes, clock
-        self._held: dict[tuple[str, Seat], DeliveredBotTask] = {}
-        self._waiting: dict[tuple[str, Seat], float] = {}  # since when, the longest first
-        self._choices: dict[tuple[str, Seat], Command | None] = {}  # of those that ended
+        self._held: dict[SeatOfGame, DeliveredBotTask] = {}
+        self._waiting: dict[SeatOfGame, float] = {}  # since when, the longest first
+        self._choices: dict[SeatOfGame, Command | None] = {}  # of those that ended
         self._was_renewed = False
 
     def __len__(self) -> int:
@@ -48,7 +49,7 @@ class SlowTasks:
         self._held[key], self._waiting[key] = delivery, self.clock()
         return True
 
-    def begin_waiting(self, prepare: Callable[[BotTask], Thought[Command] | None]) -> None:
+    def begin_waiting(self, prepare: Callable[[BotTask], Callable[[], Command] | None]) -> None:
         """Let free processes think about the tasks that wait longest. A task ends at once if `prepare` gives None."""
         free_count = self.processes.free_count(len(self._waiting))
         for key in list(self._waiting)[:free_count]:

@@ -5,32 +5,24 @@ They follow from the seat's view and the entry alone, so equal questions get equ
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from threading import Lock
+from functools import partial
 from typing import Final, TypeAlias
 
 from schemas.commands import Command
-from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from services.bots.policy_processes import PolicyProcesses, Thought
 from services.bots.searching.candidates import CandidateValue, evaluate_candidates
 from services.bots.seat_projection import NO_SEAT_SECRET
-from services.bots.seat_random import SeatRandom
+from services.bots.seat_random import SeatRandom, think
 from services.referee.rules import GameState, legal
+from services.runtime.killable_processes import KillableProcess
 
 ROLLOUTS: Final = 128  # of a suggestion
 LIMIT_S: Final = 10.0  # for one suggestion
-MAX_WAIT_S: Final = 20.0  # for those before it
-POLL_S: Final = 0.01
 
 
 # Evaluates the candidates of a seat in a state, after an entry.
 Suggester: TypeAlias = Callable[[GameState, Seat, int], Sequence[CandidateValue]]
-
-
-class NoSuggestionError(LedgerlineError):
-    """The search didn't end in time, or broke."""
 
 
 def evaluate_here(state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
@@ -46,43 +38,20 @@ class ProcessSuggester:
     """Thinks in one process, about one suggestion at a time: a server has other things to do. To be closed."""
 
     def __init__(self) -> None:
-        self._processes = PolicyProcesses[Sequence[CandidateValue]](1)
-        self._lock = Lock()
+        self._process = KillableProcess[Sequence[CandidateValue]](__name__)
 
     def close(self) -> None:
         """End the process."""
-        self._processes.close()
+        self._process.close()
 
     def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
-        """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. Waits
-        for others' questions, on any thread. Raises NoSuggestionError."""
+        """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. Raises
+        NoAnswerError."""
         commands = legal(state, seat)
         if not commands:
             return ()
-        if not self._lock.acquire(timeout=MAX_WAIT_S):
-            raise NoSuggestionError("others are asking too")
-        try:
-            thought = Thought(evaluate_for_player, state, seat, commands, NO_SEAT_SECRET, number)
-            return self._think(thought, (state.game, seat))
-        finally:
-            self._lock.release()
-
-    def _think(
-        self, thought: Thought[Sequence[CandidateValue]], key: tuple[str, Seat]
-    ) -> Sequence[CandidateValue]:
-        end_s = time.monotonic() + MAX_WAIT_S
-        while not self._processes.free_count(1):  # it starts, or was ended
-            self._processes.collect()
-            if time.monotonic() > end_s:
-                raise NoSuggestionError("no process can be started")
-            time.sleep(POLL_S)
-        self._processes.begin(key, thought, LIMIT_S)
-        while not (answers := self._processes.collect()):
-            time.sleep(POLL_S)
-        (answer,) = answers
-        if answer.result is None:
-            raise NoSuggestionError(answer.failure)
-        return answer.result
+        source = NO_SEAT_SECRET, number
+        return self._process.ask(partial(think, evaluate_for_player, state, seat, commands, source), LIMIT_S)
 
 
 def evaluate_for_player(

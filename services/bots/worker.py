@@ -15,13 +15,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.bots.policies import POLICIES, SLOW_POLICIES
-from services.bots.policy_processes import Thought
 from services.bots.seat_projection import (
     LOST_END_ERRORS,
     VIEW_ERRORS,
@@ -29,7 +29,7 @@ from services.bots.seat_projection import (
     SeatProjection,
     ViewPageReader,
 )
-from services.bots.seat_random import SeatRandom
+from services.bots.seat_random import SeatRandom, think
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import BotTask, BotTaskQueue, CommandBatchSubmitter, DeliveredBotTask
 from services.ledger.engine.errors import NodeAwayError
@@ -132,7 +132,7 @@ class BotWorker:
             self._answer_tasks([*ended])
         slow_tasks.begin_waiting(self._prepare_thought)
 
-    def _prepare_thought(self, task: BotTask) -> Thought[Command] | None:
+    def _prepare_thought(self, task: BotTask) -> Callable[[], Command] | None:
         """A slow policy's thought; None if nothing is to be chosen, or the view can't be read: answering says why."""
         try:
             projection, commands = self._legal_commands(task)
@@ -140,8 +140,8 @@ class BotWorker:
             return None
         if len(commands) < 2:
             return None
-        return Thought(
-            POLICIES[task.policy], projection.state, task.seat, commands, *projection.random_source
+        return partial(
+            think, POLICIES[task.policy], projection.state, task.seat, commands, projection.random_source
         )
 
     def _answer_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:

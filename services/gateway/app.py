@@ -41,6 +41,7 @@ from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.problem_details import install_error_handlers
 from services.gateway.web.request_middleware import ReadLimitMiddleware, SizeLimitMiddleware, allow_origins
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.executors import DaemonThreadPool
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -53,6 +54,7 @@ API: Final = (
     play,
     disputes,
 )  # under /v1
+MAX_THREADS: Final = 8  # of the event loop's own: those who wait for the archive or the engine
 HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 
@@ -78,7 +80,7 @@ def create_app(
         version="1",
         summary="Train board games: create, join, play, watch.",
         description=openapi.DESCRIPTION,
-        lifespan=partial(_run_background, ledger, hub, (health_watch, settings_watch), catalog),
+        lifespan=partial(_run_background, ledger, hub, (health_watch, settings_watch)),
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
@@ -103,7 +105,15 @@ def create_app(
 
 def _add_tables(app: FastAPI, service: GatewayService, catalog: TableCatalog | None) -> None:
     folds = TableFolds(service, catalog) if catalog else None
-    app.state.table_folds, app.state.suggestions = folds, SuggestionQueue(service, folds) if folds else None
+    suggestions = SuggestionQueue(service, folds) if folds else None
+    app.state.table_folds, app.state.suggestions = folds, suggestions
+
+    def close() -> None:
+        for each in (suggestions, folds, catalog):
+            if each is not None:
+                each.close()
+
+    app.state.close_tables = close
 
 
 @asynccontextmanager
@@ -111,10 +121,11 @@ async def _run_background(
     ledger: AsyncLedger,
     hub: Hub,
     watches: Sequence[HealthWatch | EngineSettingsWatch | None],
-    catalog: TableCatalog | None,
     app: FastAPI,
 ) -> AsyncIterator[None]:
-    """Run hub and watches for as long as the application does, and close ledger and catalog at its end."""
+    """Run hub and watches for as long as the application does, and close all that it has at its end."""
+    # its own would be waited for, however long a call on one of its threads takes
+    asyncio.get_running_loop().set_default_executor(DaemonThreadPool("gateway", MAX_THREADS))
     running = [_run_hub(app, hub), *(_run_watch(watch) for watch in watches if watch)]
     tasks = [asyncio.create_task(each) for each in running]
     yield
@@ -122,8 +133,7 @@ async def _run_background(
         task.cancel()
     await asyncio.wait(tasks)  # however they ended, the ledger is closed
     await ledger.close()
-    if catalog is not None:
-        catalog.close()
+    app.state.close_tables()
 
 
 def _version_1() -> APIRouter:

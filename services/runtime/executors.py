@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import ParamSpec, TypeVar
+
+from services.runtime.fair_turns import FairTurns
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class DaemonThreadPool(Executor):
+class DaemonThreadPool(ThreadPoolExecutor):
     """Runs calls on at most `max_threads` threads, which are started when they are first needed.
 
-    The threads are daemons: unlike those of `ThreadPoolExecutor`, nothing joins them when the process
-    ends, so a call that waits for a slow store delays no shutdown. One thread may call `submit`."""
+    The threads are daemons: nothing joins them when the process ends, so a call that waits for a slow store
+    delays no shutdown. Of its base, which an event loop asks for, it takes nothing. One thread may call `submit`."""
 
     def __init__(self, name: str, max_threads: int) -> None:
         self._name, self._max_threads, self._thread_count = name, max_threads, 0
@@ -46,6 +49,50 @@ class DaemonThreadPool(Executor):
         while queued := self._calls.get():
             run, _ = queued
             run()
+
+
+class FairThreadPool:
+    """Runs calls on daemon threads, one at a time of each asker: next comes one of whoever used the least time of late."""
+
+    def __init__(self, name: str, max_threads: int) -> None:
+        self._threads = DaemonThreadPool(name, max_threads)
+        self._turns = FairTurns[tuple[Callable[[], None], Callable[[], bool]]]()
+        self._busy, self._is_shut_down, self._lock = set[Hashable](), False, Lock()
+
+    def submit(self, asker: Hashable, call: Callable[[], T]) -> Future[T]:
+        """Run the call when its asker's turn comes; it is cancelled if the pool is shut down before."""
+        future: Future[T] = Future()
+        with self._lock:
+            if self._is_shut_down:
+                future.cancel()
+                return future
+            self._turns.put(asker, (lambda: _run(future, call), future.cancel))
+            self._threads.submit(self._work)
+        return future
+
+    def shutdown(self) -> None:
+        """Cancel what waits, and let the threads end after the calls that they are at. Never waits."""
+        with self._lock:
+            self._is_shut_down, waiting = True, self._turns.clear()
+        for _, cancel in waiting:
+            cancel()
+        self._threads.shutdown()
+
+    def _work(self) -> None:
+        """Run calls until none is left but those of askers that another thread is busy with, which goes on with them."""
+        while taken := self._take():
+            asker, (run, _) = taken
+            start_s = time.monotonic()
+            run()
+            with self._lock:
+                self._busy.remove(asker)
+                self._turns.charge(asker, time.monotonic() - start_s)
+
+    def _take(self) -> tuple[Hashable, tuple[Callable[[], None], Callable[[], bool]]] | None:
+        with self._lock:
+            if taken := self._turns.take(self._busy):
+                self._busy.add(taken[0])
+            return taken
 
 
 class InlineExecutor(Executor):

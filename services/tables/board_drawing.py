@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import cache, lru_cache
 from importlib import resources
 from math import atan2, degrees, hypot
 from typing import Final, NamedTuple
 
-from services.gateway.models.catalog_models import BoardDrawing, CarSpace, DrawnCity, DrawnRoute
+from services.gateway.models.catalog_models import BoardDrawing, DrawnCity, DrawnRoute
 from services.referee.rules.board import Board, Route
 from services.tables.label_places import place_labels
 
@@ -39,7 +40,11 @@ def draw_board(board: Board) -> BoardDrawing:
     }
     width = 2 * MARGIN + (right - left) * scale
     height = 2 * MARGIN + (bottom - top) * scale
-    routes = [_draw_route(board, route, points) for route in board.routes.values()]
+    lanes = Counter[frozenset[str]]()  # that routes were given between two cities
+    routes = []
+    for route in board.routes.values():
+        routes.append(_draw_route(board, route, points, lanes[frozenset((route.a, route.b))]))
+        lanes[frozenset((route.a, route.b))] += 1
     names = {city.id: city.name.strip() for city in form.cities}
     spaces = [(space.x, space.y) for route in routes for space in route.spaces]
     stacks = [
@@ -78,41 +83,43 @@ def _extent(board: Board) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def _draw_route(board: Board, route: Route, points: dict[str, Point]) -> DrawnRoute:
+def _draw_route(board: Board, route: Route, points: dict[str, Point], lane: int) -> DrawnRoute:
+    """A route in its lane, of those between its cities."""
     names = board.cities
     title = f"{names[route.a].strip()} - {names[route.b].strip()}, {route.length} {route.color}"
     if route.kind != "rail":
         title += f" {route.kind}"
     if route.locomotives:
         title += f", at least {route.locomotives} locomotive{'s' if route.locomotives > 1 else ''}"
-    return DrawnRoute(
-        id=route.id,
-        a=route.a,
-        b=route.b,
-        length=route.length,
-        color=route.color,
-        kind=route.kind,
-        locomotives=route.locomotives,
-        title=title,
-        spaces=_route_spaces(board, route, points),
-    )
+    return DrawnRoute.model_validate(
+        {
+            "id": route.id,
+            "a": route.a,
+            "b": route.b,
+            "length": route.length,
+            "color": route.color,
+            "kind": route.kind,
+            "locomotives": route.locomotives,
+            "title": title,
+            "spaces": _route_spaces(route, points, (lane - len(route.parallels) / 2) * LANE_WIDTH),
+        }
+    )  # all at once: a board may have 20,000 spaces
 
 
-def _route_spaces(board: Board, route: Route, points: dict[str, Point]) -> list[CarSpace]:
-    """The spaces of a route: beside those that are parallel to it."""
-    lanes = [name for name in board.routes if name == route.id or name in route.parallels]
-    lane = (lanes.index(route.id) - (len(lanes) - 1) / 2) * LANE_WIDTH
+def _route_spaces(route: Route, points: dict[str, Point], aside: float) -> list[dict[str, float]]:
+    """The spaces of a route, so far beside the line between its cities."""
     a, b = sorted((points[route.a], points[route.b]))
     distance = hypot(b.x - a.x, b.y - a.y) or 1.0
     along = Point((b.x - a.x) / distance, (b.y - a.y) / distance)
     inset = min(CITY_INSET, distance / 4)
     step = (distance - 2 * inset) / route.length
-    length, angle = step - min(SPACE_GAP, step / 3), degrees(atan2(along.y, along.x))
+    length = round(step - min(SPACE_GAP, step / 3), 1)
+    angle = round(degrees(atan2(along.y, along.x)), 1)
     spaces = []
     for place in range(route.length):
         middle = inset + (place + 0.5) * step
-        x, y = a.x + along.x * middle - along.y * lane, a.y + along.y * middle + along.x * lane
-        spaces.append(CarSpace(x=round(x, 1), y=round(y, 1), angle=round(angle, 1), length=round(length, 1)))
+        x, y = a.x + along.x * middle - along.y * aside, a.y + along.y * middle + along.x * aside
+        spaces.append({"x": round(x, 1), "y": round(y, 1), "angle": angle, "length": length})
     return spaces
 
 

@@ -17,6 +17,7 @@ from services.gateway.models.catalog_models import (
     OptionDescription,
     RulesetDescription,
 )
+from services.gateway.tables.board_svg import board_svg
 from services.gateway.tables.clock_presets import WITH_PEOPLE
 from services.referee.rules import RULESETS
 from services.referee.rules.board import Board, board_names, load_board
@@ -24,6 +25,7 @@ from services.referee.rules.setup.create_game import resolve_rule_options, valid
 from services.referee.rules.state import Ruleset
 from services.rulebook import read_pages
 from services.tables.board_drawing import draw_board
+from services.tables.kept_drawings import KeptDrawings
 from services.tables.table_fold import FoldedTable
 
 
@@ -31,16 +33,18 @@ class BuiltInCatalog:
     """The boards and rulesets of this server. Without a `suggester`, folds think of suggestions on the caller's thread."""
 
     def __init__(self, suggester: ProcessSuggester | None = None) -> None:
-        self.suggester = suggester
+        self.suggester, self.drawings = suggester, KeptDrawings()
 
     def close(self) -> None:
-        """End the processes of the suggester."""
+        """End the processes of suggester and drawings."""
+        self.drawings.close()
         if self.suggester:
             self.suggester.close()
 
     def new_fold(self, game: str, viewer: Seat | None) -> FoldedTable:
         """The fold of a viewer's view (None: the public's) to which nothing was applied."""
-        return FoldedTable(game, viewer, self.suggester.evaluate if self.suggester else evaluate_here)
+        evaluate = self.suggester.evaluate if self.suggester else evaluate_here
+        return FoldedTable(game, viewer, evaluate, self.drawings)
 
     def boards(self) -> list[ListedBoard]:
         """The built-in boards that can be read."""
@@ -53,9 +57,18 @@ class BuiltInCatalog:
         except InvalidInputError:
             return None
 
+    def board_picture(self, name: str) -> str | None:
+        """A built-in board as SVG; None as above."""
+        return _draw_picture(name) if self.board(name) else None
+
     def rulesets(self) -> list[RulesetDescription]:
         """The rulesets, with their options."""
         return list(_describe_rulesets())
+
+
+@cache
+def _draw_picture(name: str) -> str:
+    return board_svg(draw_board(load_board(name)))
 
 
 @cache

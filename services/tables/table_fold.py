@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from copy import copy
 
 from schemas.commands import Command, write_command
@@ -10,8 +11,7 @@ from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import names_in
-from services.bots.suggestions import NoSuggestionError, Suggester, evaluate_here
-from services.gateway.models.catalog_models import BoardDrawing
+from services.bots.suggestions import Suggester, evaluate_here
 from services.gateway.models.table_models import (
     LegalCommand,
     LegalCommands,
@@ -21,8 +21,9 @@ from services.gateway.models.table_models import (
     TableState,
 )
 from services.referee.rules import GameState, fold_events, legal
+from services.runtime.killable_processes import NoAnswerError
 from services.runtime.logging_setup import get_logger
-from services.tables.board_drawing import draw_board
+from services.tables.kept_drawings import KeptDrawings
 from services.tables.table_answers import listed_game, suggestions, table_state
 from services.text.commands import command_title, describe_command
 from services.text.events import event_sentence
@@ -33,9 +34,15 @@ log = get_logger("gateway")
 class FoldedTable:
     """The fold that services/gateway/tables/table_port.py asks for."""
 
-    def __init__(self, game: str, viewer: Seat | None, suggester: Suggester = evaluate_here) -> None:
+    def __init__(
+        self,
+        game: str,
+        viewer: Seat | None,
+        suggester: Suggester = evaluate_here,
+        drawings: KeptDrawings | None = None,
+    ) -> None:
         self.game, self.viewer = game, viewer
-        self.suggester = suggester
+        self.suggester, self.drawings = suggester, drawings
         self.number, self.head = 0, b""
         self.state = GameState()
         self.moves: list[Move] = []
@@ -109,7 +116,7 @@ class FoldedTable:
         assert self.viewer is not None, "the public may do nothing"
         try:
             candidates = self.suggester(self.state, self.viewer, self.number)
-        except NoSuggestionError as error:
+        except NoAnswerError as error:
             log.warning("no suggestion", game=self.game, seat=self.viewer, why=str(error))
             return None
         return suggestions(self.state, self.viewer, self.number, candidates)
@@ -118,9 +125,10 @@ class FoldedTable:
         """The game as a list shows it."""
         return listed_game(self.state, self.number)
 
-    def board(self) -> BoardDrawing:
-        """The board that it is played on."""
-        return draw_board(self.state.board)
+    def board(self, asker: str) -> Future[bytes]:
+        """The drawing of its board, as JSON, which may not be there yet. Raises NoAnswerError: nor is it in time."""
+        assert self.drawings is not None, "the catalog has them"
+        return self.drawings.find(self.state.board, asker)
 
     def _describe(self, command: Command) -> LegalCommand:
         assert self.viewer is not None, "`legal` has looked"

@@ -14,15 +14,15 @@ import pytest
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan
 from services.bots import slow_tasks, worker
 from services.bots.policies import POLICIES, SLOW_POLICIES, Policy, SlowPolicy
-from services.bots.policy_processes import PolicyProcesses
 from services.bots.seat_projection import GameProjections
 from services.bots.seat_random import SeatRandom
-from services.bots.slow_tasks import MAX_WAIT_S, SlowTasks
+from services.bots.slow_tasks import MAX_WAIT_S, SeatOfGame, SlowTasks
 from services.bots.worker import RECLAIM_IDLE_MS, BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import init_partition_count
 from services.referee.rules import legal
+from services.runtime.killable_processes import KillableProcesses
 from tests.bots import faulty_policies
 from tests.bots.recorded_commands import RecordedCommands
 from tests.captured_logs import captured_logs
@@ -56,9 +56,9 @@ def clock() -> SteppedClock:
 
 
 @pytest.fixture(scope="module")
-def processes(clock: SteppedClock) -> Iterator[PolicyProcesses[Command]]:
+def processes(clock: SteppedClock) -> Iterator[KillableProcesses[SeatOfGame, Command]]:
     """One process for all tests here; its time is the clock's."""
-    with closing(PolicyProcesses[Command](1, clock)) as made:
+    with closing(KillableProcesses[SeatOfGame, Command](1, clock)) as made:
         yield made
 
 
@@ -88,7 +88,7 @@ def run_until(bots: BotWorker, is_done: Callable[[], object], each: Callable[[],
         time.sleep(0.002)
 
 
-def thinking(processes: PolicyProcesses[Command]) -> tuple[str, int] | None:
+def thinking(processes: KillableProcesses[SeatOfGame, Command]) -> tuple[str, int] | None:
     """What a process thinks about now."""
     return next((each.key for each in processes._processes if each.key), None)
 
@@ -96,7 +96,7 @@ def thinking(processes: PolicyProcesses[Command]) -> tuple[str, int] | None:
 def hanging_worker(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
 ) -> tuple[BotWorker, RecordedCommands]:
     """A worker for whose first seat a process thinks, and never ends; and what it sends."""
@@ -131,7 +131,7 @@ def chosen(sink: RecordedCommands, game: str = GAME) -> list[Command]:
 def test_P8_a_slow_policy_that_fails_costs_its_seat_its_thinking_and_nobody_else(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
     policy: Policy,
     why: str,
@@ -155,7 +155,7 @@ def test_P8_a_slow_policy_that_fails_costs_its_seat_its_thinking_and_nobody_else
 def test_P8_while_a_slow_policy_thinks_other_bots_go_on(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
 ) -> None:
     bots, sink = hanging_worker(monkeypatch, ledger, processes, clock)
@@ -171,7 +171,7 @@ def test_P8_while_a_slow_policy_thinks_other_bots_go_on(
 def test_P8_where_a_worker_is_killed_while_it_thinks_another_goes_on_within_five_seconds(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
 ) -> None:
     """Tasks that nobody renews any more are taken over after RECLAIM_IDLE_MS, looked for every second."""
@@ -187,7 +187,7 @@ def test_P8_where_a_worker_is_killed_while_it_thinks_another_goes_on_within_five
 def test_a_process_that_is_killed_while_it_thinks_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
 ) -> None:
     bots, sink = hanging_worker(monkeypatch, ledger, processes, clock)
@@ -202,7 +202,7 @@ def test_a_process_that_is_killed_while_it_thinks_is_replaced(
 def test_a_worker_renews_what_it_thinks_about_and_takes_it_once(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
 ) -> None:
     bots, sink = hanging_worker(monkeypatch, ledger, processes, clock)
@@ -227,7 +227,7 @@ def pending_consumers(ledger: RedisLedger) -> list[str]:
 def test_where_no_process_is_free_for_long_the_fallback_answers(
     monkeypatch: pytest.MonkeyPatch,
     ledger: RedisLedger,
-    processes: PolicyProcesses[Command],
+    processes: KillableProcesses[SeatOfGame, Command],
     clock: SteppedClock,
 ) -> None:
     make_slow(monkeypatch, faulty_policies.hangs)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event, Semaphore
+
 import httpx
 import pytest
 
 from schemas.commands import Leave
-from tests.gateway.clients import Json, Player, bearer, begun, in_turn, over, problem
+from services.gateway.models.table_models import Suggestions
+from services.runtime.executors import FairThreadPool
+from services.tables.table_fold import FoldedTable
+from tests.gateway.clients import ANSWER_S, Json, Player, bearer, begun, in_turn, over, problem
 
 SHORT = {"last_cars": 40}  # so that games that are played out end soon
 
@@ -62,3 +69,40 @@ def test_once_a_game_is_over_everybody_may_ask_for_any_seat(http: httpx.Client) 
     assert ask(watcher, token="", seat=0).json()["commands"] == []
     problem(ask(watcher, token="", seat=7, at=3), 404, "SHAPE-1")
     problem(ask(watcher, token="", seat=0, at=last + 1), 422, "SHAPE-1", "at")
+
+
+def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
+    http: httpx.Client, players: list[Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, _ = players
+    eve, _ = in_turn(http, options=SHORT)
+    asked, begun, go_on, order = Semaphore(0), Event(), Event(), list[str]()
+    submit, suggest = FairThreadPool.submit, FoldedTable.suggestions
+
+    def noted(pool: FairThreadPool, asker: str, call: Callable[[], object]) -> Future[object]:
+        future = submit(pool, asker, call)
+        if isinstance(getattr(call, "__self__", None), FoldedTable):
+            asked.release()
+        return future
+
+    def held(fold: FoldedTable) -> Suggestions | None:
+        order.append(fold.game)
+        begun.set()
+        assert go_on.wait(ANSWER_S)
+        return suggest(fold)
+
+    monkeypatch.setattr(FairThreadPool, "submit", noted)
+    monkeypatch.setattr(FoldedTable, "suggestions", held)
+    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    with (
+        ThreadPoolExecutor(7) as callers,
+        httpx.Client(base_url=http.base_url, transport=transport, timeout=ANSWER_S) as elsewhere,
+    ):
+        answers = [callers.submit(ask, eve) for _ in range(6)]
+        assert begun.wait(ANSWER_S)
+        answers.append(callers.submit(ask, Player(elsewhere, ada.game, 0, ada.token)))
+        for _ in answers:
+            assert asked.acquire(timeout=ANSWER_S)
+        go_on.set()
+        assert [each.result(ANSWER_S).status_code for each in answers] == [200] * 7
+    assert order == [eve.game, ada.game, *[eve.game] * 5]

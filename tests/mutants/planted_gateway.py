@@ -142,7 +142,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a slow table holds the event loop", "P8", "services/gateway/tables/table_folds.py",
-        "return await asyncio.to_thread(answer, fold.table)", "return answer(fold.table)", ("tests/gateway/test_table_threads.py",),
+        "return await self.compute(client, lambda: answer(fold.table))", "return answer(fold.table)", ("tests/gateway/test_table_threads.py",),
     ),
     Mutant(
         "a plain command overtakes the message before it", "P2", "services/gateway/sockets/websocket_commands.py",

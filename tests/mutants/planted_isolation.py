@@ -14,7 +14,7 @@ SILENT: Final = ("tests/cluster/test_silent_nodes.py",)
 
 ISOLATION_MUTANTS: Final = (
     Mutant(
-        "a policy that hangs is waited for", "P8", "services/bots/policy_processes.py",
+        "a policy that hangs is waited for", "P8", "services/runtime/killable_processes.py",
         "self.clock() >= process.deadline_s", "False", SLOW_POLICIES,
     ),
     Mutant(
@@ -22,7 +22,7 @@ ISOLATION_MUTANTS: Final = (
         "if choice in commands:", "if choice is not None:", SLOW_POLICIES,
     ),
     Mutant(
-        "a process that died is asked again", "P8", "services/bots/policy_processes.py",
+        "a process that died is asked again", "P8", "services/runtime/killable_processes.py",
         "        self._processes.remove(process)\n", "", SLOW_POLICIES,
     ),
     Mutant(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Path, Query, Response
@@ -50,7 +49,7 @@ async def replayed_table(
     _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
     fold = await folds.at(game, viewer, client, number, "number")
-    return await asyncio.to_thread(fold.table, number - 1)
+    return await folds.compute(client, lambda: fold.table(number - 1))
 
 
 @router.get(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
@@ -22,7 +21,6 @@ from services.gateway.models.table_models import (
     TableState,
 )
 from services.gateway.routes.dependencies import ClientAddress, GameParam, ServiceParam
-from services.gateway.tables.board_svg import board_svg
 from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
@@ -30,6 +28,7 @@ from services.gateway.tables.table_port import TableFold
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
 
+T = TypeVar("T")
 MAX_LIST: Final = 200
 MAX_SEAT: Final = 7
 SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
@@ -146,7 +145,8 @@ async def state(
     if at is None:
         table = await folds.read(game, viewer, client, answer)
     else:
-        table = await asyncio.to_thread(answer, await folds.at(game, viewer, client, at))
+        fold = await folds.at(game, viewer, client, at)
+        table = await folds.compute(client, lambda: answer(fold))
     table.age_ms = max(0, time.time_ns() // 1_000_000 - table.created - table.at)
     return table
 
@@ -160,12 +160,15 @@ async def legal(asked: GameParam, folds: FoldsParam) -> LegalCommands:
 
 
 @router.get(
-    "/games/{game}/board", summary="The board of a game, drawn", openapi_extra=openapi.TOKEN_IS_OPTIONAL
+    "/games/{game}/board",
+    summary="The board of a game, drawn",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+    response_model=BoardDrawing,
 )
-async def game_board(asked: GameParam, folds: FoldsParam) -> BoardDrawing:
+async def game_board(asked: GameParam, folds: FoldsParam) -> Response:
     _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client)
-    return await folds.read(game, viewer, client, lambda fold: fold.board())
+    return Response(await folds.board(game, viewer, client), media_type="application/json")
 
 
 @router.get("/boards", summary="The built-in boards")
@@ -174,15 +177,15 @@ async def boards(folds: FoldsParam) -> BoardList:
 
 
 @router.get("/boards/{board}", summary="A board, drawn")
-async def board(folds: FoldsParam, board: str) -> BoardDrawing:
-    return _require_board(folds, board)
+async def board(folds: FoldsParam, client: ClientAddress, board: str) -> BoardDrawing:
+    return _require_board(board, await folds.compute(client, lambda: folds.catalog.board(board)))
 
 
 @router.get(
     "/boards/{board}/svg", summary="A board as a picture", responses={200: SVG}, response_class=Response
 )
-async def board_picture(folds: FoldsParam, board: str) -> Response:
-    picture = board_svg(_require_board(folds, board))
+async def board_picture(folds: FoldsParam, client: ClientAddress, board: str) -> Response:
+    picture = _require_board(board, await folds.compute(client, lambda: folds.catalog.board_picture(board)))
     headers = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
@@ -216,8 +219,7 @@ async def suggestions(
     return await queue.suggest(asked.game, asked.bearer, asked.client, at, seat)
 
 
-def _require_board(folds: TableFolds, name: str) -> BoardDrawing:
-    drawing = folds.catalog.board(name)
-    if drawing is None:
+def _require_board(name: str, found: T | None) -> T:
+    if found is None:
         raise NotFoundError("SHAPE-1", f"there is no board {name[:40]}")
-    return drawing
+    return found

@@ -1,4 +1,5 @@
-"""Suggestions for a seat's move. The search behind them takes long, so it runs on a thread, one request at a time."""
+"""Suggestions for a seat's move. The search behind them takes long, so there is one at a time, and who asks for many waits
+for the others."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from services.gateway.errors import NotYetError, NotYoursError
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import Suggestions
 from services.gateway.tables.table_folds import TableFolds
+from services.runtime.executors import FairThreadPool
 
 SUGGESTION_COST: Final = 25  # of the rate, in commands
-MAX_WAIT_S: Final = 20.0  # for the requests before
+MAX_WAIT_S: Final = 25.0  # for the requests before, and the suggestion itself
 RETRY_AFTER_S: Final = 3
 
 
@@ -21,7 +23,11 @@ class SuggestionQueue:
 
     def __init__(self, service: GatewayService, folds: TableFolds) -> None:
         self._service, self._folds = service, folds
-        self._semaphore = asyncio.Semaphore(1)
+        self._thread = FairThreadPool("suggestions", 1)
+
+    def close(self) -> None:
+        """Begin no more."""
+        self._thread.shutdown()
 
     async def suggest(
         self, game: str, bearer: str | None, client: str, number: int | None, seat: int | None
@@ -33,19 +39,15 @@ class SuggestionQueue:
         if not await self._service.views.is_over(game, location):
             await self._require_allowed(game)
         self._service.rate_limiter.require(("suggestions", client), SUGGESTION_COST)
+        if number is None:
+            fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
+        else:
+            fold = await self._folds.at(game, viewer, client, number)
         try:
             async with asyncio.timeout(MAX_WAIT_S):
-                await self._semaphore.acquire()
+                suggestions = await asyncio.wrap_future(self._thread.submit(client, fold.suggestions))
         except TimeoutError:
             raise _busy() from None
-        try:
-            if number is None:
-                fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
-            else:
-                fold = await self._folds.at(game, viewer, client, number)
-            suggestions = await asyncio.to_thread(fold.copy().suggestions)
-        finally:
-            self._semaphore.release()
         if suggestions is None:
             raise _busy()
         return suggestions

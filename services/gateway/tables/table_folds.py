@@ -9,21 +9,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from functools import partial
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
-from schemas.errors import InvalidInputError
+from schemas.errors import InvalidInputError, LedgerlineError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames, names_in
-from services.gateway.errors import RequestError
+from services.gateway.errors import NotYetError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import ListedGame
 from services.gateway.tables.table_port import TableCatalog, TableFold
+from services.runtime.executors import FairThreadPool
+from services.runtime.logging_setup import get_logger
 
+log = get_logger("gateway")
+MAX_THREADS: Final = 2  # that fold and list: they share the interpreter with the event loop
+RETRY_AFTER_S: Final = 3
 MAX_FOLDS: Final = 512  # at the end of their views, of all games and viewers, of 350 KB each
 MAX_REPLAYS: Final = 32  # whose folds on the way are kept
 CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a replay
@@ -61,6 +67,15 @@ class TableFolds:
         self._checkpoints: OrderedDict[FoldKey, dict[int, TableFold]] = OrderedDict()
         self._listed: OrderedDict[str, tuple[ListedGame, SaltedNames]] = OrderedDict()
         self._locks: dict[FoldKey, asyncio.Lock] = {}
+        self._threads = FairThreadPool("tables", MAX_THREADS)
+
+    def close(self) -> None:
+        """Compute nothing more; what is computed now is waited for by nobody."""
+        self._threads.shutdown()
+
+    async def compute(self, asker: Hashable, call: Callable[[], T]) -> T:
+        """The result of a call on a thread, which an asker who computes much waits for."""
+        return await asyncio.wrap_future(self._threads.submit(asker, call))
 
     async def viewer(self, game: str, bearer: str | None, client: str, shown: Shown = None) -> Seat | None:
         """Whose table a request is shown. Raises RequestError."""
@@ -68,7 +83,7 @@ class TableFolds:
 
     async def read(self, game: str, viewer: Seat | None, client: str, answer: Callable[[TableFold], T]) -> T:
         """An answer from the fold of the viewer's whole view. It is found on a thread: on a board of somebody's own
-        it may take a quarter of a second, in which the event loop serves others. Raises RequestError."""
+        it may take a tenth of a second, in which the event loop serves others. Raises RequestError."""
         key = game, viewer
 
         async def read_after(number: int) -> Sequence[ViewEntry]:
@@ -78,8 +93,17 @@ class TableFolds:
             fold = self._take(key)
             if not await self._shows_names(fold.table, client):
                 fold = LatestFold(self.catalog.new_fold(game, viewer))
-            await self._read_on(key, fold, read_after)
-            return await asyncio.to_thread(answer, fold.table)
+            await self._read_on(key, fold, read_after, client)
+            return await self.compute(client, lambda: answer(fold.table))
+
+    async def board(self, game: str, viewer: Seat | None, client: str) -> bytes:
+        """The drawing of a game's board, as JSON. Nothing else waits for it. Raises RequestError."""
+        drawing = await self.read(game, viewer, client, lambda fold: fold.board(client))
+        try:
+            return await asyncio.shield(asyncio.wrap_future(drawing))  # others may wait for it, too
+        except LedgerlineError as error:
+            log.warning("board not drawn", game=game, why=str(error))
+            raise NotYetError("no time to draw this board now; ask again", RETRY_AFTER_S) from None
 
     async def legal_after(self, game: str, seat: Seat, number: int, head: bytes) -> Commands:
         """The seat's legal commands after this entry; none where it isn't asked to act, or the game has gone on. They are
@@ -96,11 +120,11 @@ class TableFolds:
             if fold.is_at(number, head):
                 self._latest[key] = fold
             else:
-                await self._read_on(key, fold, read_after)
+                await self._read_on(key, fold, read_after, game)
             if not fold.is_at(number, head):
                 return []
             if fold.commands is None:
-                fold.commands = await asyncio.to_thread(fold.table.legal_commands, MAX_COMMANDS)
+                fold.commands = await self.compute(game, lambda: fold.table.legal_commands(MAX_COMMANDS))
             return fold.commands
 
     async def with_legal(self, game: str, seat: Seat, entry: EncodedEntry) -> str:
@@ -128,9 +152,9 @@ class TableFolds:
                 entries, length = await self._read(fold, fold.number, step, client)
                 if not entries:
                     raise InvalidInputError(field, f"{number} isn't between 1 and {length}")
-                fold.apply(entries)
-                if fold.number % CHECKPOINT_STEP == 0:
-                    kept[fold.number] = fold.copy()
+                checkpoint = await self.compute(client, partial(_apply, fold, entries))
+                if checkpoint is not None:
+                    kept[fold.number] = checkpoint
             return fold
 
     async def listed(self, game: str, client: str) -> ListedGame | None:
@@ -171,7 +195,7 @@ class TableFolds:
         """The fold of a whole view, which isn't kept until `_read_on` is done: what fails half-way is begun anew."""
         return self._latest.pop(key, None) or LatestFold(self.catalog.new_fold(*key))
 
-    async def _read_on(self, key: FoldKey, fold: LatestFold, read_after: ReadAfter) -> None:
+    async def _read_on(self, key: FoldKey, fold: LatestFold, read_after: ReadAfter, asker: Hashable) -> None:
         """Apply what is new, and keep the fold. Begins anew where the last entry isn't what was applied."""
         is_whole = False
         while not is_whole:
@@ -185,7 +209,7 @@ class TableFolds:
                 entries = entries[1:]
             if entries:
                 fold.commands = None
-                await asyncio.to_thread(table.apply, entries)
+                await self.compute(asker, partial(table.apply, entries))
         self._latest[key] = fold
         while len(self._latest) > MAX_FOLDS:
             self._latest.popitem(last=False)
@@ -194,3 +218,9 @@ class TableFolds:
         if len(self._locks) > 4 * MAX_FOLDS:
             self._locks = {other: lock for other, lock in self._locks.items() if lock.locked()}
         return self._locks.setdefault(key, asyncio.Lock())
+
+
+def _apply(fold: TableFold, entries: Sequence[ViewEntry]) -> TableFold | None:
+    """Apply entries, and copy the fold where it is to be kept."""
+    fold.apply(entries)
+    return fold.copy() if fold.number % CHECKPOINT_STEP == 0 else None

@@ -6,6 +6,7 @@ services/tables has the one implementation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Protocol
 
 from schemas.field_types import Seat
@@ -57,8 +58,8 @@ class TableFold(Protocol):
     def listed(self) -> ListedGame:
         """The game as a list shows it."""
 
-    def board(self) -> BoardDrawing:
-        """The board that it is played on."""
+    def board(self, asker: str) -> Future[bytes]:
+        """The drawing of its board, as JSON: it is made beside all else, and raises what is wrong with it."""
 
 
 class TableCatalog(Protocol):
@@ -75,6 +76,9 @@ class TableCatalog(Protocol):
 
     def board(self, name: str) -> BoardDrawing | None:
         """A built-in board; None where there is none of that name, or it can't be read."""
+
+    def board_picture(self, name: str) -> str | None:
+        """A built-in board as SVG; None as above."""
 
     def rulesets(self) -> list[RulesetDescription]:
         """The rulesets, with their options."""
