@@ -41,6 +41,7 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("referee")
+DECIDED_AT_ONCE: Final = 128  # before what they led to is looked at
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
 FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
@@ -88,8 +89,8 @@ class CommandProcessor:
         self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet
         self._interrupted_games: set[str] = set()  # whose other commands wait until they are delivered again
 
-    def process(self, deliveries: Sequence[DeliveredCommand], at_once: int = 128) -> None:
-        """Decide these commands and write the decisions, `at_once` together, except those that wait for a fork. Games
+    def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
+        """Decide these commands and write the decisions, DECIDED_AT_ONCE together, except those that wait for a fork. Games
         take turns, whatever partition they are in: who sends much waits first."""
         commands = in_turns(
             [
@@ -98,8 +99,8 @@ class CommandProcessor:
                 if not self.forks.holds(delivery) and (envelope := self._read_envelope(delivery))
             ]
         )
-        for start in range(0, len(commands), at_once):
-            self._process(commands[start : start + at_once])
+        for start in range(0, len(commands), DECIDED_AT_ONCE):
+            self._process(commands[start : start + DECIDED_AT_ONCE])
 
     def process_expanded(self) -> None:
         """Decide the forks that are expanded by now, and the commands that waited for them, for as long as

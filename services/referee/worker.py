@@ -94,7 +94,7 @@ class Referee:
         if self.forks.is_holding():
             block_ms = min(block_ms, FORK_POLL_MS)
         deliveries = self.ledger.take(self.name, partitions, count, block_ms)
-        self.processor.process(deliveries, self.batch)
+        self.processor.process(deliveries)
         self.processor.process_expanded()
         return len(deliveries)
 
