@@ -141,4 +141,6 @@ def test_decided_ROUTE_4_a_piece_on_the_board_is_its_seats_number(game: MarketGa
 def test_decided_SETUP_1_in_trains_the_players_follow_from_the_view() -> None:
     [created_event] = created(8, rules="trains").events_of(GameCreated)
     for seat in range(8):
-        assert len(redact_for(seat, created_event).seats) == 8
+        shown = redact_for(seat, created_event)
+        assert isinstance(shown, GameCreated)
+        assert len(shown.seats) == 8
