@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from math import isfinite
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, Strict, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema
 
 MAX_SEATS: Final = 8
 
@@ -41,16 +42,36 @@ CityId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,39}$")]
 TicketId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.:-]{0,99}$")]
 
 
+# Letters that Python prints though nothing is seen of them: Unicode's Default_Ignorable_Code_Point, and blanks.
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
+
+
 def _require_printable(name: str) -> str:
     """No character without a glyph: it could make two names look alike, or reverse a line. Raises
     ValueError."""
-    if not name.isprintable():
+    if not name.isprintable() or _UNSEEN.search(name):
         raise ValueError("must hold only letters that can be seen")
     return name
 
 
+def _compose(name: object) -> object:
+    """A name as NFKC writes it: one spelling for what is shown in one way. Raises ValueError where it begins with a mark
+    that would stand on what is before it."""
+    if not isinstance(name, str):
+        return name
+    composed = unicodedata.normalize("NFKC", name)
+    if unicodedata.category(composed[:1] or " ").startswith("M"):
+        raise ValueError("must not begin with a mark for another letter")
+    return composed
+
+
 Name = Annotated[
-    Text, Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"), AfterValidator(_require_printable)
+    Text,
+    Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"),
+    BeforeValidator(_compose),
+    AfterValidator(_require_printable),
 ]
 # as a map spells it: other people's maps have names that begin or end with a blank
 CityName = Annotated[Text, Field(min_length=1, max_length=40), AfterValidator(_require_printable)]

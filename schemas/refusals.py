@@ -57,7 +57,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "GAME-1": "There is no such game.",
     "GAME-2": "The game hasn't started.",
     "GAME-3": "The game is over.",
-    "GAME-4": "The seat isn't free.",
+    "GAME-4": "The seat isn't free, or the name: another at this table, or a bot, has one that looks like it.",
     "GAME-5": "A game starts once, when every seat is taken.",
     "GAME-6": "The game can't be created like this.",
     "GAME-7": "The game goes on: what it hides is shown when it is over.",

@@ -13,6 +13,7 @@ from schemas.stored.command_digest import digest_command
 from schemas.stored.entries import Entry
 from schemas.stored.player_names import SaltedNames
 from services.ledger import AppendRequest, DuplicateCommand
+from services.referee.alike_names import require_own_names
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.rules import UnloggedRejectionError, decide_envelope
@@ -75,6 +76,7 @@ def build_decision(
     previously_pending = set(state.pending_choices)
     now_ms = clocks.wall_time_ms()
     envelope, seed = _with_seed(command, new_seed)
+    require_own_names(envelope.command)
     salted = salt_names(envelope, state, known_names, new_seed)
     envelope = salted.envelope
     events = decide_envelope(state, envelope, clocks.game_time_ms(), seed, created_at_ms=now_ms)

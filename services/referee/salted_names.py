@@ -1,8 +1,9 @@
 """Names that players give: the log gets commitments to them, and the names lie beside it, with their salts.
 
 The rules decide on commitments alone, so every verdict can be decided again after a name was erased. They refuse a name
-that somebody at the table has (GAME-4): so one name at one table has one commitment, and who brings a name that
-is there already is given the commitment that it has. The name of who sat at a seat that is freed leaves with it.
+that somebody at the table has (GAME-4): so one name at one table has one commitment, and who brings a name that is there
+already, or one that looks like it, is given the commitment that it has. The name of who sat at a seat that is freed leaves
+with it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from schemas.commands import CommandEnvelope, CreateGame, FreeSeat, SeatPlan, Ta
 from schemas.events import Event, SeatFreed
 from schemas.field_types import MAX_SEATS
 from schemas.stored.player_names import SaltedName, SaltedNames, by_commitment, committed_names
+from services.referee.alike_names import look_alike
 from services.referee.rules import GameState
 from services.referee.rules.setup.create_game import default_bot_name
 
@@ -54,18 +56,18 @@ def salt_names(
     at_table = {seat_state.name_commitment for seat_state in state.seats}
 
     def commit(name: str) -> str:
-        known = (commitment for commitment, salted in known_names.items() if salted.name == name)
-        commitment = next((each for each in known if each in at_table), None)
+        known = (
+            each for each, salted in known_names.items() if each in at_table and look_alike(salted.name, name)
+        )
+        commitment = next(known, None)
         if commitment is not None:
             return commitment
         names.append(SaltedName(bytes.fromhex(new_seed()), name))
         return names[-1].commitment
 
     if isinstance(command, TakeSeat):
-        if command.name is None or any(
-            seat_state.is_seated and seat_state.name == command.name for seat_state in state.seats
-        ):
-            return SaltedEnvelope(envelope, {})  # a bot's name: the rules refuse it
+        if command.name is None:
+            return SaltedEnvelope(envelope, {})
         command = replace(command, name=None, name_commitment=commit(command.name))
     elif isinstance(command, CreateGame):
         plans = tuple(_salt_plan(plan, commit) for plan in command.seats)

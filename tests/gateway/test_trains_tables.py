@@ -9,7 +9,7 @@ from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, SeatGone
 from schemas.stored.codec import unpack_entry
 from services.bootstrap.embedded import EmbeddedServer
-from services.cli.playing.trains_tables import MAX_SEAT_NAME, LoggedTables, seat_name
+from services.cli.playing.trains_tables import MAX_SEAT_NAME, LoggedTables, seat_names
 from services.ledger import RedisLedger
 from services.verification.audit import audit
 from services.verification.replay import Replay
@@ -45,10 +45,15 @@ def test_P3_a_logged_tournament_ends_as_one_on_the_rules_alone_and_its_game_can_
 
 
 def test_a_seat_has_a_name_of_its_own_however_long_the_players_are() -> None:
-    names = [seat_name("A" * 50, seat) for seat in range(8)]
+    names = seat_names(["A" * 50] * 8)
     assert len(set(names)) == 8
     assert all(len(name) == MAX_SEAT_NAME for name in names)
-    assert seat_name("A" * MAX_SEAT_NAME, 3) == "A" * MAX_SEAT_NAME
+    assert seat_names(["A" * MAX_SEAT_NAME, "AI", "Al", "greedy"]) == [
+        "A" * MAX_SEAT_NAME,
+        "AI",
+        "Al at seat 3",
+        "greedy at seat 4",
+    ]
 
 
 def test_a_server_that_refuses_a_table_ends_the_tournament_with_its_reason(

@@ -41,6 +41,14 @@ NAMES_MUTANTS: Final = (
         "  return 0\n", "  redis.call('HINCRBY', KEYS[1], ARGV[1], 1)\n  return 0\n", ("tests/security/test_token_keys.py",),
     ),
     Mutant(
+        "a person sits beside whom it imitates", "security", "services/referee/salted_names.py",
+        "look_alike(salted.name, name)", "salted.name == name", ("tests/gateway/test_imitated_names.py",),
+    ),
+    Mutant(
+        "a person has a bot's name", "security", "services/referee/decision_building.py",
+        "    require_own_names(envelope.command)\n", "", ("tests/gateway/test_imitated_names.py",),
+    ),
+    Mutant(
         "a dead letter keeps a name", "security", "services/referee/command_processor.py",
         "            if nameless is not envelope:\n", "            if False:\n", SALTED,
     ),

@@ -89,7 +89,9 @@ def test_GAME_4_a_name_at_the_table_is_refused_and_every_verdict_stands_without_
 ) -> None:
     opened(ledger, referee, "Ada", "Ada", "greedy 3", "Bo")
     refusals = [entry.refusal for entry in entries(ledger)]
-    assert [refusal and refusal.rule for refusal in refusals] == [None, None, "GAME-4", "GAME-4", None]
+    assert [refusal and refusal.rule for refusal in refusals] == [None, None, "GAME-4", None], (
+        "a bot's name is refused without an entry"
+    )
     assert isinstance(refusals[2], CommandRefused)
     assert "Ada" not in refusals[2].why
     ledger.erase_names(GAME, [*ledger.read_names(GAME)])

@@ -25,6 +25,7 @@ from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA
 from services.cli.output import PlainTextConsole, console, print_line
 from services.cli.playing.following import StallWatch
+from services.referee.alike_names import imitates_bot, look_alike
 from services.referee.rules import GameState
 from services.text.formatting import pluralize
 from services.trains.given_cards import creation_command
@@ -122,16 +123,22 @@ class LoggedTables:
         created = post("/v1/games", {**body, "visibility": "public"}, self._operator_key)
         game = created["game"]
         tokens = [
-            post(f"/v1/games/{game}/join", {"name": seat_name(name, seat), "seat": seat}, "")["token"]
-            for seat, name in enumerate(names)
+            post(f"/v1/games/{game}/join", {"name": name, "seat": seat}, "")["token"]
+            for seat, name in enumerate(seat_names(names))
         ]
         post(f"/v1/games/{game}/start", None, created["token"])
         return LoggedTable(self._http, self._views, game, tokens, stalls)
 
 
-def seat_name(name: str, seat: Seat) -> str:
-    """A player's name for its seat: a long one is cut and numbered, so that no two are the same."""
-    return name if len(name) <= MAX_SEAT_NAME else f"{name[: MAX_SEAT_NAME - 2]}-{seat + 1}"
+def seat_names(names: Sequence[str]) -> list[str]:
+    """The players' names for their seats: one that is long, or looks like an earlier one or a bot's, gets its seat's
+    number."""
+    shown: list[str] = []
+    for seat, name in enumerate(names):
+        is_own = not imitates_bot(name) and not any(look_alike(name, earlier) for earlier in shown)
+        number = "" if is_own and len(name) <= MAX_SEAT_NAME else f" at seat {seat + 1}"
+        shown.append(name[: MAX_SEAT_NAME - len(number)] + number)
+    return shown
 
 
 class PrintedProgress(Progress):

@@ -53,7 +53,7 @@ def require_free_name(state: GameState, command: TakeSeat) -> None:
     seated = [seat_state for seat_state in state.seats if seat_state.is_seated]
     if command.name_commitment is not None:
         is_committed = any(seat_state.name_commitment == command.name_commitment for seat_state in seated)
-        require(not is_committed, "GAME-4", "somebody at this table has that name already")
+        require(not is_committed, "GAME-4", "somebody at this table has that name, or one that looks like it")
         return
     is_name_in_use = any(seat_state.name == command.name for seat_state in seated)
     require(not is_name_in_use, "GAME-4", f"somebody at this table is called {command.name} already")
