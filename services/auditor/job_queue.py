@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from redis.client import Pipeline
 from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
 from rq.executions import Execution, ExecutionRegistry
@@ -19,6 +18,7 @@ from rq.serializers import JSONSerializer
 from schemas.errors import InvalidInputError
 from services.auditor.jobs import JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobArgument
 from services.ledger.engine.connection import EngineClient
+from services.ledger.engine.queries import Client
 
 PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
@@ -76,7 +76,7 @@ class RqJob(Job):
 
     def delete(
         self,
-        pipeline: Pipeline | None = None,
+        pipeline: Client | None = None,
         remove_from_queue: bool = True,
         delete_dependents: bool = False,
     ) -> None:

@@ -150,12 +150,8 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
         )
         periodic_tasks = [
             PeriodicTask(0.5, heartbeat.report_round),
-            PeriodicTask(0.25, referee.process_due_games),
-            PeriodicTask(0.5, referee.tend_forks),
-            PeriodicTask(0.5, referee.reclaim),
-            PeriodicTask(5.0, referee.evict),
-            PeriodicTask(5.0, referee.remove_streams),
-            PeriodicTask(60.0, referee.prune_consumers),
+            PeriodicTask(0.5, ledger.load_scripts),
+            *_referee_tasks(referee),
         ]
 
         def step() -> None:
@@ -164,15 +160,30 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
             else:  # there are more referees than partitions
                 stop.wait(IDLE_PAUSE_S)
 
+        def start() -> None:
+            ledger.load_scripts()  # who sees that a referee is there may send commands
+            lease.renew()
+
         def give_up() -> None:
             referee.processor.give_up_stuck()
             end_process()
 
         log_rules_form()
         with decision_limit.watching(on_stuck=give_up), heartbeat.beating():
-            worker_loop.run_worker("referee", step, periodic_tasks, stop, on_start=lease.renew)
+            worker_loop.run_worker("referee", step, periodic_tasks, stop, on_start=start)
         with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
             lease.leave()
+
+
+def _referee_tasks(referee: Referee) -> list[PeriodicTask]:
+    return [
+        PeriodicTask(0.25, referee.process_due_games),
+        PeriodicTask(0.5, referee.tend_forks),
+        PeriodicTask(0.5, referee.reclaim),
+        PeriodicTask(5.0, referee.evict),
+        PeriodicTask(5.0, referee.remove_streams),
+        PeriodicTask(60.0, referee.prune_consumers),
+    ]
 
 
 def log_rules_form() -> None:

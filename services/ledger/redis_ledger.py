@@ -17,6 +17,7 @@ from services.ledger.queues.bot_task_queue import RedisBotTaskQueue
 from services.ledger.queues.command_queue import RedisCommandQueue
 from services.ledger.queues.dead_letters import DeadLetterStore
 from services.ledger.queues.membership import Membership
+from services.ledger.scripts.lua_scripts import load_forgotten
 from services.ledger.stores import token_generations
 from services.ledger.stores.disputes import DisputeStore
 from services.ledger.stores.token_generations import Generations
@@ -49,6 +50,10 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
     def webhooks(self) -> WebhookStore:
         """The web addresses that are notified for seats."""
         return WebhookStore(self._client, self.partitions)
+
+    def load_scripts(self) -> None:
+        """Load the scripts that gateways and bots call, which may not do it, wherever a node has forgotten them."""
+        run(self._client, load_forgotten(self.partitions))
 
     def withdraw_tokens(self, game: str, seat: Seat | None) -> int:
         """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""

@@ -13,10 +13,11 @@ import pytest
 import redis
 
 from services.ledger.acknowledgements import confirmation_connection
-from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY, MAX_CONNECTIONS
+from services.ledger.acknowledgements.ack_confirmation import MAX_CONNECTIONS
 from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
 from tests.gateway.confirmation import (
     GAME,
     KINDS,

@@ -16,10 +16,10 @@ from schemas.stored.codec import Proofs, pack_entry, pack_private_part, pack_pub
 from schemas.stored.entries import Entry
 from schemas.stored.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
-from services.ledger.acknowledgements.ack_confirmation import CONFIRM_ENTRY
 from services.ledger.engine import keys
 from services.ledger.log.views import ViewPage, ViewRequest, read_views
 from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
 from services.ledger.scripts.stored_entries import head_of_last
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.ledger_contract.given import GAME, PARTITION, append_request, head_after, private_part, public_of

@@ -238,6 +238,18 @@ SECURITY_MUTANTS: Final = (
         "  (+xrange %R~{p*}:g:*:public %R~{p*}:g:*:log)", ENGINE_USERS,
     ),
     Mutant(
+        "bots bring scripts of their own", "P8", "deploy/redis/users.acl",
+        "  (+evalsha ~{p*}:bot-tasks)\n", "  (+eval +evalsha ~{p*}:bot-tasks)\n", ENGINE_USERS,
+    ),
+    Mutant(
+        "a gateway hears the names of all keys", "P5", "deploy/redis/users.acl",
+        "+client|id +wait +waitaof", "+client|id +client|tracking +wait +waitaof", ENGINE_USERS,
+    ),
+    Mutant(
+        "a script that others call is never loaded", "P7", "services/ledger/scripts/lua_scripts.py",
+        "    HEARTBEAT, SUBMIT_COMMAND, ", "    HEARTBEAT, ", ("tests/security/test_engine_users.py",),
+    ),
+    Mutant(
         "a gateway reads what audits found", "security", "deploy/redis/users.acl",
         "  (+hget +hmget +hgetall +hkeys +hset ~{p*}:g:*:disputes:[0-9]*)",
         "  (+hget +hmget +hgetall +hkeys +hset ~{p*}:g:*:disputes:*)", ENGINE_USERS,

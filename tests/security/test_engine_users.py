@@ -16,6 +16,7 @@ from services.ledger import RedisLedger
 from services.ledger.embedded.engine_users import RULES_FILES, read_rules
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect
+from services.ledger.scripts import lua_scripts
 from services.referee.stream_removal import remove_streams
 from services.runtime.settings import read_settings
 from tests.auditor.given import SIGNER, play_out
@@ -86,7 +87,8 @@ ENGINE_COMMANDS: Final = (
     "DBSIZE", "RANDOMKEY", "FLUSHALL", "FLUSHDB", "SWAPDB 0 1", "MONITOR", "SAVE", "BGREWRITEAOF", "SHUTDOWN NOSAVE",
     "SYNC", "PSYNC ? -1", "REPLICAOF NO ONE", "CLIENT KILL TYPE normal", "CLIENT PAUSE 1", "SCRIPT FLUSH",
     "FUNCTION FLUSH", "MODULE LIST", "SLOWLOG GET", "LATENCY RESET", "CLUSTER RESET", "SUBSCRIBE anything",
-    "PSUBSCRIBE *", "PUBLISH anything x",
+    "PSUBSCRIBE *", "PUBLISH anything x", "CLIENT TRACKING ON BCAST", "CLIENT TRACKING ON", "CLIENT CACHING YES",
+    "CLIENT REPLY SKIP", "CLIENT NO-EVICT ON", "FUNCTION LIST", "FCALL anything 0",
 )  # fmt: skip
 IN_A_SCRIPT: Final = ("ACL failure in script", "The user executing the script can't")  # Valkey, Redis
 A_SCRIPT: Final = "return redis.call(ARGV[1], ARGV[2], '-', '+')"
@@ -173,10 +175,40 @@ def test_only_a_referee_notifies_of_entries_and_only_a_gateway_hears_it(
 def test_a_script_opens_no_more_than_its_user_may(
     clients: Callable[[str], Any], user: str, declared: str
 ) -> None:
-    log = keys.log(PARTITION, GAME)
-    assert is_refused(clients(user), "EVAL", A_SCRIPT, "1", declared, "XRANGE", log)
-    assert is_refused(clients(user), "EVAL", A_SCRIPT, "0", "XRANGE", log)
-    assert is_refused(clients(user), "EVAL", A_SCRIPT, "1", declared, "XRANGE", keys.commands(PARTITION))
+    log, sha = keys.log(PARTITION, GAME), clients("operator").script_load(A_SCRIPT)
+    assert is_refused(clients(user), "EVALSHA", sha, "1", declared, "XRANGE", log)
+    assert is_refused(clients(user), "EVALSHA", sha, "0", "XRANGE", log)
+    assert is_refused(clients(user), "EVALSHA", sha, "1", declared, "XRANGE", keys.commands(PARTITION))
+
+
+@pytest.mark.parametrize("user", ["gateway", "bots"])
+def test_P8_who_loads_no_script_brings_none_of_its_own(clients: Callable[[str], Any], user: str) -> None:
+    """An endless one without keys would have the engine answer everybody BUSY."""
+    for words in (
+        ("EVAL", "return 1", "0"),
+        ("EVAL", "return 1", "1", keys.commands(PARTITION)),
+        ("EVAL_RO", "return 1", "0"),
+        ("SCRIPT", "LOAD", "return 1"),
+        ("FUNCTION", "LOAD", "#!lua name=own\nredis.register_function('own', function() return 1 end)"),
+    ):
+        assert is_refused(clients(user), *words), words
+
+
+def test_a_referee_loads_what_others_call_and_the_engine_forgot(clients: Callable[[str], Any]) -> None:
+    # given
+    clients("operator").flushdb()
+    referee, gateway = (RedisLedger(clients(user), PARTITIONS) for user in ("referee", "gateway"))
+    clients("operator").script_flush()
+    with pytest.raises(NoPermissionError):
+        submit(gateway, opening_commands())
+    # when
+    referee.load_scripts()
+    submit(gateway, opening_commands())
+    # then
+    assert clients("operator").xlen(keys.commands(partition_of(GAME_OF_BOTS))) == 2
+    called = [script.sha for script in vars(lua_scripts).values() if isinstance(script, lua_scripts.Script)]
+    is_loaded = dict(zip(called, clients("operator").script_exists(*called), strict=True))
+    assert {sha for sha in called if is_loaded[sha]} == {each.sha for each in lua_scripts.LOADED_FOR_OTHERS}
 
 
 def test_P8_a_referee_without_a_right_that_it_needs_takes_no_game_for_damaged(
@@ -202,6 +234,7 @@ def test_the_bots_may_renew_the_tasks_that_they_think_about(clients: Callable[[s
     clients("operator").flushdb()
     submit(RedisLedger(clients("operator"), PARTITIONS), opening_commands())
     referee_at(RedisLedger(clients("operator"), PARTITIONS)).step(0)
+    RedisLedger(clients("referee"), PARTITIONS).load_scripts()
     bots = RedisLedger(clients("bots"), PARTITIONS)
     taken = bots.take_tasks("one", 9, 0)
     # when

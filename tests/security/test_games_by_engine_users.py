@@ -55,7 +55,7 @@ def services_on(url_of: Callable[[str], str], jobs_url: str, archive: Path) -> I
         exit_stack.callback(stop.set)
         address = f"http://127.0.0.1:{port}"
         http = exit_stack.enter_context(httpx.Client(base_url=address, timeout=20, trust_env=False))
-        wait_until(lambda: http.get("/health").status_code == 200)
+        wait_until(lambda: http.get("/health/ready").status_code == 200)  # referees have loaded what it calls
         yield http
 
 
@@ -135,6 +135,27 @@ def test_each_service_works_through_whole_games_as_its_own_user(engine: UsersEng
         wait_until(lambda: not untyped.keys(f"*:{game}:log"))  # evicted
         # then
         assert http.get(f"/v1/games/{game}/view").json()["entries"]
+    assert engine.refused() == []
+
+
+def test_P7_a_gateway_that_loads_no_script_goes_on_when_the_engine_forgot_them_all(
+    engine: UsersEngine, tmp_path: Path
+) -> None:
+    # given
+    with (
+        services_on(engine.url, engine.url("auditor"), tmp_path) as http,
+        closing(connect(engine.url("operator"))) as client,
+    ):
+        untyped: Any = client
+        created = CreatedGame(http, "human", "human", **QUICK)
+        ada = created.join("Ada")
+        created.join("Bo")
+        created.start()
+        # when
+        untyped.script_flush()
+        reply = ada.ask(write_command(ada.legal()[0]), "sure", "durable")
+        # then
+        assert (reply.status_code, reply.json()["level"]) == (200, "durable")
     assert engine.refused() == []
 
 

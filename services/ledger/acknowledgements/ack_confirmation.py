@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
@@ -37,12 +37,11 @@ from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.operations.engine_settings import EngineCapabilities, WaitaofTrial, probe_engine
 from services.ledger.ports.protocols import MissingEntryError
-from services.ledger.scripts.lua_scripts import Script
+from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
 from services.ledger.scripts.stored_entries import head_of_last
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-CONFIRM_ENTRY: Final = Script("confirm_entry")
 MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
 MAX_ROUND_SIZE: Final = 512
 
@@ -224,23 +223,29 @@ class ConfirmationBatcher:
 
     async def _read_batch(self, batch: Sequence[PendingConfirmation]) -> list[Reply]:
         async with self._checked_connection() as checked:
-            return await self._send_batch(checked, batch)
+            return await self._send_batch(checked, batch, ("EVALSHA", CONFIRM_ENTRY.sha))
 
     async def _send_batch(
-        self, checked: ConfirmationConnection, batch: Sequence[PendingConfirmation]
+        self,
+        checked: ConfirmationConnection,
+        batch: Sequence[PendingConfirmation],
+        first_script: tuple[Argument, ...],
     ) -> list[Reply]:
-        """The scripts' replies if the level is proved for them; else none."""
+        """The scripts' replies if the level is proved for them; else none. The first call may carry the script's text."""
         if self.level == DURABLE and checked.capabilities.unavailable_reason:
             return []  # it may be another engine than when the level was asked for
+        by_sha = "EVALSHA", CONFIRM_ENTRY.sha
         commands: list[tuple[Argument, ...]] = []
-        for pending in batch:  # the first carries the script, which an engine may forget at any time
-            script = ("EVALSHA", CONFIRM_ENTRY.sha) if commands else ("EVAL", CONFIRM_ENTRY.source)
+        for pending in batch:
+            script = by_sha if commands else first_script
             arguments = pending.command_id, "" if pending.sender is None else pending.sender
             commands.append((*script, len(pending.script_keys), *pending.script_keys, *arguments))
         commands += checked.proof_commands(self.level)
         await checked.connection.send_packed_command(checked.connection.pack_commands(commands))
         all_replies = [await _read_reply(checked.connection) for _ in commands]
         replies, proof_replies = all_replies[: len(batch)], all_replies[len(batch) :]
+        if isinstance(replies[0], NoScriptError):  # the engine forgot it, and ran none
+            return await self._send_batch(checked, batch, ("EVAL", CONFIRM_ENTRY.source))
         is_proved = checked.is_proved_by(self.level, proof_replies)
         if not is_proved or any(isinstance(reply, ResponseError) for reply in replies):
             # It may be another engine now, or have other settings: check it anew.

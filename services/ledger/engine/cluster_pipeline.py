@@ -35,7 +35,13 @@ KEYED_COMMANDS: Final = frozenset(
         *("HGET", "HMGET", "HGETALL", "HSET", "HDEL", "HINCRBY", "GET", "SET"),
     )
 )
-KEYLESS_COMMANDS: Final = ("WAIT", "WAITAOF", "ASKING")  # these go to the node of the command before them
+KEYLESS_COMMANDS: Final = (
+    "WAIT",
+    "WAITAOF",
+    "ASKING",
+    "SCRIPT EXISTS",
+    "SCRIPT LOAD",
+)  # these go to the node of the command before them
 NODE_LOST_ERRORS: Final = (ConnectionError, TimeoutError, ClusterDownError, SlotNotCoveredError)
 
 

@@ -10,7 +10,17 @@ from typing import Final
 
 from redis.exceptions import NoScriptError
 
-from services.ledger.engine.queries import Argument, Client, Query, RedisCommand, Reply, require_reply
+from services.ledger.engine import keys
+from services.ledger.engine.cluster_pipeline import available_replies
+from services.ledger.engine.queries import (
+    Argument,
+    Client,
+    Query,
+    RedisCommand,
+    Reply,
+    command,
+    require_reply,
+)
 from services.ledger.engine.round_trips import run, send_and_wait
 
 ScriptCall = tuple[Sequence[str], Sequence[Argument]]  # a script's keys and arguments
@@ -38,12 +48,33 @@ SET_WEBHOOK: Final = Script("set_webhook")
 MARK_WEBHOOK: Final = Script("mark_webhook")
 SUBMIT_COMMAND: Final = Script("submit_command")
 WITHDRAW_TOKEN: Final = Script("withdraw_token")
+CONFIRM_ENTRY: Final = Script("confirm_entry")
+# What gateways and bots call: where services are users of the engine, these may not load any.
+LOADED_FOR_OTHERS: Final = (
+    HEARTBEAT, SUBMIT_COMMAND, ACKNOWLEDGE, REMOVE_CONSUMER, CONFIRM_ENTRY, RAISE_DISPUTE, SET_WEBHOOK, WITHDRAW_TOKEN
+)  # fmt: skip
+
+
+def load_forgotten(partitions: int) -> Query[None]:
+    """Load what others call, at each node with a partition that has forgotten it; one that is away is left out. Raises
+    the engine's errors where nothing answers."""
+    nodes = [command("XLEN", keys.commands(partition)) for partition in range(partitions)]
+    shas = [script.sha for script in LOADED_FOR_OTHERS]
+    replies = yield [each for node in nodes for each in (node, command("SCRIPT EXISTS", *shas))]
+    to_load = [
+        each
+        for node, known in zip(nodes, available_replies(replies)[1::2], strict=True)
+        for script, is_known in zip(LOADED_FOR_OTHERS, known, strict=False)
+        if not is_known
+        for each in (node, command("SCRIPT LOAD", script.source))
+    ]
+    available_replies((yield to_load) if to_load else [])
 
 
 def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
     """Run a script once for each call, in order, in one round trip: what each returned, where an error
     is a reply too. Where an engine, or a node of a cluster, has forgotten the script, it ran nothing:
-    the script is sent along in a second round trip."""
+    the script is sent along in a second round trip, or its refusal is the reply to who may send none."""
     if not calls:
         return []
     replies = list((yield [script_command("EVALSHA", script.sha, call) for call in calls]))
