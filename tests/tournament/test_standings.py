@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import astuple
+from math import log10
 from random import Random
+from statistics import NormalDist
 
 import pytest
 
@@ -11,7 +14,14 @@ from schemas.errors import InvalidInputError
 from services.tournament.game_results import GameResult, SeatResult, csv_rows
 from services.tournament.report_page import render_page
 from services.tournament.schedule import list_seatings, plan_games
-from services.tournament.standings import compute_standings, estimate
+from services.tournament.standings import (
+    Estimate,
+    compute_standings,
+    estimate_mean,
+    estimate_share,
+    student_t,
+    wilson,
+)
 
 
 def seat(policy: str, place: int, total: int = 0, made: int = 0, missed: int = 0) -> SeatResult:
@@ -56,10 +66,57 @@ def test_a_senseless_schedule_is_refused(policies: list[str], seats: int, field:
 
 def test_the_interval_is_over_blocks_not_over_games() -> None:
     """Two blocks of a hundred equal games are two observations."""
-    few, many = estimate([[0.0], [1.0]]), estimate([[0.0] * 100, [1.0] * 100])
+    few, many = estimate_mean([[0.0], [1.0]]), estimate_mean([[0.0] * 100, [1.0] * 100])
     assert few == many
-    assert few.mean == 0.5 and few.margin == pytest.approx(1.96 * 0.5, rel=0.001)
-    assert estimate([[1.0, 0.0], []]).margin is None
+    assert (few.mean, few.low, few.high) == pytest.approx((0.5, 0.5 - 12.706 / 2, 0.5 + 12.706 / 2), abs=1e-3)
+    assert estimate_mean([[1.0, 0.0]]) == Estimate(0.5, None, None)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"),
+    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042), (99, 1.984), (10**6, 1.962)],
+)
+def test_few_blocks_have_the_quantile_of_students_t(freedom: int, quantile: float) -> None:
+    assert student_t(freedom) == pytest.approx(quantile, abs=5e-4)
+
+
+def test_all_games_won_have_an_interval_and_none_goes_past_all_or_nothing() -> None:
+    won, lost = ([[(each, 1), (each, 1)]] * 100 for each in (1, 0))
+    assert astuple(estimate_share(won)) == pytest.approx((1.0, 0.9807, 1.0), abs=1e-4)
+    assert astuple(estimate_share(lost)) == pytest.approx((0.0, 0.0, 0.0193), abs=1e-4)
+    rng = Random(3)
+    for blocks in range(2, 40):
+        share = estimate_share([[(rng.choice((0, 0.5, 1)), 1) for _ in range(2)] for _ in range(blocks)])
+        assert share.low is not None and share.high is not None
+        assert 0 <= share.low <= share.mean <= share.high <= 1
+        assert share.high - share.low > 1 / blocks
+
+
+def test_wilsons_interval_is_that_of_the_books() -> None:
+    """Newcombe 1998, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29."""
+    z = NormalDist().inv_cdf(0.975)
+    rows = [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ]
+    for won, games, low, high in rows:
+        assert wilson(won / games, games, z) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_the_interval_of_a_share_holds_it_nineteen_times_of_twenty() -> None:
+    """Blocks of two games that share their luck, of a policy that wins 80 %."""
+    rng, held = Random(5), 0
+    for _ in range(1_000):
+        blocks = []
+        for _ in range(12):
+            luck = rng.gauss(0, 0.5)
+            blocks.append([(int(luck + rng.gauss(0, 1) < 0.9409), 1) for _ in range(2)])
+        share = estimate_share(blocks)
+        assert share.low is not None and share.high is not None
+        held += share.low <= 0.8 <= share.high
+    assert held >= 930
 
 
 def test_shared_first_places_count_in_parts() -> None:
@@ -75,6 +132,42 @@ def test_tickets_count_as_shares_and_a_seat_without_any_does_not() -> None:
     results = [game(0, seat("a", 1, 9, made=3, missed=1), seat("b", 2)), game(1, seat("a", 1), seat("b", 2))]
     made = {each.policy: each.tickets_made.mean for each in compute_standings(results).policies}
     assert made == {"a": 0.75, "b": 0.0}
+
+
+def test_tickets_made_are_the_share_of_all_tickets() -> None:
+    results = [
+        game(0, seat("a", 1, 9, made=1), seat("b", 2)),
+        game(1, seat("a", 1, 9, missed=9), seat("b", 2)),
+    ]
+    (a, _) = compute_standings(results).policies
+    assert a.tickets_made.mean == 0.1
+
+
+def test_ratings_do_not_depend_on_the_order_of_games() -> None:
+    """Whichever block a game is in."""
+    rng, names = Random(2), "abc"
+    games = [(rng.sample(names, 2), rng.choice(((1, 2), (2, 1), (1, 1)))) for _ in range(60)]
+    ratings = [
+        {each.policy: each.rating for each in compute_standings(results).policies}
+        for order in range(3)
+        for results in [
+            [
+                game(block, *(map(seat, players, places)))
+                for block, (players, places) in enumerate(Random(order).sample(games, 60))
+            ]
+        ]
+    ]
+    assert ratings[0] == ratings[1] == ratings[2]
+    assert sum(ratings[0].values()) == pytest.approx(3 * 1500)
+
+
+def test_a_rating_says_how_often_one_ends_above_another() -> None:
+    """Elo: 400 points are ten to one; 21 meetings and one more tie."""
+    results = [game(n, seat("a", 1 + (n < 2)), seat("b", 2 - (n < 2))) for n in range(21)]
+    a, b = (each.rating for each in compute_standings(results).policies)
+    assert a - b == pytest.approx(400 * log10(19.5 / 2.5))
+    alone = compute_standings([game(0, seat("a", 1), seat("a", 2))])
+    assert [each.rating for each in alone.policies] == [1500]
 
 
 def test_the_order_in_which_processes_finish_changes_nothing() -> None:

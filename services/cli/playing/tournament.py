@@ -200,13 +200,16 @@ def _standings_table(standings: Standings) -> Table:
     for each in standings.policies:
         wins, made = _in_words(each.win_rate, 100), _in_words(each.tickets_made, 100)
         score = _in_words(each.score, 1)
-        table.add_row(each.policy, str(each.games), wins, score, made, f"{each.rating:.1f}")
+        table.add_row(each.policy, str(each.games), wins, score, made, f"{each.rating:.0f}")
     return table
 
 
 def _in_words(value: Estimate, factor: float) -> str:
+    """A mean with its interval, as the page of a tournament has it."""
     text = f"{value.mean * factor:.1f}"
-    return text if value.margin is None else f"{text} ± {value.margin * factor:.1f}"
+    if value.low is None or value.high is None:
+        return text
+    return f"{text} ({value.low * factor:.1f} to {value.high * factor:.1f})"
 
 
 def _standings_json(standings: Standings) -> dict[str, object]:
