@@ -96,14 +96,16 @@ class FoldedTable:
         moves = [move for move in self.moves if move.number > since]
         return table_state(self.state, self.viewer, self.number, self.head, moves)
 
-    def legal(self) -> LegalCommands:
-        """The legal commands of the seat in words; leaving isn't listed."""
+    def legal(self, most: int) -> LegalCommands:
+        """The first `most` legal commands of the seat in words; leaving isn't listed."""
         assert self.viewer is not None, "the public may do nothing"
+        commands = legal(self.state, self.viewer)
         return LegalCommands(
             game=self.state.game,
             seat=self.viewer,
             number=self.number,
-            commands=[self._describe(command) for command in legal(self.state, self.viewer)],
+            commands=[self._describe(command) for command in commands[:most]],
+            more=len(commands) > most,
         )
 
     def legal_commands(self, most: int) -> list[dict[str, object]]:

@@ -43,6 +43,7 @@ from tests.bench import (  # fmt: skip
     poison,
     proof,
     referee,
+    requests,
     rulesets,
     searches,
     several_referees,
@@ -72,6 +73,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "environment": environment.measure,
     "searches": searches.measure,
     "hostile": hostile_boards.measure,
+    "requests": requests.measure,
     "structure": structure.measure,
     "ask": ask.measure,
     "handover": lease_handover.measure,
@@ -126,7 +128,7 @@ def bench(
     - decoded: the fold without the wire
     - memory, bots: what a finished game takes in the engine; what 262 games add to a bots' worker
     - rulesets, environment: random whole games a second for every ruleset; steps of the PettingZoo environment
-    - hostile: the slowest list of moves and scores on boards made to be slow
+    - hostile, requests: the slowest moves, scores, drawings and tables on boards made to be slow
     - searches, ask: the longest trail, the stations' loans, the passengers' journeys; one question, a whole process
     - handover: kill -9 of a referee, until its games move again
     - pages: a click to the own move drawn, a cold load to the board, the weight of a table page (Chromium)

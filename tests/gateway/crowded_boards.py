@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import combinations
+from random import Random
 from typing import Any, Final
+
+from schemas.field_types import COLORS, LOCOMOTIVE
 
 Place = Callable[[int], tuple[int, int]]
 SIDE: Final = 10_000  # of the largest board
@@ -55,3 +59,23 @@ OPTIONS: Final[Mapping[str, Any]] = {
     "draw_tickets": {},
     "draw_keep": 0,
 }
+
+
+def crowded_position(
+    cities: int, routes: int, tickets: int, cards: int = 0, spaces: int = 1
+) -> dict[str, Any]:
+    """A game on a crowded board of gray routes, in which the first seat has so many tickets, and cards of each kind."""
+    board = crowded(cities, routes, lambda n: (n % 20, n // 20), spaces=spaces)
+    gray = [{**route, "color": "gray"} for route in board["routes"]]
+    pairs = [*combinations(map(str, range(cities)), 2)]
+    Random(1).shuffle(pairs)
+    kinds = [*COLORS, LOCOMOTIVE]
+    return {
+        "seats": [{"kind": "human"}] * 2,
+        "board": {**board, "routes": gray},
+        "options": {**OPTIONS, "cars": 45, "cards": dict.fromkeys(kinds, 200)},
+        "position": {
+            "hands": [dict.fromkeys(kinds, cards) if cards else {}, {}],
+            "tickets": [[{"between": pair, "points": 1} for pair in pairs[:tickets]], []],
+        },
+    }

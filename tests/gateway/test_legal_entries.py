@@ -133,6 +133,9 @@ def test_P8_a_board_that_offers_very_many_has_only_the_first_of_them() -> None:
     every = [write_command(command) for command in legal(scene.state, 0)]
     assert len(every) > 400
     assert table.legal_commands(400) == every[:400]
+    described = table.legal(400)
+    assert [each.command for each in described.commands] == every[:400] and described.more
+    assert not table.legal(len(every)).more
 
 
 # -- a log that lost its end ---------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import chain
@@ -66,7 +66,11 @@ def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
 def shortest_paths(state: GameState, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
     """The shortest path of each of these tickets for this seat."""
     board, exits, cars = state.board, _exits_of(state.board), _usable_routes(state, seat)
-    return [_shortest_path(board, exits, cars, ticket) for ticket in tickets]
+    ends: dict[str, set[str]] = {}
+    for ticket in tickets:
+        ends.setdefault(ticket.a, set()).add(ticket.b)
+    paths = {start: _paths_from(start, ends[start], board, exits, cars) for start in ends}
+    return [paths[ticket.a].get(ticket.b, NO_PATH) for ticket in tickets]
 
 
 @lru_cache(maxsize=64)
@@ -93,15 +97,20 @@ def _usable_routes(state: GameState, seat: Seat) -> dict[str, int]:
     return cars
 
 
-def _shortest_path(board: Board, exits: Exits, cars: Mapping[str, int], ticket: Ticket) -> TicketPath:
-    start, end, countries = ticket.a, ticket.b, board.countries
+def _paths_from(
+    start: str, ends: Set[str], board: Board, exits: Exits, cars: Mapping[str, int]
+) -> dict[str, TicketPath]:
+    """The shortest paths from a city to those of these cities that can be reached."""
+    countries, remaining = board.countries, {*ends}
+    paths: dict[str, TicketPath] = {}
     best = {start: 0}
     predecessors: dict[str, tuple[str, str]] = {}
     frontier = [(0, start)]
-    while frontier:
+    while frontier and remaining:
         length, city = heappop(frontier)
-        if city == end:
-            return TicketPath(length, _free_routes(predecessors, cars, ticket))
+        if city in remaining:
+            remaining.remove(city)
+            paths[city] = TicketPath(length, _free_routes(predecessors, cars, start, city))
         if length > best[city] or (city in countries and city != start):
             continue  # a country is an end only
         for other, name in exits[city]:
@@ -109,15 +118,15 @@ def _shortest_path(board: Board, exits: Exits, cars: Mapping[str, int], ticket: 
                 best[other] = length + spaces
                 predecessors[other] = city, name
                 heappush(frontier, (length + spaces, other))
-    return NO_PATH
+    return paths
 
 
 def _free_routes(
-    predecessors: Mapping[str, tuple[str, str]], cars: Mapping[str, int], ticket: Ticket
+    predecessors: Mapping[str, tuple[str, str]], cars: Mapping[str, int], start: str, city: str
 ) -> list[str]:
-    """The routes still to claim on the way back from a path's end to its start."""
-    routes, city = list[str](), ticket.b
-    while city != ticket.a:
+    """The routes still to claim on the way back from a city to the start of a path."""
+    routes = list[str]()
+    while city != start:
         city, name = predecessors[city]
         if cars[name]:
             routes.append(name)

@@ -105,7 +105,8 @@ class LegalCommands(ResponseModel):
     game: str
     seat: int
     number: int = Field(description="of the entry after which they are legal")
-    commands: list[LegalCommand]
+    commands: list[LegalCommand] = Field(description="the first 2,000")
+    more: bool = Field(False, description="whether there are others")
 
 
 class SuggestedCommand(ResponseModel):

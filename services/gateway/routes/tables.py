@@ -23,7 +23,7 @@ from services.gateway.models.table_models import (
 from services.gateway.routes.dependencies import ClientAddress, GameParam, ServiceParam
 from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.suggestions import SuggestionQueue
-from services.gateway.tables.table_folds import TableFolds
+from services.gateway.tables.table_folds import MAX_COMMANDS, TableFolds
 from services.gateway.tables.table_port import TableFold
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
@@ -139,7 +139,7 @@ async def state(
     def answer(fold: TableFold) -> TableState:
         table = fold.table(fold.number if since is None else since)
         if with_legal and viewer is not None:
-            table.legal = fold.legal().commands
+            table.legal = fold.legal(MAX_COMMANDS).commands
         return table
 
     if at is None:
@@ -156,7 +156,7 @@ async def legal(asked: GameParam, folds: FoldsParam) -> LegalCommands:
     service, game, bearer, client = asked
     await service.views.locate(game, client)
     seat = await service.authorization.require_seat(game, bearer)
-    return await folds.read(game, seat, client, lambda fold: fold.legal())
+    return await folds.read(game, seat, client, lambda fold: fold.legal(MAX_COMMANDS))
 
 
 @router.get(

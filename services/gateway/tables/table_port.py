@@ -46,11 +46,11 @@ class TableFold(Protocol):
     def table(self, since: int) -> TableState:
         """The table, with the moves after entry `since`."""
 
-    def legal(self) -> LegalCommands:
-        """List all commands that the viewer, a seat, is asked to choose from now, in words; leaving isn't listed."""
+    def legal(self, most: int) -> LegalCommands:
+        """List the first `most` commands that the viewer, a seat, is asked to choose from now, in words; leaving isn't listed."""
 
     def legal_commands(self, most: int) -> list[dict[str, object]]:
-        """List the first `most` of these commands."""
+        """List these commands."""
 
     def suggestions(self) -> Suggestions | None:
         """Suggest moves to the viewer, who is a seat, and say why. Blocks; None where none is found in time."""
