@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
@@ -51,6 +51,14 @@ Choice = CommandEnvelope | Exception | None
 class BotLedger(BotTaskQueue, ViewPageReader, Protocol):
     """The bots' part of the ledger."""
 
+    def read_creators(self, games: Sequence[str]) -> list[str]:
+        """Who created each of these games; an empty word for all that aren't known."""
+        ...
+
+    def record_late_bots(self, games: Collection[str]) -> None:
+        """Record for a minute that bots of these games wait for time to think."""
+        ...
+
 
 class BotWorker:
     """A worker for all bots. Without `slow_tasks`, slow policies think in its own process. `clock` is monotonic, in seconds."""
@@ -79,9 +87,14 @@ class BotWorker:
         return len(deliveries)
 
     def renew_slow_tasks(self) -> None:
-        """Show other workers that this one has these tasks. To be called more often than every RECLAIM_IDLE_MS."""
-        if self.slow_tasks is not None and (deliveries := self.slow_tasks.deliveries_to_renew()) is not None:
+        """Show other workers that this one has these tasks, and tables that theirs wait. To be called more often than every
+        RECLAIM_IDLE_MS."""
+        if self.slow_tasks is None:
+            return
+        if (deliveries := self.slow_tasks.deliveries_to_renew()) is not None:
             self.ledger.renew_tasks(self.name, deliveries)
+        if late := self.slow_tasks.take_late():
+            self.ledger.record_late_bots(late)
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
         """Process tasks that another worker took and left pending for `idle_ms`; returns how many are finished.
@@ -119,7 +132,12 @@ class BotWorker:
         if self.slow_tasks is None:
             return self._answer_tasks(deliveries)
         slow = [delivery for delivery in deliveries if delivery.task.policy in SLOW_POLICIES]
-        repeated = [delivery for delivery in slow if not self.slow_tasks.hold(delivery)]
+        creators = self.ledger.read_creators([delivery.task.game for delivery in slow]) if slow else []
+        repeated = [
+            delivery
+            for delivery, creator in zip(slow, creators, strict=True)
+            if not self.slow_tasks.hold(delivery, creator)
+        ]
         if repeated:
             self.ledger.acknowledge_tasks(repeated)
         quick = [delivery for delivery in deliveries if delivery.task.policy not in SLOW_POLICIES]

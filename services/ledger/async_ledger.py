@@ -36,6 +36,7 @@ from services.ledger.operations.backlog_queries import AsyncBacklogs
 from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
 from services.ledger.queues.command_queue import read_result
 from services.ledger.queues.command_submission import Submitted, submission_to
+from services.ledger.stores import thinking_time
 from services.ledger.stores.disputes import AsyncDisputeStore
 from services.ledger.stores.token_generations import AsyncTokenGenerations
 from services.ledger.stores.webhook_store import AsyncWebhookStore
@@ -106,6 +107,14 @@ class AsyncLedger:
     async def read_names(self, game: str) -> SaltedNames:
         """The names of the game's players that weren't erased. Raises CorruptDataError."""
         return await run_async(self._client, player_names.read_names(self.partitions, game))
+
+    async def record_creator(self, game: str, creator: str) -> None:
+        """Record who created a game, as its bots share time to think."""
+        await run_async(self._client, thinking_time.record_creator(self.partitions, game, creator))
+
+    async def has_late_bots(self, game: str) -> bool:
+        """Whether bots of a game had to wait for time to think within the last minute."""
+        return await run_async(self._client, thinking_time.has_late_bots(self.partitions, game))
 
     async def read_stored_game(self, game: str) -> StoredGame | None:
         """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from redis.exceptions import RedisError
 
@@ -18,7 +18,7 @@ from services.ledger.queues.command_queue import RedisCommandQueue
 from services.ledger.queues.dead_letters import DeadLetterStore
 from services.ledger.queues.membership import Membership
 from services.ledger.scripts.lua_scripts import load_forgotten
-from services.ledger.stores import token_generations
+from services.ledger.stores import thinking_time, token_generations
 from services.ledger.stores.disputes import DisputeStore
 from services.ledger.stores.token_generations import Generations
 from services.ledger.stores.webhook_store import WebhookStore
@@ -68,6 +68,14 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
     def record_freed_seat(self, game: str, seat: Seat, times: int) -> None:
         """Record how often a seat was freed: its earlier tokens open nothing any more. It may be recorded again."""
         run(self._client, token_generations.record_freed_seat(self.partitions, game, seat, times))
+
+    def read_creators(self, games: Sequence[str]) -> list[str]:
+        """Who created each of these games, as its bots share time to think; an empty word for all that aren't known."""
+        return run(self._client, thinking_time.read_creators(self.partitions, games))
+
+    def record_late_bots(self, games: Collection[str]) -> None:
+        """Record for a minute that bots of these games wait for time to think."""
+        run(self._client, thinking_time.record_late_bots(self.partitions, games))
 
     def erase_names(self, game: str, commitments: Collection[str]) -> int:
         """Erase these names of a game's players; returns how many there were."""

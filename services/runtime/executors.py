@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import ParamSpec, TypeVar
 
-from services.runtime.fair_turns import FairTurns
+from services.runtime.fair_turns import Asker, FairTurns
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class FairThreadPool:
     def __init__(self, name: str, max_threads: int) -> None:
         self._threads = DaemonThreadPool(name, max_threads)
         self._turns = FairTurns[tuple[Callable[[], None], Callable[[], bool]]]()
-        self._busy, self._is_shut_down, self._lock = set[Hashable](), False, Lock()
+        self._busy, self._is_shut_down, self._lock = set[Asker](), False, Lock()
 
     def submit(self, asker: Hashable, call: Callable[[], T]) -> Future[T]:
         """Run the call when its asker's turn comes; it is cancelled if the pool is shut down before."""
@@ -66,7 +66,7 @@ class FairThreadPool:
             if self._is_shut_down:
                 future.cancel()
                 return future
-            self._turns.put(asker, (lambda: _run(future, call), future.cancel))
+            self._turns.put((asker,), (lambda: _run(future, call), future.cancel))
             self._threads.submit(self._work)
         return future
 
@@ -88,7 +88,7 @@ class FairThreadPool:
                 self._busy.remove(asker)
                 self._turns.charge(asker, time.monotonic() - start_s)
 
-    def _take(self) -> tuple[Hashable, tuple[Callable[[], None], Callable[[], bool]]] | None:
+    def _take(self) -> tuple[Asker, tuple[Callable[[], None], Callable[[], bool]]] | None:
         with self._lock:
             if taken := self._turns.take(self._busy):
                 self._busy.add(taken[0])

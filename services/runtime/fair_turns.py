@@ -1,6 +1,7 @@
 """Who of many comes next at something of which there is little: whoever used the least of it of late.
 
-A stranger who asks for much waits for the own requests, and others hardly notice.
+A stranger who asks for much waits for the own requests, and others hardly notice. An asker may be one of several of a
+larger one, as a table is of its creator: then those are compared first.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Hashable
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
+Asker: TypeAlias = tuple[Hashable, ...]  # the largest first
 HALF_LIFE_S: Final = 60.0  # after which half of a use is forgotten
 MAX_REMEMBERED: Final = 10_000  # of those who used something; then those who used the least are forgotten
 
@@ -20,19 +22,19 @@ class FairTurns(Generic[T]):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._waiting: dict[Hashable, deque[T]] = {}
-        self._used: dict[Hashable, tuple[float, float]] = {}  # seconds, and as of when
+        self._waiting: dict[Asker, deque[T]] = {}
+        self._used: dict[Asker, tuple[float, float]] = {}  # seconds, and as of when
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def put(self, asker: Hashable, thing: T) -> None:
+    def put(self, asker: Asker, thing: T) -> None:
         """Let a thing wait behind the others of its asker."""
         self._waiting.setdefault(asker, deque()).append(thing)
 
-    def take(self, busy: Collection[Hashable] = ()) -> tuple[Hashable, T] | None:
+    def take(self, busy: Collection[Asker] = ()) -> tuple[Asker, T] | None:
         """The next thing, and who asked for it; None if nothing waits, or only things of the `busy`."""
-        asker = min((each for each in self._waiting if each not in busy), key=self.used_s, default=None)
+        asker = min((each for each in self._waiting if each not in busy), key=self._order, default=None)
         if asker is None:
             return None
         things = self._waiting[asker]
@@ -41,14 +43,15 @@ class FairTurns(Generic[T]):
             del self._waiting[asker]
         return asker, thing
 
-    def charge(self, asker: Hashable, seconds: float) -> None:
-        """Note a use."""
-        self._used[asker] = self.used_s(asker) + seconds, self._clock()
+    def charge(self, asker: Asker, seconds: float) -> None:
+        """Note a use of an asker, and of the larger ones that it is of."""
+        for size in range(1, len(asker) + 1):
+            self._used[asker[:size]] = self.used_s(asker[:size]) + seconds, self._clock()
         if len(self._used) > MAX_REMEMBERED:
             most = sorted(self._used, key=self.used_s)[MAX_REMEMBERED // 2 :]
             self._used = {each: self._used[each] for each in most}
 
-    def used_s(self, asker: Hashable) -> float:
+    def used_s(self, asker: Asker) -> float:
         """How much it used of late: older uses count less."""
         used_s, at_s = self._used.get(asker, (0.0, 0.0))
         return used_s * 0.5 ** ((self._clock() - at_s) / HALF_LIFE_S) if used_s else 0.0
@@ -58,3 +61,6 @@ class FairTurns(Generic[T]):
         things = [thing for things in self._waiting.values() for thing in things]
         self._waiting.clear()
         return things
+
+    def _order(self, asker: Asker) -> list[float]:
+        return [self.used_s(asker[:size]) for size in range(1, len(asker) + 1)]

@@ -21,6 +21,7 @@ import httpx
 import uvloop
 
 from tests.bench.light_players import PING, TEXT, frame, request
+from tests.gateway.crowded_boards import CROWDED, OPTIONS
 
 AGAIN_S: Final = 0.2  # until a closed connection is opened again
 RECEIVE_BYTES: Final = 4_096  # of a client that never reads: what its kernel takes for it
@@ -123,10 +124,23 @@ class Flood:
         while received := await reader.read(65_536):
             self.count["told to slow down"] += received.count(b"RATE-1")
 
+    async def draw_boards(self, number: int) -> None:
+        """Creates games on its own crowded boards, from an address of its own, and has each board drawn."""
+        transport = httpx.AsyncHTTPTransport(local_address=f"127.0.4.{number + 1}")
+        url = f"http://{self.host}:{self.port}/v1/games"
+        seats = [{"kind": "human"}] * 2
+        async with httpx.AsyncClient(transport=transport, timeout=30) as http:
+            for kind, board in CROWDED.items():
+                own = {**board, "title": f"{kind} {os.getpid()} {number} {self.count['drawings']}"[:40]}
+                created = await http.post(url, json={"seats": seats, "board": own, "options": OPTIONS})
+                if created.is_success:
+                    drawn = await http.get(f"{url}/{created.json()['game']}/board")
+                    self.count["drawings"] += drawn.is_success
+
     async def repeat(self, attack: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Attack again and again: each time the connection is closed, or isn't taken."""
         while True:
-            with suppress(OSError, asyncio.IncompleteReadError):
+            with suppress(OSError, asyncio.IncompleteReadError, httpx.HTTPError):
                 await attack()
             self.count["closed"] += 1
             await asyncio.sleep(AGAIN_S)

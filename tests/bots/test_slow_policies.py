@@ -16,11 +16,13 @@ from services.bots import slow_tasks, worker
 from services.bots.policies import POLICIES, SLOW_POLICIES, Policy, SlowPolicy
 from services.bots.seat_projection import GameProjections
 from services.bots.seat_random import SeatRandom
-from services.bots.slow_tasks import MAX_WAIT_S, SeatOfGame, SlowTasks
+from services.bots.slow_tasks import LATE_S, MAX_WAIT_S, SeatOfGame, SlowTasks
 from services.bots.worker import RECLAIM_IDLE_MS, BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import init_partition_count
+from services.ledger.engine.round_trips import run
+from services.ledger.stores.thinking_time import has_late_bots, record_creator
 from services.referee.rules import legal
 from services.runtime.killable_processes import KillableProcesses
 from tests.bots import faulty_policies
@@ -38,6 +40,7 @@ from tests.referee.running_referee import (
 
 PATIENCE_S = 60.0  # a busy machine starts a process slowly
 OTHER_GAME = "another-game"
+MANY = tuple(f"many-{number}" for number in range(5))
 TASKS = keys.bot_tasks(partition_of(GAME))
 
 
@@ -244,6 +247,57 @@ def test_where_no_process_is_free_for_long_the_fallback_answers(
     assert [line["event"] for line in lines if line["log_level"] == "warning"] == [
         "no process for a slow policy"
     ] * 2
+
+
+def test_P8_creators_and_their_tables_share_the_processes_by_what_they_used(
+    monkeypatch: pytest.MonkeyPatch, processes: KillableProcesses[SeatOfGame, Command], clock: SteppedClock
+) -> None:
+    # given five tables of one creator, and then one of another
+    make_slow(monkeypatch, POLICIES["random"])
+    client = fakeredis.FakeRedis()
+    ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
+    for game in (*MANY, OTHER_GAME):
+        submit(ledger, opening_commands(game))
+        run(client, record_creator(PARTITIONS, game, "one" if game == OTHER_GAME else "many"))
+    referee_at(ledger).step(0)
+    bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
+    seen = [thinking(processes)]
+
+    def let_each_think_for_half_a_second() -> None:
+        if seen[-1] != (now := thinking(processes)):
+            seen.append(now)
+            clock.now_s += 0.5 if now else 0.0
+
+    # when
+    run_until(bots, lambda: len(sink.sent) == 12, let_each_think_for_half_a_second)
+    # then
+    order = [each.game for each in sink.sent]
+    assert order[1] == order[3] == OTHER_GAME, order
+    many = [game for game in order if game != OTHER_GAME]
+    assert sorted(many[:5]) == sorted(many[5:]) == [*MANY]
+
+
+def test_a_table_whose_bots_wait_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    ledger: RedisLedger,
+    processes: KillableProcesses[SeatOfGame, Command],
+    clock: SteppedClock,
+) -> None:
+    make_slow(monkeypatch, faulty_policies.hangs)
+    processes.close()
+    monkeypatch.setattr(processes, "size", 0)
+    bots = BotWorker(ledger, RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
+
+    def is_told() -> bool:
+        bots.renew_slow_tasks()
+        return run(ledger._client, has_late_bots(PARTITIONS, GAME))
+
+    bots.step(0)
+    assert not is_told()
+    clock.now_s += LATE_S
+    assert is_told() and LATE_S < MAX_WAIT_S
+    ledger._client.delete(keys.late_bots(partition_of(GAME), GAME))
+    assert not is_told(), "once for a task"
 
 
 def test_every_slow_policy_has_a_quick_fallback() -> None:

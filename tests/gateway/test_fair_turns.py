@@ -44,24 +44,34 @@ def drained(turns: FairTurns[int], seconds: float = 1.0) -> list[int]:
 def test_who_asks_for_much_waits_for_those_who_ask_for_little() -> None:
     turns = FairTurns[int](SteppedClock())
     for number in range(6):
-        turns.put("many", number)
-    turns.put("one", 6)
-    turns.put("two", 7)
-    turns.put("two", 8)
+        turns.put(("many",), number)
+    turns.put(("one",), 6)
+    turns.put(("two",), 7)
+    turns.put(("two",), 8)
     assert len(turns) == 9
     assert drained(turns) == [0, 6, 7, 1, 8, 2, 3, 4, 5]
     assert turns.take() is None
 
 
+def test_of_a_creators_tables_the_one_that_used_least_comes_next_after_other_creators() -> None:
+    turns = FairTurns[int](SteppedClock())
+    turns.charge(("many", "first"), 1.0)
+    for number, table in enumerate(("first", "second", "third")):
+        turns.put(("many", table), number)
+    turns.put(("one", "only"), 3)
+    turns.charge(("one", "another"), 0.5)
+    assert drained(turns, 0.25) == [3, 1, 2, 0]
+
+
 def test_half_of_a_use_is_forgotten_after_a_while() -> None:
     clock = SteppedClock()
     turns = FairTurns[int](clock)
-    turns.charge("early", 3.0)
+    turns.charge(("early",), 3.0)
     clock.now_s = HALF_LIFE_S
-    turns.charge("late", 2.0)
-    assert (turns.used_s("early"), turns.used_s("late"), turns.used_s("never")) == (1.5, 2.0, 0.0)
-    turns.put("late", 1)
-    turns.put("early", 2)
+    turns.charge(("late",), 2.0)
+    assert (turns.used_s(("early",)), turns.used_s(("late",)), turns.used_s(("never",))) == (1.5, 2.0, 0.0)
+    turns.put(("late",), 1)
+    turns.put(("early",), 2)
     assert drained(turns) == [2, 1]
 
 
@@ -69,8 +79,8 @@ def test_only_those_who_used_most_are_remembered(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(fair_turns, "MAX_REMEMBERED", 10)
     turns = FairTurns[int](SteppedClock())
     for number in range(1, 100):
-        turns.charge(number, float(number))
-    assert turns.used_s(99) == 99.0 and turns.used_s(1) == 0.0
+        turns.charge((number,), float(number))
+    assert turns.used_s((99,)) == 99.0 and turns.used_s((1,)) == 0.0
 
 
 def test_one_call_of_each_asker_is_run_at_a_time(pool: FairThreadPool) -> None:

@@ -8,6 +8,7 @@ import pytest
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import write_command
 from services.gateway.tables.clock_presets import PRESETS
+from services.ledger import RedisLedger
 from services.referee.rules.board import load_board
 from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, over, plan, problem
 
@@ -221,3 +222,28 @@ def test_a_boards_picture_escapes_its_names(http: httpx.Client) -> None:
     picture = http.get("/v1/boards/usa/svg")
     assert picture.headers["content-type"] == "image/svg+xml"
     assert ">Montréal</text>" in picture.text
+
+
+# -- time to think -------------------------------------------------------------------
+
+
+def test_a_table_says_that_its_bots_wait_for_time_to_think(http: httpx.Client, ledger: RedisLedger) -> None:
+    created = CreatedGame(http, "human", "greedy")
+    created.join("Ada")
+    created.start()
+    path = f"/v1/games/{created.game}/state"
+    assert http.get(path).json()["bots_late"] is False
+    ledger.record_late_bots([created.game])
+    assert http.get(path).json()["bots_late"] is True
+
+
+def test_the_games_of_an_address_have_one_creator_which_doesnt_show_it(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    games = [CreatedGame(http, "human", "human").game for _ in range(2)]
+    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=http.base_url, transport=transport) as elsewhere:
+        games.append(CreatedGame(elsewhere, "human", "human").game)
+    first, second, other = ledger.read_creators(games)
+    assert first == second != other
+    assert not {first, other} & {"", "127.0.0.1", "127.0.0.2"}

@@ -70,6 +70,10 @@ class LoggedIds:
         """The ids that each key gives that doesn't sign (any more, or yet)."""
         return [_derive_game_id(key, command_id) for key in self._other_keys]
 
+    def derive_creator(self, identity: object) -> str:
+        """A digest of whoever creates games, which only the server can compute: addresses are stored nowhere."""
+        return hmac.new(self._key, f"creator {identity}".encode(), sha256).hexdigest()[:16]
+
     async def find(self, game: str, command_id: str) -> str:
         """The id under which the log has this command's verdict, or will have it.
 

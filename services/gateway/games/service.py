@@ -105,6 +105,7 @@ class GatewayService:
             entry, level = await self._find_archived_creation(
                 game, requested_id
             ) or await self.execute_decided(game, id_, command, ack_request)
+        await self.ledger.record_creator(game, self.logged_ids.derive_creator(creators[0].identity))
         created = responses.GameCreated(
             game=game,
             token=await self.authorization.issue(game, None),

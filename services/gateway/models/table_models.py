@@ -172,6 +172,10 @@ class TableState(ResponseModel):
         default=None,
         description="what the viewer may do now, asked for with `legal`; null for the public and where it isn't asked for",
     )
+    bots_late: bool = Field(
+        default=False,
+        description="whether its bots waited for time to think within the last minute: tables that used less of it come first",
+    )
 
 
 class Replay(ResponseModel):

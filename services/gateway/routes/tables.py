@@ -133,7 +133,7 @@ async def state(
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
     if at is not None and with_legal:
         raise InvalidInputError("legal", "doesn't go with `at`: only now can a command be sent")
-    _, game, bearer, client = asked
+    service, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
 
     def answer(fold: TableFold) -> TableState:
@@ -144,6 +144,8 @@ async def state(
 
     if at is None:
         table = await folds.read(game, viewer, client, answer)
+        if table.status == "playing" and any(seat.policy for seat in table.seats):
+            table.bots_late = await service.ledger.has_late_bots(game)
     else:
         fold = await folds.at(game, viewer, client, at)
         table = await folds.compute(client, lambda: answer(fold))

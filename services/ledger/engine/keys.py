@@ -119,6 +119,16 @@ def token_generations(partition: int, game: str) -> str:
     return f"{hash_tag(partition)}:g:{game}:tokens"
 
 
+def creator(partition: int, game: str) -> str:
+    """String, for a month: a digest of who created the game, by whom its bots share time to think."""
+    return f"{hash_tag(partition)}:g:{game}:creator"
+
+
+def late_bots(partition: int, game: str) -> str:
+    """String, for a minute: bots of the game waited for time to think."""
+    return f"{hash_tag(partition)}:g:{game}:late-bots"
+
+
 def player_names(partition: int, game: str) -> str:
     """Hash: the names of the game's players with their salts, by the commitments in its log. What is deleted here is
     forgotten."""

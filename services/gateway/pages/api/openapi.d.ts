@@ -699,6 +699,7 @@ export type TableState = {
   play_off: string | null;
   moves: Move[];
   legal?: LegalCommand[] | null;
+  bots_late?: boolean;
 };
 
 export type TakenSeat = {

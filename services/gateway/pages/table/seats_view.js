@@ -70,6 +70,10 @@ export function seatsView(page) {
   const isEnding = table.last_turns && table.status === "playing";
   return html`<section class="panel" aria-labelledby="seats-title"><h2 id="seats-title">Seats</h2>
     ${when(isEnding, () => html`<p class="notice">The last turns are being played.</p>`)}
+    ${when(
+      table.bots_late,
+      () => html`<p class="notice">Its bots wait for time to think: tables that used less come first.</p>`,
+    )}
     <ol class="seats">${order.map((seat) => seatRow(page, table.seats[seat]))}</ol></section>`;
 }
 
