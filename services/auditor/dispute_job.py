@@ -15,6 +15,7 @@ from schemas.commands import Command
 from schemas.errors import CorruptDataError
 from schemas.stored.codec import unpack_entry
 from schemas.stored.entries import ViewEntry
+from schemas.stored.player_names import shown_names
 from schemas.web.disputes import DisputeId, DisputeState, pack_answer, parse_dispute_id
 from services.archive import ArchiveUnavailableError
 from services.auditor.job_queue import Jobs, RecheckThrottle
@@ -26,7 +27,9 @@ from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.audit import Audit, audit, audit_json
 from services.verification.game_repository import FinishedGameReader
 from services.verification.log_check import check_file, check_signature
+from services.verification.reason_answer import answer_on_reason
 from services.verification.replay import Replay
+from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.seat_answer import fold_view, seat_visible_answer
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
@@ -66,8 +69,12 @@ def _answer(context: JobContext, record: DisputeRecord) -> bool:
         return _answer_by_audit(context, record, is_over=is_over)
     if sequence > len(view):
         raise MissingEntryError(f"what seat {name.seat} of {name.game} was sent ends before entry {sequence}")
+    if record.answer:  # it doesn't change while the game runs
+        return True
     command = _own_command(context.ledger, view, name, sequence)
     answer = seat_visible_answer(name.game, name.seat, view, sequence, command)
+    shown = [(entry.at, entry.events) for entry in view]
+    answer["on_reason"] = answer_on_reason(record.dispute, shown, _names(context, name.game), name.seat)
     context.ledger.disputes().record_answer(name, DisputeState.ANSWERED_PARTLY, pack_answer(answer))
     return True
 
@@ -88,6 +95,13 @@ def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) 
     if not is_over and name.seat is not None:
         raise MissingEntryError(f"nothing is there of what seat {name.seat} of {name.game} was sent")
     result = audit_json(audited_game.audit, audited_game.replay, record.dispute.number)
+    names = _names(context, name.game)
+    try:
+        with replaying():
+            shown = [*audited_game.replay.timed_events(audited_game.audit.entries)]
+            result["on_reason"] = answer_on_reason(record.dispute, shown, names, None)
+    except REPLAY_ERRORS as error:  # a finding of the audit
+        log.warning("no reason looked up in a damaged log", dispute=name.id, game=name.game, why=str(error))
     disputes.record_answer(
         name,
         DisputeState.ANSWERED_FULLY if is_over else DisputeState.ANSWERED_PARTLY,
@@ -125,6 +139,12 @@ def _log_audit(record: DisputeRecord, result: Audit) -> None:
         return
     why = result.findings[0].why
     log.error("disputed game audited, findings", **fields, findings=len(result.findings), why=why)
+
+
+def _names(context: JobContext, game: str) -> dict[str, str]:
+    """The names of the players, by their commitments, as reasons may name them; none in an answer."""
+    names = context.ledger.read_names(game)
+    return shown_names(names or FinishedGameReader(context.archive, context.trusted).read_names(game))
 
 
 # -- reading ----------------------------------------------------------------------------

@@ -26,13 +26,25 @@ def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
     pages = _rule_pages()
     refusal = entry.refusal
     refused_by = () if refusal is None else (refusal.rule,)
-    related = (
-        rule for rule in RULES_BY_COMMAND.get(type(entry.command), ()) if ruleset in pages.get(rule, {})
-    )
-    rules = dict.fromkeys((*refused_by, *related))
+    rules = dict.fromkeys((*refused_by, *rules_on(ruleset, entry.command)))
     return tuple(
         RuleCitation(rule, ALL_RULES.get(rule, ""), pages.get(rule, {}).get(ruleset, "")) for rule in rules
     )
+
+
+def rules_on(ruleset: str, command: Command) -> tuple[str, ...]:
+    """The rules of this ruleset that decide on such a command."""
+    return tuple(rule for rule in RULES_BY_COMMAND.get(type(command), ()) if has_rule(ruleset, rule))
+
+
+def has_rule(ruleset: str, rule: str) -> bool:
+    """Whether the ruleset's page has this rule."""
+    return ruleset in _rule_pages().get(rule, {})
+
+
+def known_rules() -> frozenset[str]:
+    """The rules of all rulesets, and those of the server."""
+    return frozenset((*ALL_RULES, *_rule_pages()))
 
 
 @cache

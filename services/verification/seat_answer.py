@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from schemas.commands import Command, Pass
 from schemas.contract import Json
-from schemas.events import CommandRefused
+from schemas.events import CommandRefused, Event
 from schemas.field_types import HIDDEN, Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import Entry, ViewEntry
@@ -99,11 +99,8 @@ def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, com
     Only the first event is compared, since later ones may be hidden."""
     shown_event = shown_entry.events[0] if shown_entry.events else None
     shown_refusal = shown_event if isinstance(shown_event, CommandRefused) else None
-    state = before.copy()
-    advance_clocks(state, shown_entry.at)
-    state.ruleset = replace(state.ruleset, randomness=HIDDEN_RANDOMNESS)
     try:
-        first_event = next(iter(decide_events(state, seat, command)), None)
+        first_event = decide_on_view(before.copy(), shown_entry.at, seat, command)
     except CommandRefusedError as refusal:
         if shown_refusal is None or shown_refusal.rule != refusal.rule:
             return f"On what you could see, the rules refuse it: {refusal.rule}, {refusal.reason}."
@@ -113,3 +110,11 @@ def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, com
     if type(first_event) is not type(shown_event):
         return "On what you could see, the rules have something else come of it."
     return ""
+
+
+def decide_on_view(state: GameState, at_ms: int, seat: Seat, command: Command) -> Event | None:
+    """The first event of a seat's command on a state as a viewer sees it, which becomes the state at that time.
+    Raises CommandRefusedError."""
+    advance_clocks(state, at_ms)
+    state.ruleset = replace(state.ruleset, randomness=HIDDEN_RANDOMNESS)
+    return next(iter(decide_events(state, seat, command)), None)

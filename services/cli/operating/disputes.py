@@ -138,7 +138,7 @@ def _print_dispute(fields: DisputeFields) -> None:
     if answer is not None:
         is_whole = fields["final"] or fields["seat"] is None
         label = "The answer" if is_whole else "The answer to its seat, while the game runs"
-        print_line(f"{label}: {answer['verdict']}")
+        print_line(f"{label}: {' '.join(filter(None, (answer.get('on_reason'), answer['verdict'])))}")
     elif fields["state"] == "failed":
         print_line(FAILED_MESSAGE)
     else:

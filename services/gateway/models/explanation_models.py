@@ -128,6 +128,10 @@ class DisputeAnswer(ResponseModel):
 
     scope: Literal["so far", "whole"]
     verdict: str = Field(description="the sentence to read first")
+    on_reason: str | SkipJsonSchema[None] = Field(
+        default=None,
+        description="the seats, cards, cities, rules and entries that the reason names, looked up",
+    )
     number: int | SkipJsonSchema[None] = None
     shown_as_committed: bool | SkipJsonSchema[None] = None
     as_the_rules_say: bool | None = None

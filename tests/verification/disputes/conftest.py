@@ -51,7 +51,7 @@ class WebServer(NamedTuple):
 
     def raised(self, seat: Seat, number: int, key: str | None = None) -> str:
         """Raise a dispute that is accepted. Returns its id."""
-        reply = self.dispute(seat, {"number": number, "reason": "I doubt it."}, key)
+        reply = self.dispute(seat, {"number": number, "reason": "Seat 1 drew 1 red, ROUTE-3."}, key)
         assert reply.status_code == 202, reply.text
         id_: str = reply.json()["dispute"]
         return id_

@@ -212,6 +212,7 @@ export type Dispute = {
 export type DisputeAnswer = {
   scope: "so far" | "whole";
   verdict: string;
+  on_reason?: string;
   number?: number;
   shown_as_committed?: boolean;
   as_the_rules_say?: boolean | null;
