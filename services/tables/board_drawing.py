@@ -101,7 +101,7 @@ def _draw_route(board: Board, route: Route, points: dict[str, Point], lane: int)
             "kind": route.kind,
             "locomotives": route.locomotives,
             "title": title,
-            "spaces": _route_spaces(route, points, (lane - len(route.parallels) / 2) * LANE_WIDTH),
+            "spaces": _route_spaces(route, points, (lane - (len(route.lanes) - 1) / 2) * LANE_WIDTH),
         }
     )  # all at once: a board may have 20,000 spaces
 

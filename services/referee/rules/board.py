@@ -36,10 +36,15 @@ class Route:
     b: str
     length: int
     color: str
-    parallels: tuple[str, ...]  # the routes parallel to it
+    lanes: tuple[str, ...]  # all routes between its cities, which share this: a board may have 1,000
     fare: Fare
     kind: str = "rail"
     locomotives: int = 0
+
+    @property
+    def parallels(self) -> tuple[str, ...]:
+        """The routes parallel to it."""
+        return tuple(route for route in self.lanes if route != self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +230,14 @@ def _build_routes(form: BoardForm) -> dict[str, Route]:
     route_ids_by_cities: dict[frozenset[str], list[str]] = {}
     for route in form.routes:
         route_ids_by_cities.setdefault(frozenset(route.between), []).append(route.id)
+    lanes = {cities: tuple(ids) for cities, ids in route_ids_by_cities.items()}
     return {
         route.id: Route(
             route.id,
             *route.between,
             route.length,
             route.color,
-            tuple(
-                other_id for other_id in route_ids_by_cities[frozenset(route.between)] if other_id != route.id
-            ),
+            lanes[frozenset(route.between)],
             (route.length, route.color, route.locomotives),
             route.kind,
             route.locomotives,

@@ -182,10 +182,11 @@ def assign_route(state: GameState, route_id: str, seat: Seat) -> None:
     seat_state.routes.append(route_id)
     state.route_owners[route_id] = seat
     close_route(state, route)
-    if route.parallels and not state.rule_options.parallel_owned:
-        seat_state.blocked_parallels.update(route.parallels)
+    if len(route.lanes) > 1 and not state.rule_options.parallel_owned:
+        parallels = route.parallels
+        seat_state.blocked_parallels.update(parallels)
         if state.closes_parallels:
-            for twin in route.parallels:
+            for twin in parallels:
                 close_route(state, state.board.routes[twin])
 
 
