@@ -10,6 +10,7 @@ MISTYPED: Final = ("tests/referee/test_mistyped_keys.py",)
 SHARED: Final = ("tests/referee/test_leases.py",)
 
 SLOW_POLICIES: Final = ("tests/bots/test_slow_policies.py",)
+DRAWINGS: Final = ("tests/gateway/test_drawn_boards.py",)
 SILENT: Final = ("tests/cluster/test_silent_nodes.py",)
 
 ISOLATION_MUTANTS: Final = (
@@ -24,6 +25,22 @@ ISOLATION_MUTANTS: Final = (
     Mutant(
         "a process that died is asked again", "P8", "services/runtime/killable_processes.py",
         "        self._processes.remove(process)\n", "", SLOW_POLICIES,
+    ),
+    Mutant(
+        "a stranger's board is drawn by the server itself", "P8", "services/tables/kept_drawings.py",
+        "board if is_built_in(board) else None", "board", DRAWINGS,
+    ),
+    Mutant(
+        "names near each other are all compared", "P8", "services/tables/label_places.py",
+        "covered >= most or compared >= MAX_COMPARED", "False", DRAWINGS,
+    ),
+    Mutant(
+        "bots think for whoever waits longest", "P8", "services/bots/slow_tasks.py",
+        "self._turns.put((creator, delivery.task.game), key)", "self._turns.put((), key)", SLOW_POLICIES,
+    ),
+    Mutant(
+        "who asks for many suggestions holds up the others", "P8", "services/runtime/executors.py",
+        "self._turns.put((asker,), ", "self._turns.put((), ", ("tests/gateway/test_fair_turns.py",),
     ),
     Mutant(
         "a key of another type stops all partitions", "P8", "services/ledger/engine/mistyped_keys.py",
