@@ -30,7 +30,7 @@ from services.bootstrap.composition import (
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
 from services.bootstrap.service_processes import ServiceBody, can_fork_services, forked_services
 from services.ledger import RedisLedger
-from services.ledger.embedded.embedded_engine import is_vacant, running_engine
+from services.ledger.embedded.embedded_engine import kill_if_silent, running_engine, why_ended
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
@@ -54,9 +54,7 @@ class EmbeddedServer(NamedTuple):
         """Why the server can't go on; empty while it can."""
         if self.failed.is_set():
             return "a service broke; the lines above say how"
-        if self.data is not None and is_vacant(self.data):
-            return "the engine ended; start again, and every game goes on from its log"
-        return ""
+        return "" if self.data is None else why_ended(self.data)
 
 
 @contextmanager
@@ -123,7 +121,11 @@ def run_embedded_server(
             _running_threads({**threaded, "auditor": lambda stop: run_auditor(settings, stop)}, failed),
             _running_gateway(settings, limits, failed) if gateway else nullcontext("") as address,
         ):
-            yield EmbeddedServer(settings, address, failed, own_data)
+            try:
+                yield EmbeddedServer(settings, address, failed, own_data)
+            finally:
+                if own_data is not None:  # while the services stop: they would wait for it
+                    Thread(target=kill_if_silent, args=(own_data, url), daemon=True).start()
 
 
 def _complete_settings(data: Path, settings: Settings, url: str) -> Settings:

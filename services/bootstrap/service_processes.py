@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -23,7 +24,7 @@ from services.runtime.executors import core_count
 from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import get_logger, write_repeat_counts
 
-STOP_S: Final = 30.0  # a process that hasn't stopped by then is killed
+STOP_S: Final = 5.0  # processes that haven't stopped by then are killed
 IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ServiceBody = Callable[[Event], object]  # runs until the event is set
 
@@ -55,8 +56,9 @@ def forked_services(services: Mapping[str, ServiceBody], failed: Event) -> Itera
         stopping.set()
         for descriptor in (stop_read, stop_write):
             os.close(descriptor)
+        deadline_s = time.monotonic() + STOP_S
         for process in processes.values():
-            process.join(STOP_S)
+            process.join(max(0.0, deadline_s - time.monotonic()))
             if process.exitcode is None:
                 process.kill()
                 process.join()
@@ -96,6 +98,8 @@ def _run_child(name: str, run_service: ServiceBody, stop_read: int, stop_write: 
     def wait_for_end() -> None:
         os.read(stop_read, 1)
         stop.set()
+        time.sleep(STOP_S)  # the starter may be gone, and kill nobody
+        os._exit(1)
 
     Thread(target=wait_for_end, name="starter-watch", daemon=True).start()
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from functools import partial
 from threading import Event, Thread
 from typing import Annotated, Final
@@ -15,6 +16,7 @@ from services.bootstrap.embedded import run_embedded_server
 from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA, DataOption, set_up_logging
 from services.runtime.interpreter_tuning import tune_garbage_collector
+from services.runtime.logging_setup import get_logger
 from services.runtime.settings import read_settings
 
 app = typer.Typer()
@@ -26,7 +28,8 @@ StrictEngineOption = Annotated[
         show_default="LEDGERLINE_STRICT_ENGINE",
     ),
 ]
-STUCK_EXIT_CODE: Final = 70  # of a referee that a decision holds; whoever runs it starts it again
+STUCK_EXIT_CODE: Final = 70  # of a referee that a decision holds, or a service that doesn't stop
+STOP_S: Final = 10.0  # from a signal to the end of a service that waits for an engine that stands still
 
 
 @app.command()
@@ -81,12 +84,19 @@ def _run_service(service: composition.ServiceRunner, **overrides: object) -> Non
 
 
 def _stop_on_signal() -> Event:
-    """An event that is set when the process gets a signal to stop."""
+    """An event that is set when the process gets a signal to stop. STOP_S later the process ends in any case: nothing is
+    lost by that, as by no other crash."""
     stop = Event()
+
+    def stop_or_end() -> None:
+        stop.set()
+        time.sleep(STOP_S)
+        get_logger("services").error("service doesn't stop, it is ended", after_s=STOP_S)
+        os._exit(STUCK_EXIT_CODE)
 
     def request_stop(*_: object) -> None:
         # A thread of its own: the handler may run while this one holds the event's lock.
-        Thread(target=stop.set).start()
+        Thread(target=stop_or_end, daemon=True).start()
 
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signal_number, request_stop)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from redis.exceptions import OutOfMemoryError
 
 from services.ledger import AppendResult, AppendStatus, RedisLedger
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded.embedded_engine import ANSWER_S, kill_if_silent, running_engine, why_ended
+from services.ledger.embedded.engine_watcher import STOP_S
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from tests.ledger_contract.given import GAME, append_request, envelope_of, submit_and_take
 
@@ -104,18 +109,104 @@ with running_engine(Path(sys.argv[1])):
 """
 
 
-def test_P7_an_engine_whose_parent_was_killed_is_found_again(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE) as parent:
+@contextmanager
+def parent_of_engine(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has opened the folder."""
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(data)], stdout=subprocess.PIPE) as parent:
         try:
             assert parent.stdout is not None
             assert parent.stdout.readline() == b"open\n"
+            yield parent
         finally:
             parent.kill()
-    left = pid(tmp_path)
+
+
+def wait_until_gone(process: int) -> None:
+    deadline_s = time.monotonic() + 60
+    while is_there(process):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_P7_an_engine_whose_parent_was_killed_ends_soon(tmp_path: Path) -> None:
+    with parent_of_engine(tmp_path):
+        left = pid(tmp_path)
+    wait_until_gone(left)
     with running_engine(tmp_path) as url:
-        assert pid(tmp_path) == left
         append(url, 1, 1)
-    assert not is_there(left)
+
+
+def test_P7_an_engine_whose_parent_was_killed_goes_on_while_others_use_it(tmp_path: Path) -> None:
+    with parent_of_engine(tmp_path) as first:
+        left = pid(tmp_path)
+        with parent_of_engine(tmp_path):
+            with running_engine(tmp_path) as url:
+                first.kill()
+                append(url, 1, 1)
+                assert pid(tmp_path) == left
+            assert is_there(left)
+    wait_until_gone(left)
+
+
+def test_P7_a_folder_that_is_deleted_takes_its_engine_with_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running_engine(data):
+        running = pid(data)
+        assert why_ended(data) == ""
+        shutil.rmtree(data)
+        assert why_ended(data) == (
+            f"the data folder {data} was deleted while the server ran, and its games with it"
+        )
+        data.mkdir()  # by whoever writes there next
+        assert "was deleted" in why_ended(data)
+    assert not is_there(running)
+
+
+FULL = """
+import json, os, resource, signal, sys
+from pathlib import Path
+from services.ledger.embedded.embedded_engine import running_engine, why_ended
+data = Path(sys.argv[1])
+with running_engine(data):
+    engine = json.loads((data / "engine.json").read_text())["pid"]
+    os.kill(engine, signal.SIGKILL)
+    os.waitpid(engine, 0)
+    print(why_ended(data))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # a file takes no more, as on a full disk
+    print(why_ended(data))
+try:
+    running_engine(data).__enter__()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_P8_a_full_disk_is_named_and_no_engine_is_started_that_would_end_at_once(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    with_room, without_room, again = done.stdout.splitlines()
+    assert with_room.endswith("start again, and every game goes on from its log")
+    reason = f"the disk of the data folder {tmp_path} takes no more (File too large): make room"
+    assert without_room.startswith(f"the engine ended: {reason}")
+    assert again.startswith(f"EngineUnavailableError {reason}")
+
+
+def test_P7_an_engine_that_stands_still_is_killed_when_it_is_to_stop(tmp_path: Path) -> None:
+    with running_engine(tmp_path) as url:
+        append(url, 1, 1)
+        running = pid(tmp_path)
+        kill_if_silent(tmp_path, url)
+        assert is_there(running), "it answers"
+        os.kill(running, signal.SIGSTOP)
+    assert not is_there(running)
+    with running_engine(tmp_path) as url:
+        assert entries(url) == 1
+        running = pid(tmp_path)
+        os.kill(running, signal.SIGSTOP)
+        kill_if_silent(tmp_path, url)
+        wait_until_gone(running)
+    assert STOP_S + ANSWER_S < 10
 
 
 def test_a_folder_that_is_a_file_gives_the_reason(tmp_path: Path) -> None:

@@ -104,6 +104,14 @@ ISOLATION_MUTANTS: Final = (
         "        os.read(stop_read, 1)\n", "        Event().wait()\n", ("tests/cli/test_service_processes.py",),
     ),
     Mutant(
+        "an engine outlives the process that started it", "P7", "services/ledger/embedded/engine_watcher.py",
+        "    while not is_free(alive) and is_there(pid):\n", "    while False:\n", ("tests/ledger_contract/test_embedded_engine.py",),
+    ),
+    Mutant(
+        "a full disk isn't named", "P8", "services/ledger/embedded/embedded_engine.py",
+        "            file.write(bytes(ROOM_BYTES))\n", "", ("tests/ledger_contract/test_embedded_engine.py",),
+    ),
+    Mutant(
         "a service that was killed isn't missed", "P7", "services/bootstrap/service_processes.py",
         "    failed.set()\n", "", ("tests/cli/test_service_processes.py",),
     ),

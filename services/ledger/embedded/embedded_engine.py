@@ -1,9 +1,9 @@
 """The embedded engine: a real Valkey as a child process, its AOF in a data folder.
 
 One folder has one engine. A process that opens the folder while an engine runs on it (for another
-command of the same user, or with its parent killed) uses that one, because two engines on one AOF
-would ruin it; the last process to leave stops it. The engine runs in a session of its own: the
-Ctrl-C that ends its parent must not end it while the parent still finishes.
+command of the same user) uses that one, because two engines on one AOF would ruin it; the last
+process to leave stops it, and a watcher does so where that one was killed. The engine runs in a
+session of its own: the Ctrl-C that ends its parent must not end it while the parent still finishes.
 """
 
 from __future__ import annotations
@@ -15,38 +15,67 @@ import secrets
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 import redis
 
 from services.fast_path.engine_binary import engine_binary
+from services.ledger.embedded import engine_watcher
+from services.ledger.embedded.engine_watcher import ALIVE_LOCK, LOCK, STOP_S, USERS_LOCK, end_engine, is_free
 from services.ledger.engine.connection import EngineUnavailableError
-
-ALIVE_LOCK: Final = "engine.alive"
 
 
 @contextmanager
 def start_stop_lock(data_folder: Path) -> Iterator[None]:
     """Hold the folder's lock: one process at a time starts or stops its engine."""
-    with (data_folder / "engine.lock").open("w") as lock_file:
+    with (data_folder / LOCK).open("w") as lock_file:
         fcntl.flock(lock_file, fcntl.LOCK_EX)
         yield
 
 
 def is_vacant(data_folder: Path) -> bool:
-    """Whether no engine runs on this folder. An engine holds this lock as long as it lives,
+    """Whether no engine runs on this folder. An engine holds a lock as long as it lives,
     through the file that it inherits, however its parent ended."""
     with (data_folder / ALIVE_LOCK).open("w") as alive_file:
-        try:
-            fcntl.flock(alive_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+        return is_free(alive_file.fileno())
+
+
+def why_ended(data_folder: Path) -> str:
+    """Why the engine that this process uses doesn't run any more, and what to do; '' while it runs."""
+    child = _children.get(data_folder.resolve())
+    try:
+        inode = (data_folder / ALIVE_LOCK).stat().st_ino
+        if child is not None and child.alive_inode != inode:
+            raise FileNotFoundError
+        if not is_vacant(data_folder):
+            return ""
+        require_room(data_folder)
+    except FileNotFoundError:
+        return f"the data folder {data_folder} was deleted while the server ran, and its games with it"
+    except EngineUnavailableError as error:
+        return f"the engine ended: {error}"
+    last_line = last_log_line(data_folder)
+    return f"the engine ended ({last_line}); start again, and every game goes on from its log"
+
+
+def require_room(data_folder: Path) -> None:
+    """Raises EngineUnavailableError where ROOM_BYTES more can't be written to the folder's disk: an engine that can't
+    write its AOF ends at once, each time that it is started."""
+    try:
+        with tempfile.TemporaryFile(dir=data_folder) as file:
+            file.write(bytes(ROOM_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        reason = f"the disk of the data folder {data_folder} takes no more ({error.strerror})"
+        raise EngineUnavailableError(f"{reason}: make room, then start again; no game is lost") from None
 
 
 def write_private(path: Path, text: str) -> None:
@@ -75,8 +104,19 @@ ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game
 }
 START_TIMEOUT_S: Final = 300.0  # without an answer; one that loads a long AOF answers that it does
-STOP_TIMEOUT_S: Final = 300.0  # it writes the rest of its AOF first
-_child_processes: Final[dict[Path, subprocess.Popen[bytes]]] = {}  # engines of this process, to be reaped
+ANSWER_S: Final = 4.0  # in which an engine answers, or stands still
+ROOM_BYTES: Final = 1 << 20  # without so much room no engine is started: it would end within some moves
+
+
+class ChildEngine(NamedTuple):
+    """An engine that this process started, and its watcher."""
+
+    process: subprocess.Popen[bytes]
+    watcher: subprocess.Popen[bytes]
+    alive_inode: int  # of its lock's file, by which a folder that was made anew is told apart
+
+
+_children: Final[dict[Path, ChildEngine]] = {}  # by data folder
 
 
 @contextmanager
@@ -86,7 +126,7 @@ def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
     Raises EngineUnavailableError, with the last line of the engine's log: it can't start."""
     try:
         data_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        users_file = (data_folder / "engine.users").open("w")
+        users_file = (data_folder / USERS_LOCK).open("w")
     except OSError as error:
         raise EngineUnavailableError(f"the data folder {data_folder} can't be used: {error}") from None
     with users_file:
@@ -103,11 +143,24 @@ def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
         try:
             yield url
         finally:
-            with start_stop_lock(data_folder):
-                _stop_if_last(data_folder, users_file)
+            try:
+                with start_stop_lock(data_folder):
+                    _stop_if_last(data_folder, users_file)
+            except FileNotFoundError:  # somebody deleted the folder
+                _reap(data_folder)
+
+
+def kill_if_silent(data_folder: Path, url: str) -> None:
+    """Kill the folder's engine where it stands still, so that nobody waits for it: what it has answered is on disk."""
+    if _ask_readiness(url, ANSWER_S) is Readiness.SILENT:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if not is_vacant(data_folder):
+                os.kill(_engine_pid(data_folder), signal.SIGKILL)
 
 
 def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
+    _reap(data_folder)  # one that ended before
+    require_room(data_folder)
     port = _free_port()
     config = data_folder / "valkey.conf"
     password = secrets.token_hex(24)  # other users of this machine must not read games, nor write them
@@ -133,8 +186,9 @@ def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
             )
         except OSError as error:
             raise EngineUnavailableError(f"there is no engine for this machine: {error}") from None
-    _reap(data_folder)  # one that ended before
-    _child_processes[data_folder.resolve()] = process
+        alive_inode = os.fstat(alive_file.fileno()).st_ino
+    watcher = _start_watcher(data_folder, process.pid)
+    _children[data_folder.resolve()] = ChildEngine(process, watcher, alive_inode)
     write_private(data_folder / "engine.json", json.dumps({"url": url, "pid": process.pid}))
     try:
         _wait_until_ready(data_folder, url)
@@ -143,6 +197,17 @@ def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
         _reap(data_folder)
         raise
     return url
+
+
+def _start_watcher(data_folder: Path, pid: int) -> subprocess.Popen[bytes]:
+    """Start the process that ends the engine after this one, if it is killed."""
+    return subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-I", "-S", engine_watcher.__file__, str(data_folder.resolve()), str(pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _running_engine_url(data_folder: Path) -> str:
@@ -177,9 +242,10 @@ class Readiness(Enum):
     READY = auto()
 
 
-def _ask_readiness(url: str) -> Readiness:
+def _ask_readiness(url: str, timeout_s: float = 2) -> Readiness:
+    timeouts = {"socket_timeout": timeout_s, "socket_connect_timeout": timeout_s}
     try:
-        with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, protocol=2) as client:
+        with redis.Redis.from_url(url, protocol=2, **timeouts) as client:
             client.exists("ledgerline:partitions")  # refused while the AOF is being loaded
     except redis.BusyLoadingError:
         return Readiness.LOADING
@@ -193,24 +259,35 @@ def _stop_if_last(data_folder: Path, users_file: IO[str]) -> None:
         fcntl.flock(users_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return  # another process still uses the engine, and will stop it
-    if not is_vacant(data_folder):
-        _terminate(data_folder)
+    with (
+        suppress(OSError, ValueError, KeyError, TypeError),
+        (data_folder / ALIVE_LOCK).open("w") as alive_file,
+    ):
+        if not is_free(alive_file.fileno()):
+            end_engine(_engine_pid(data_folder), alive_file.fileno())
     _reap(data_folder)
 
 
-def _terminate(data_folder: Path) -> None:
-    """Signal the folder's engine to stop, and wait until it has."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        os.kill(int(json.loads((data_folder / "engine.json").read_text())["pid"]), signal.SIGTERM)
-        deadline_s = time.monotonic() + STOP_TIMEOUT_S
-        while not is_vacant(data_folder) and time.monotonic() < deadline_s:
-            time.sleep(0.01)
+def _engine_pid(data_folder: Path) -> int:
+    return int(json.loads((data_folder / "engine.json").read_text())["pid"])
 
 
 def _reap(data_folder: Path) -> None:
-    """Collect the exit status of an engine that this process started and that has ended."""
-    if (process := _child_processes.pop(data_folder.resolve(), None)) is not None:
-        process.wait(STOP_TIMEOUT_S)
+    """End an engine that this process started, if it still runs, and its watcher; collect their exit statuses."""
+    if (child := _children.pop(data_folder.resolve(), None)) is None:
+        return
+    child.process.terminate()
+    try:
+        child.process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        child.process.kill()
+        child.process.wait()
+    assert child.watcher.stdin is not None
+    child.watcher.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        child.watcher.wait(STOP_S)
+    child.watcher.kill()
+    child.watcher.wait()
 
 
 def _free_port() -> int:
