@@ -27,8 +27,8 @@ from services.bots.worker import BotWorker
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
+from services.ledger.operations.service_kinds import AUDITOR, BOTS, ServiceKind
 from services.ledger.queues.consumer_groups import monotonic_ms
-from services.ledger.queues.membership import AUDITOR, BOTS, ServiceKind
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander

@@ -33,7 +33,9 @@ from services.ledger.log.views import (
 )
 from services.ledger.notifications.game_channels import GameChannels
 from services.ledger.operations.backlog_queries import AsyncBacklogs
+from services.ledger.operations.service_kinds import GATEWAY
 from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
+from services.ledger.queues import membership
 from services.ledger.queues.command_queue import read_result
 from services.ledger.queues.command_submission import Submitted, submission_to
 from services.ledger.stores import thinking_time
@@ -131,7 +133,7 @@ class AsyncLedger:
 
     def backlogs(self) -> AsyncBacklogs:
         """What waits, and which services are there, on the same connection."""
-        return AsyncBacklogs(self._client, self.partitions, self.name)
+        return AsyncBacklogs(self._client, self.partitions)
 
     def disputes(self) -> AsyncDisputeStore:
         """Disputed moves, on the same connection."""
@@ -144,6 +146,14 @@ class AsyncLedger:
     def token_generations(self) -> AsyncTokenGenerations:
         """How often tokens were withdrawn, and seats freed, on the same connection."""
         return AsyncTokenGenerations(self._client, self.partitions)
+
+    async def beat(self) -> None:
+        """Send this gateway's heartbeat. Raises one of ENGINE_ERRORS: then no other service can send one either."""
+        await run_async(self._client, membership.beat(GATEWAY, self.name))
+
+    async def leave(self) -> None:
+        """End this gateway's membership. Raises one of ENGINE_ERRORS."""
+        await run_async(self._client, membership.leave(GATEWAY, self.name))
 
     async def ping(self) -> None:
         """Ask the engine for an answer. Raises redis.RedisError or OSError where it gives none."""

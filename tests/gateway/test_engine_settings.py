@@ -168,7 +168,7 @@ def test_P1_ready_names_settings_that_break_promises(
         ledger = AsyncLedger(connect_async(url), PARTITIONS)
         health = HealthWatch(ledger, AnswerWatch(), 10, settings=watch)
         await health.poll()
-        await health.backlogs.leave()
+        await ledger.leave()
         await ledger.close()
         return health.readiness(is_listening=True)
 

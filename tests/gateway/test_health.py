@@ -19,7 +19,8 @@ from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
-from services.ledger.queues.membership import AUDITOR, BOTS, SILENT_S, Membership, ServiceKind
+from services.ledger.operations.service_kinds import AUDITOR, BOTS, SILENT_S, ServiceKind
+from services.ledger.queues.membership import Membership
 from services.runtime.heartbeat import BEAT_INTERVAL_S
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import REFUSAL_QUIET_S, Outage

@@ -16,8 +16,8 @@ from services.cli.output import console, print_json
 from services.ledger.engine.connection import EngineUnavailableError
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.operations.engine_settings import EngineSettings, broken_promises
+from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, SILENT_S, ServiceKind
 from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
-from services.ledger.queues.membership import AUDITOR, BOTS, REFEREE, SILENT_S, ServiceKind
 from services.ledger.redis_ledger import RedisLedger
 from services.referee.leases import assign_partitions
 

@@ -19,7 +19,7 @@ from services.gateway.models.health_models import EngineHealth, MemberHealth, Re
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.operations.backlog_queries import BOT_TASKS, COMMANDS, Backlog, BacklogOrError
-from services.ledger.queues.membership import AUDITOR, BOTS, REFEREE, ServiceKind
+from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, ServiceKind
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
 
@@ -100,7 +100,8 @@ class HealthWatch:
         monotonic_s: Callable[[], float] = time.monotonic,
         settings: EngineSettingsWatch | None = None,
     ) -> None:
-        self.backlogs, self.answers, self.monotonic_s = ledger.backlogs(), answers, monotonic_s
+        self.ledger, self.backlogs = ledger, ledger.backlogs()
+        self.answers, self.monotonic_s = answers, monotonic_s
         self.partitions = PartitionWatch(stall_s, "its commands get no verdict")
         self.bot_tasks = PartitionWatch(TASK_STALL_S, "its bots don't answer")
         self.members = {kind: MemberWatch(kind, monotonic_s()) for kind in (REFEREE, BOTS, AUDITOR)}
@@ -119,7 +120,7 @@ class HealthWatch:
         finally:
             with suppress(*ENGINE_ERRORS, TimeoutError):
                 async with asyncio.timeout(NODE_TIMEOUT_S):
-                    await self.backlogs.leave()
+                    await self.ledger.leave()
 
     async def poll(self) -> None:
         """Look once."""
@@ -138,7 +139,8 @@ class HealthWatch:
         """Look who is there. Where this gateway can't send its own heartbeat, nobody can, and nobody is missing."""
         with suppress(*ENGINE_ERRORS, TimeoutError):
             async with asyncio.timeout(NODE_TIMEOUT_S):
-                members = await self.backlogs.beat()
+                await self.ledger.beat()
+                members = await self.backlogs.read_heartbeats()
                 disputes = await self.backlogs.count_disputes() if self.members[AUDITOR].is_silent else 0
             tasks = {BOTS: self.bot_tasks.count(), AUDITOR: disputes}
             for kind, watch in self.members.items():

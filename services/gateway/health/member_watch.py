@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from services.ledger.queues.membership import SILENT_S, Heartbeats, ServiceKind
+from services.ledger.operations.service_kinds import SILENT_S, Heartbeats, ServiceKind
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")

@@ -16,7 +16,7 @@ from services.ledger.engine import keys
 from services.ledger.engine.errors import EngineError
 from services.ledger.engine.queries import Client, Query, Reply, command, require_reply
 from services.ledger.engine.round_trips import run_async
-from services.ledger.queues.membership import GATEWAY, Heartbeats, ServiceKind, beat, leave, read_heartbeats
+from services.ledger.operations.service_kinds import Heartbeats, ServiceKind, read_heartbeats
 
 
 class Queue(NamedTuple):
@@ -42,10 +42,10 @@ BacklogOrError = Backlog | EngineError
 
 
 class AsyncBacklogs:
-    """Looks at the engine for a gateway of this name: its nodes, what waits there, and which services are there."""
+    """Looks at the engine for a gateway: its nodes, what waits there, and which services are there."""
 
-    def __init__(self, client: Client, partitions: int, name: str) -> None:
-        self._client, self._partitions, self._name = client, partitions, name
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client, self._partitions = client, partitions
 
     async def partitions_by_node(self) -> dict[str, list[int]]:
         """The partitions of each node, by its name: '' for the one node of a single engine. Raises one of
@@ -68,15 +68,9 @@ class AsyncBacklogs:
         """How many disputes wait for an answer, of the nodes that answer."""
         return await run_async(self._client, count_disputes(self._partitions))
 
-    async def beat(self) -> Mapping[ServiceKind, Heartbeats]:
-        """Send this gateway's heartbeat, and read those of all services. Raises one of ENGINE_ERRORS: then no other
-        service can send one either."""
-        await run_async(self._client, beat(GATEWAY, self._name))
+    async def read_heartbeats(self) -> Mapping[ServiceKind, Heartbeats]:
+        """The members of each kind of service, with their last heartbeats. Raises one of ENGINE_ERRORS."""
         return await run_async(self._client, read_heartbeats())
-
-    async def leave(self) -> None:
-        """End this gateway's membership. Raises one of ENGINE_ERRORS."""
-        await run_async(self._client, leave(GATEWAY, self._name))
 
     async def try_write(self, partition: int) -> None:
         """Write something to the partition's node. Raises one of ENGINE_ERRORS, as the engine gives it."""

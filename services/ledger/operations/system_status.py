@@ -17,7 +17,7 @@ from services.ledger.engine.queries import Client, Reply
 from services.ledger.engine.round_trips import run
 from services.ledger.operations.backlog_queries import count_disputes
 from services.ledger.operations.engine_settings import NOT_SHOWN
-from services.ledger.queues.membership import KINDS, Heartbeats, ServiceKind, read_heartbeats
+from services.ledger.operations.service_kinds import KINDS, Heartbeats, ServiceKind, read_heartbeats
 
 AWAY: Final = "away"
 

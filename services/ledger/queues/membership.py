@@ -8,54 +8,20 @@ Of the other services, a heartbeat only says that they are there: who looks afte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import redis
 
 from services.ledger.engine import keys
-from services.ledger.engine.mistyped_keys import MistypedKeyLog, is_mistyped
-from services.ledger.engine.queries import Client, Query, Reply, command, require_reply
+from services.ledger.engine.mistyped_keys import MistypedKeyLog
+from services.ledger.engine.queries import Client, Query, command, require_reply
 from services.ledger.engine.round_trips import run
+from services.ledger.operations.service_kinds import REFEREE, ServiceKind
 from services.ledger.scripts.lua_scripts import HEARTBEAT, call_script, run_script
 
 MAX_CLOCK_LEAD_MS: Final = 15_000  # of a referee's clock; more than any silence lets it have
 LEASE_MS: Final = 2_500  # without a heartbeat for so long, a referee's partitions go to others
-SILENT_S: Final = (
-    4.0  # without a heartbeat for so long, a service is missing; more than a lease, so others had their turn
-)
 FORGET_MS: Final = 60_000  # a silent member is forgotten where another of its kind is there
-
-
-class ServiceKind(NamedTuple):
-    """A service that is to be there, and what waits where none is."""
-
-    command: str  # `ledgerline` starts one by it
-    label: str
-    members_key: str
-    waiting: str  # what waits where it is missing
-    tasks: str = ""  # the waiting that can be counted
-    is_optional: bool = False  # nobody misses one that never was there, unless its tasks wait
-
-    def describe_absence(self, silence_s: float | None, tasks: int = 0) -> str:
-        """Say what is missing, for how long (None: none was ever seen), what waits, and what to do."""
-        sign = "is there" if silence_s is None else f"gave a sign for {silence_s:.1f} s"
-        counted = f" ({tasks} {self.tasks})" if tasks else ""
-        return f"no {self.label} {sign}: {self.waiting}{counted}; start `ledgerline {self.command}`"
-
-
-REFEREE: Final = ServiceKind("referee", "referee", keys.MEMBERSHIP_KEY, "commands wait")
-BOTS: Final = ServiceKind(
-    "bots", "bots worker", keys.BOTS_KEY, "games wait for their bots", "tasks", is_optional=True
-)
-AUDITOR: Final = ServiceKind(
-    *("auditor", "auditor", keys.AUDITORS_KEY, "finished games, disputes and webhooks wait", "disputes"),
-    is_optional=True,
-)
-GATEWAY: Final = ServiceKind("gateway", "gateway", keys.GATEWAYS_KEY, "nobody can play")
-KINDS: Final = (REFEREE, BOTS, AUDITOR, GATEWAY)
-# The engine's time of each member's last heartbeat, in milliseconds; None where the key holds another type.
-Heartbeats = Mapping[str, float] | None
 
 
 class HeartbeatReply(NamedTuple):
@@ -78,21 +44,6 @@ def leave(kind: ServiceKind, name: str) -> Query[None]:
     yield from beat(kind, name, LEASE_MS)
     [reply] = yield [command("ZREM", kind.members_key, name)]
     require_reply(reply)
-
-
-def read_heartbeats() -> Query[Mapping[ServiceKind, Heartbeats]]:
-    """The members of each kind by name, with their last heartbeats."""
-    replies = yield [
-        command(*("ZRANGE", kind.members_key, 0, -1, "WITHSCORES"), withscores=True, score_cast_func=float)
-        for kind in KINDS
-    ]
-    return {kind: _heartbeats(reply) for kind, reply in zip(KINDS, replies, strict=True)}
-
-
-def _heartbeats(reply: Reply) -> Heartbeats:
-    if is_mistyped(reply):
-        return None
-    return {name.decode(errors="replace"): score for name, score in require_reply(reply)}
 
 
 class Membership:
