@@ -39,7 +39,12 @@ from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.problem_details import install_error_handlers
-from services.gateway.web.request_middleware import ReadLimitMiddleware, SizeLimitMiddleware, allow_origins
+from services.gateway.web.request_middleware import (
+    BrowserHeadersMiddleware,
+    ReadLimitMiddleware,
+    SizeLimitMiddleware,
+    allow_origins,
+)
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.executors import DaemonThreadPool
 from services.runtime.logging_setup import get_logger
@@ -82,6 +87,8 @@ def create_app(
         description=openapi.DESCRIPTION,
         lifespan=partial(_run_background, ledger, hub, (health_watch, settings_watch)),
         responses=openapi.PROBLEM_RESPONSES,
+        docs_url=None,  # pages.py has it
+        redoc_url=None,  # the same again
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
     _add_tables(app, service, catalog)
@@ -90,6 +97,7 @@ def create_app(
     if limits.read_limiter is not None:
         app.add_middleware(ReadLimitMiddleware, limits.read_limiter)
     allow_origins(app, limits.origins)
+    app.add_middleware(BrowserHeadersMiddleware)  # the outermost: errors have them too
     install_error_handlers(app)
     for router in (
         pages.router,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
 from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Final, NamedTuple, NoReturn, Protocol, TypeVar
@@ -13,6 +14,8 @@ from schemas.errors import LedgerlineError
 
 READ_BYTES: Final = 65_536
 CLOSING_S: Final = 1.0  # for the other side to take what was sent last
+KEEPALIVE: Final = {"TCP_KEEPIDLE": 4, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3}  # seconds, seconds, probes
+LOST_S: Final = 10  # by these
 MAX_DEPTH: Final = 16  # a map has four levels, a call with a map six
 WHITE_SPACE: Final = b" \t\r\n"
 _STRUCTURE: Final = re.compile(rb'["\[\]{}]')
@@ -30,6 +33,20 @@ class PeerConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._stream = JsonStream()
+        self.address: str = writer.get_extra_info("peername", ("",))[0]  # of the other side's machine
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the other side has closed its end, or is known to be lost: it answers nothing any more."""
+        return self._reader.at_eof() or self._reader.exception() is not None
+
+    def notice_loss(self) -> None:
+        """Ask the system to notice within LOST_S that the other side is lost without a word."""
+        connected = self._writer.get_extra_info("socket")
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE.items():
+            if hasattr(socket, name):
+                connected.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
     async def send(self, value: object) -> None:
         """Send a value. Raises PeerFailedError: the connection is closed."""

@@ -122,7 +122,7 @@ async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards:
     refused."""
     limits, arrivals = ToldSilence(), Arrivals()
     names = {name for name, _ in players}
-    sign_up = SignUp(SignUpRules(max_players=len(names)), limits, arrivals)
+    sign_up = SignUp(SignUpRules(max_players=len(names), of_one_address=len(names)), limits, arrivals)
     refusals: list[CommandRefusedError] = []
 
     def choose(forms: Sequence[BoardForm], count: int) -> BoardForm:
@@ -141,8 +141,8 @@ async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards:
             client = asyncio.ensure_future(_play(name, answers, arrivals.port.result()))
             clients.append(client)
             arrival = asyncio.ensure_future(arrivals.names.get())
-            await asyncio.wait((arrival, client), return_when=asyncio.FIRST_COMPLETED)
-            arrival.cancel()  # of one who was refused
+            await asyncio.wait((arrival, client, server), return_when=asyncio.FIRST_COMPLETED)
+            arrival.cancel()  # of one who was refused, or came too late
         result = await server
     finally:
         for task in (*clients, server):

@@ -223,8 +223,7 @@ def test_the_page_shows_every_request(http: httpx.Client) -> None:
         ("/v1/games/{game}/commands", "post"), ("/v1/games/{game}/view", "get"), ("/health", "get"),
         ("/rules/{rule}", "get"),
     }  # fmt: skip
-    for path in ("/docs", "/redoc"):
-        assert "openapi.json" in http.get(path).text
+    assert "openapi.json" in http.get("/docs").text
 
 
 @pytest.mark.parametrize("path", ["/v1/games", "/v1/games/{game}/join", "/v1/games/{game}/commands"])

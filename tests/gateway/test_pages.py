@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,8 @@ from urllib.parse import urljoin
 
 import httpx
 import pytest
+
+from tests.gateway.clients import over
 
 PAGES: Final = Path(__file__).parents[2] / "services" / "gateway" / "pages"
 VENDOR: Final = PAGES / "vendor"
@@ -21,15 +24,44 @@ OWN: Final = sorted(
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/table/3f9a1c0b77e2", "/assets/table/table.js", "/assets/shared/base.css"]
+    "path",
+    [
+        "/",
+        "/table/3f9a1c0b77e2",
+        "/assets/table/table.js",
+        "/assets/shared/base.css",
+        "/docs",
+        "/static-offline-docs/swagger-ui-bundle.js",
+        "/openapi.json",
+        "/rules",
+        "/rules/usa",
+        "/rules/ROUTE-1",
+        "/v1/games",
+        "/v1/games/none/view",
+        "/v1/boards/usa/svg",
+        "/nowhere",
+    ],
 )
-def test_a_page_may_run_only_scripts_of_this_server(http: httpx.Client, path: str) -> None:
-    reply = http.get(path)
-    assert reply.status_code == 200
+def test_an_answer_may_run_only_scripts_of_this_server_and_stands_in_no_frame(
+    http: httpx.Client, path: str
+) -> None:
+    reply = http.get(path, headers={"Accept": "text/html, */*"})
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
-    assert "script-src 'self';" in policy
+    assert "script-src 'self'" in policy
+    assert "'unsafe-inline'" not in policy.split("script-src")[1].split(";")[0]
+    assert "frame-ancestors 'none'" in policy
     assert reply.headers["referrer-policy"] == "no-referrer"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_file_of_a_game_is_taken_for_nothing_else(http: httpx.Client) -> None:
+    game, _ = over(http)
+    while (reply := http.get(f"/v1/games/{game}/file")).status_code == 503:
+        time.sleep(0.1)  # it isn't in the archive yet
+    assert reply.status_code == 200
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in reply.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)

@@ -89,7 +89,7 @@ def play(
 
 async def _play(peers: Sequence[Peer], cards: Sequence[str], map_json: object, tables: TableOpener) -> Played:
     limits, arrivals = ToldSilence(), Arrivals()
-    sign_up = SignUp(SignUpRules(max_players=len(peers)), limits, arrivals)
+    sign_up = SignUp(SignUpRules(max_players=len(peers), of_one_address=len(peers)), limits, arrivals)
     server = asyncio.ensure_future(
         run_tcp_tournament(
             sign_up, tables, lambda forms, players: choose_map(forms, players, cards), (LOOPBACK, 0)

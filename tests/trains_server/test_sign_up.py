@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import pytest
 
-from services.trains_server.peer_connection import READ_BYTES
+from services.trains_server.peer_connection import LOST_S, READ_BYTES
+from services.trains_server.remote_player import RemotePlayer
 from services.trains_server.remote_tournament import Progress
 from services.trains_server.server_cases import LOOPBACK, Arrivals, CoreTables
 from services.trains_server.tcp_server import MAX_UNNAMED, SignUp, SignUpRules, run_tcp_tournament
 
 T = TypeVar("T")
 TEST_S = 120.0
+ELSEWHERE = "127.0.0.2"  # another machine's address, as far as the server sees
 
 
 class MovedClock:
@@ -71,18 +74,21 @@ class Scene:
             player.connection.cut()
         return [player.name for player in players]
 
-    async def connect(self, data: bytes = b"") -> asyncio.StreamReader:
-        """Connect, and send this."""
-        reader, writer = await asyncio.open_connection(LOOPBACK, await self.arrivals.port)
+    async def connect(self, data: bytes = b"", address: str = LOOPBACK) -> asyncio.StreamReader:
+        """Connect from this address, and send this."""
+        port = await self.arrivals.port
+        reader, writer = await asyncio.open_connection(LOOPBACK, port, local_addr=(address, 0))
         self.writers.append(writer)
         writer.write(data)
         return reader
 
-    async def sign(self, *names: str) -> None:
-        """Sign these up, one after the other."""
+    async def sign(self, *names: str, address: str = LOOPBACK) -> list[asyncio.StreamReader]:
+        """Sign these up from this address, one after the other."""
+        readers = []
         for name in names:
-            await self.connect(f'"{name}"'.encode())
+            readers.append(await self.connect(f'"{name}"'.encode(), address))
             assert await self.arrivals.names.get() == name
+        return readers
 
 
 def in_scene(play: Callable[[Scene], Awaitable[None]], rules: SignUpRules | None = None) -> list[str]:
@@ -99,6 +105,12 @@ def in_scene(play: Callable[[Scene], Awaitable[None]], rules: SignUpRules | None
             return names
 
     return asyncio.run(run())
+
+
+async def is_gone(player: RemotePlayer) -> None:
+    """Wait until the server has heard that a player's end is closed."""
+    while not player.connection.is_gone:  # noqa: ASYNC110 - nothing tells, and the system is asked for nothing
+        await asyncio.sleep(0)
 
 
 async def is_closed(reader: asyncio.StreamReader) -> bool:
@@ -205,6 +217,83 @@ def test_connections_without_a_name_are_limited() -> None:
         assert await is_closed(await scene.connect(b'"Ann"'))
         assert await scene.clock.pass_limit("somebody") == 3
         await scene.sign("Ann", "Bob")
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
+
+
+def test_fifty_names_of_one_address_leave_room_for_others() -> None:
+    names = ["X" + "x" * n for n in range(49)]
+
+    async def play(scene: Scene) -> None:
+        # given
+        *_, last = await scene.sign(*names, "Full", address=ELSEWHERE)
+        assert await is_closed(await scene.connect(b'"More"', ELSEWHERE))
+        # when
+        await scene.sign("Ann", "Bob")
+        # then
+        assert await is_closed(last)
+        assert await scene.clock.pass_limit("sign-up") == 20
+
+    assert in_scene(play) == [*names[:48], "Ann", "Bob"]
+
+
+def test_places_that_many_addresses_share_are_taken_for_good() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.sign("Ann", "Bob")
+        await scene.sign("Cyd", address=ELSEWHERE)
+
+    assert in_scene(play, SignUpRules(max_players=3, of_one_address=2)) == ["Ann", "Bob", "Cyd"]
+
+
+def test_a_half_open_connection_keeps_no_place_and_no_name() -> None:
+    async def play(scene: Scene) -> None:
+        # given
+        await scene.sign("Ann", "Bob")
+        [player, _] = scene.sign_up.players
+        # when
+        scene.writers[0].write_eof()
+        await is_gone(player)
+        # then
+        await scene.sign("Ann", "Cyd")
+
+    assert in_scene(play, SignUpRules(max_players=3)) == ["Bob", "Ann", "Cyd"]
+
+
+def test_who_is_gone_when_the_wait_is_over_does_not_count() -> None:
+    async def play(scene: Scene) -> None:
+        # given
+        await scene.sign("Ann", "Bob")
+        [player, _] = scene.sign_up.players
+        # when
+        scene.writers[0].transport.abort()
+        await is_gone(player)
+        # then
+        await scene.clock.pass_limit("sign-up")
+        await scene.clock.pass_limit("sign-up")
+
+    assert in_scene(play) == []
+
+
+def test_a_connection_that_is_lost_without_a_word_is_noticed_by_the_system() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.sign("Ann", "Bob")
+        [ann, _] = scene.sign_up.players
+        connected = ann.connection._writer.get_extra_info("socket")
+        assert connected.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) < LOST_S
+
+    assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
+
+
+def test_two_hundred_connections_of_one_address_keep_nobody_else_from_the_sign_up() -> None:
+    async def play(scene: Scene) -> None:
+        first = await scene.connect(address=ELSEWHERE)
+        for _ in range(MAX_UNNAMED - 1):
+            await scene.connect(address=ELSEWHERE)
+        while len(scene.clock.waiting) <= MAX_UNNAMED:
+            await scene.clock.wait_for_change()
+        await scene.sign("Ann", "Bob")
+        assert await is_closed(first)
 
     assert in_scene(play, SignUpRules(max_players=2)) == ["Ann", "Bob"]
 

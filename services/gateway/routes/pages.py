@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import mimetypes
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
@@ -20,25 +21,19 @@ from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
 from fastapi import APIRouter, HTTPException
+from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from schemas.web.socket_messages import describe_socket
+from services.gateway.web.request_middleware import CONTENT_SECURITY_POLICY
 from services.runtime.html_templates import html_templates
 
 IMPORTED: Final = re.compile(r'^(?:import|export|\}) .*"(\.\.?/.+)";$', re.MULTILINE)
-CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS: Final = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "Referrer-Policy": "no-referrer",  # an invitation stands in the address until the page has read it
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-cache",
-}
+INLINE_SCRIPT: Final = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+HEADERS: Final = {"Cache-Control": "no-cache"}
 
 _PAGES: Final = resources.files("services.gateway").joinpath("pages")
 _TEMPLATES: Final = html_templates("services.gateway.routes")
@@ -58,6 +53,36 @@ async def table(game: str) -> Response:
 @router.get("/audit/{game}", summary="A game's audit")
 async def audit(game: str) -> Response:
     return _page("audit/audit", "audit/audit")
+
+
+@router.get("/docs", summary="The API for people")
+async def docs() -> Response:
+    return _docs_page()
+
+
+@cache
+def _docs_page() -> Response:
+    """FastAPI's page over the files of fastapi-offline. It may run its one script that stands in it, by its hash, and set
+    styles of its own."""
+    files = "/static-offline-docs"
+    page = get_swagger_ui_html(
+        openapi_url="/openapi.json",
+        title="Ledgerline",
+        swagger_js_url=f"{files}/swagger-ui-bundle.js",
+        swagger_css_url=f"{files}/swagger-ui.css",
+        swagger_favicon_url="/assets/shared/favicon.svg",
+    )
+    digests = (b64encode(sha256(script).digest()).decode() for script in INLINE_SCRIPT.findall(page.body))
+    allowed = {
+        "script-src 'self'": " ".join(f"'sha256-{digest}'" for digest in digests),
+        "style-src 'self'": "'unsafe-inline'",
+        "img-src 'self'": "data:",
+    }
+    policy = CONTENT_SECURITY_POLICY
+    for source, more in allowed.items():
+        policy = policy.replace(source, f"{source} {more}")
+    page.headers["Content-Security-Policy"] = policy
+    return page
 
 
 @router.get("/llms.txt", summary="The API for language models")

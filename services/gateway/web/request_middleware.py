@@ -1,4 +1,4 @@
-"""ASGI middleware: the size of bodies, the rate of reads, and pages of other origins."""
+"""ASGI middleware: the size of bodies, the rate of reads, pages of other origins, and what browsers may do with answers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,33 @@ SENSELESS_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 413, 422})
 REQUEST_HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Prefer")
 ANSWER_HEADERS: Final = ("Content-Disposition", "Location", "Retry-After", "WWW-Authenticate")
 PREFLIGHT_S: Final = 600  # how long a browser keeps what it was allowed
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+BROWSER_HEADERS: Final = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+    (b"referrer-policy", b"no-referrer"),  # an invitation stands in the address until the page has read it
+    (b"x-content-type-options", b"nosniff"),
+)
+
+
+class BrowserHeadersMiddleware:
+    """Has every answer say what a browser may do with it: run scripts of this server alone, show it in no frame, name its
+    address to nobody, and take it for nothing else. A route that says otherwise is believed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                said = {name.lower() for name, _ in message["headers"]}
+                more = (header for header in BROWSER_HEADERS if header[0] not in said)
+                message["headers"] = [*message["headers"], *more]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
 class SizeLimitMiddleware:
