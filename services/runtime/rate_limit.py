@@ -27,6 +27,11 @@ class TokenBucket:
         self.available = available - cost
         return 0.0
 
+    def spend(self, now: float, cost: float = 1) -> None:
+        """Take so many tokens, on credit if need be: as many as a full bucket has."""
+        self.acquire(now, 0)
+        self.available = max(self.available - cost, -float(self.burst))
+
     def is_full(self, now: float) -> bool:
         """Whether nothing was taken for so long that it might as well be new."""
         return self.available + (now - self.refilled_at) * self.rate >= self.burst

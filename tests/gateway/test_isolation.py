@@ -15,7 +15,7 @@ from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.following.subscriptions import ViewDamagedError
 from services.gateway.games.client_limits import ClientLimits
-from services.gateway.games.service import LIST_COST
+from services.gateway.games.command_budgets import HEAVY_COST
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
@@ -171,13 +171,13 @@ def test_RATE_1_the_list_of_games_has_a_rate_limit() -> None:
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        limits = ClientLimits(RateLimiter(1, 3 * LIST_COST, lambda: 0.0))
+        limits = ClientLimits(RateLimiter(1, 3 * HEAVY_COST, lambda: 0.0))
         app = create_app(ledger, TokenKeys(b"key"), limits, catalog=BuiltInCatalog())
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             replies = [await http.get("/v1/games") for _ in range(4)]
             assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
             problem(replies[3], 429, "RATE-1")
-            assert replies[3].headers["Retry-After"] == str(LIST_COST)
+            assert replies[3].headers["Retry-After"] == str(HEAVY_COST)
             assert (await http.get("/v1/games", params={"most": 1001})).status_code == 422
         await ledger.close()
 

@@ -151,10 +151,18 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         yield client
 
 
+def from_address(slow: httpx.Client, address: str) -> httpx.Client:
+    """A client of that server at an address of its own, whose budget is whole."""
+    keeps_none_open = httpx.Limits(max_keepalive_connections=0)
+    transport = httpx.HTTPTransport(local_address=address, limits=keeps_none_open)
+    return httpx.Client(base_url=slow.base_url, transport=transport, timeout=120, trust_env=False)
+
+
 @pytest.fixture(scope="module")
 def slow_game(slow: httpx.Client) -> tuple[CreatedGame, list[Player]]:
-    created = CreatedGame(slow, "human", "human")
-    return created, [created.join("Ada"), created.join("Bo")]
+    created = CreatedGame(from_address(slow, "127.0.0.2"), "human", "human")
+    joined = [created.join("Ada"), created.join("Bo")]
+    return created, [Player(slow, player.game, player.seat, player.token) for player in joined]
 
 
 def test_RATE_1_a_flood_is_slowed_and_the_answer_has_the_time_to_wait(
@@ -195,11 +203,11 @@ def test_RATE_1_reading_is_not_slowed(
 
 def test_RATE_1_reading_games_that_the_engine_no_longer_has_is_limited(slow: httpx.Client) -> None:
     """Each request may read a file of the archive, over HTTP and WebSocket."""
-    replies = []
+    replies, slow = [], from_address(slow, "127.0.0.3")
     for _ in range(4):
         replies += [slow.get("/v1/games/gone/view"), slow.post("/v1/games/gone/commands", json=DRAW)]
     assert [reply.status_code for reply in replies] == [404] * 6 + [429] * 2
     problem(replies[-1], 429, "RATE-1")
-    with Socket(slow, "gone") as socket:
+    with Socket(slow, "gone", source_address=("127.0.0.3", 0)) as socket:
         assert socket.next()["problem"]["rule"] == "RATE-1"
         assert closed_why(socket)[0] == 1008

@@ -10,7 +10,22 @@ FLOODS: Final = ("tests/security/test_floods.py",)
 OTHER_SITES: Final = ("tests/security/test_other_sites.py",)
 QUOTAS: Final = ("tests/security/test_quotas.py",)
 
+BUDGETS: Final = ("tests/security/test_command_budgets.py",)
+
 FLOOD_MUTANTS: Final = (
+    Mutant(
+        "an address may fill the referees' queues", "P8", "services/gateway/games/command_budgets.py",
+        "            if account.places.taken >= MAX_UNANSWERED:\n", "            if False:\n", BUDGETS,
+    ),
+    Mutant(
+        "refused commands cost nothing", "P8", "services/gateway/games/command_budgets.py",
+        "                self._budgets.rate_limiter.spend(account.budget)\n", "                pass\n", BUDGETS,
+    ),
+    Mutant(
+        "who waits for no verdict has its place back", "P8", "services/gateway/games/service.py",
+        "                progress = await self.command_tracker.resume(envelope, self.parse_ack_request(None, None))\n",
+        "                return\n", BUDGETS,
+    ),
     Mutant(
         "pongs wait for a client that never reads", "P8", "services/fast_path/socket_connection.py",
         "        if self.writable.is_set():\n", "        if True:\n", FLOODS,
@@ -47,7 +62,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "senseless messages have no rate", "P8", "services/gateway/sockets/websocket_commands.py",
-        "                self.service.rate_limiter.require(self._sender())\n", "                pass\n", FLOODS,
+        "                self.service.rate_limiter.require(self._counted_as())\n", "                pass\n", FLOODS,
     ),
     Mutant(
         "reads have no rate", "P8", "services/gateway/web/request_middleware.py",

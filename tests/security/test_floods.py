@@ -24,6 +24,7 @@ from tests.gateway.clients import CreatedGame, Player, Socket, closed_why, probl
 from tests.security.unread import HIGH_WATER_BYTES, open_unread, ping
 
 BURST, READ_BURST, PER_ADDRESS, CONNECTIONS = 20, 10, 6, 12
+HOST_ADDRESS = "127.0.0.9"  # that games are created from
 SLOW_S = 20_000  # until a limit has refilled
 FRAME = encode_text_frame(b"x" * 1_000)
 HALF_A_HEADER = b"GET /v1/games HTTP/1.1\r\nHost: x\r\nX-Endless: "
@@ -167,8 +168,8 @@ def test_few_requests_wait_for_their_answers(server: EmbeddedServer) -> None:
 
 
 def seat_from(server: EmbeddedServer, address: str) -> tuple[Player, Callable[[str | None], Socket]]:
-    """A player, and how its sockets are opened from this address: by a token, or as a spectator."""
-    ada = CreatedGame(client_from(server, address), "human", "human").join("Ada")
+    """A player, and how its sockets are opened from this address, whose budget is whole: by a token, or as a spectator."""
+    ada = CreatedGame(client_from(server, HOST_ADDRESS), "human", "human").join("Ada")
     return ada, lambda token: Socket(ada.http, ada.game, token, 2, sock=wire_from(server, address))
 
 

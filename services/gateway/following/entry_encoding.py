@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol
 from pydantic_core import to_json
 
 from schemas.errors import CorruptDataError
-from schemas.events import GameEnded
+from schemas.events import CommandRefused, GameEnded
 from schemas.events.upcasting import Row
 from schemas.field_types import Seat
 from schemas.stored.codec import read_own_rows, read_shown_rows
@@ -22,6 +22,7 @@ from services.ledger.log.views import ViewPage, holds_commitment
 from services.ledger.notifications.entry_notifications import EntryNotification
 
 TEXT_FRAME: Final = 0x81  # a whole message in one frame (RFC 6455, 5.2)
+REFUSAL: Final = b'{"type":"%b"' % CommandRefused.type.encode()  # no text in an event has unescaped quotes
 SHORT_SIZE, MIDDLE_SIZE = 126, 65_536  # from these on a size takes two bytes more, or eight
 
 
@@ -33,6 +34,7 @@ class EncodedEntry(NamedTuple):
     frame: bytes  # of a WebSocket, whose message is the entry as JSON
     head: bytes  # of the chain after it; empty where it isn't known
     ends_game: bool = False
+    is_refusal: bool = False  # of the viewer's command
 
     @property
     def text(self) -> str:
@@ -49,8 +51,9 @@ def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
         frame = encode_text_frame(to_json({"type": "entry", **write_view_entry(entry), **proof_field}))
     except (ValueError, TypeError, AttributeError) as error:
         raise CorruptDataError(f"entry {entry.number} can't be written as JSON: {error}") from None
-    ends_game = any(isinstance(event, GameEnded) for event in entry.events)
-    return EncodedEntry(entry.number, entry.answers, frame, entry.shown.head, ends_game)
+    kinds = {type(event) for event in entry.events}
+    ends_game, is_refusal = GameEnded in kinds, CommandRefused in kinds
+    return EncodedEntry(entry.number, entry.answers, frame, entry.shown.head, ends_game, is_refusal)
 
 
 class NewEntries(Protocol):
@@ -125,7 +128,8 @@ class NotifiedEntry:
                 text += b',"proof":%b' % to_json(write_proof(ShownBytes(self._public, private_part, head)))
         except (ValueError, TypeError) as error:
             raise CorruptDataError(f"entry {number} can't be written as JSON: {error}") from None
-        return [EncodedEntry(number, answers, encode_text_frame(text + b"}"), head)]
+        is_refusal = answers is not None and REFUSAL in events
+        return [EncodedEntry(number, answers, encode_text_frame(text + b"}"), head, is_refusal=is_refusal)]
 
     def _events_json(self, own_rows: Mapping[int, Row]) -> bytes | None:
         """The events as a viewer with these rows sees them; None where that takes more than a change of form. Raises

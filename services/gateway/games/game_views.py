@@ -18,6 +18,7 @@ from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
+from services.gateway.games.open_games import Creator
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import EngineError
 from services.ledger.log.views import LogHead
@@ -65,7 +66,7 @@ class GameViews:
             return GameLocation(await self.require_game(game), archived=False)
         except UnknownGameError as not_found:
             if not await self.finished_games.is_stored(game):
-                self.rate_limiter.require(("archive", client))
+                self.rate_limiter.require(Creator.at(client))
             entries = await self.finished_games.read_view(game, None)
             if entries is None:
                 raise not_found from None
@@ -93,7 +94,7 @@ class GameViews:
         Raises RefusedError: the game goes on; RateExceededError; or as `locate`, or `resolve_viewer`."""
         location = await self.locate(game, client)
         await self.resolve_viewer(game, bearer)
-        self.rate_limiter.require(("archive", client), FINISHED_COST)
+        self.rate_limiter.require(Creator.at(client), FINISHED_COST)
         if not await self.is_over(game, location):
             raise RefusedError("GAME-7", "the game goes on; what it hides is shown when it is over")
 

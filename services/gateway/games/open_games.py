@@ -56,6 +56,11 @@ class OpenGames:
         self._first_creators: OrderedDict[Creator, Creator] = (
             OrderedDict()
         )  # of those who hold their own forks
+        self._creators: OrderedDict[str, tuple[Creator, ...]] = OrderedDict()  # by game
+
+    def creators_of(self, game: str) -> tuple[Creator, ...]:
+        """Who created a game through this gateway, as far as it knows."""
+        return self._creators.get(game, ())
 
     @asynccontextmanager
     async def creating(self, creators: Collection[Creator], game: str) -> AsyncIterator[None]:
@@ -106,6 +111,10 @@ class OpenGames:
 
     def _record_answer(self, creators: Collection[Creator], game: str, *, is_refused: bool) -> None:
         """Note that the creation was answered: the game exists, or may. One that was refused counts no longer."""
+        if not is_refused:
+            self._creators[game] = tuple(creators)
+            if len(self._creators) > MAX_CREATORS:
+                self._creators.popitem(last=False)
         for creator in creators:
             games = self._games.get(creator, {})
             if is_refused:

@@ -6,21 +6,30 @@ envelope, and reads the verdict from the sender's own view.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
-from schemas.errors import InvalidInputError
+from schemas.commands import (
+    Command,
+    CommandEnvelope,
+    CreateGame,
+    StartGame,
+    TakeSeat,
+    read_command,
+)
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import commitment_field
 from schemas.web.tokens import TokenKeys
-from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RequestError
+from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RefusedError, RequestError
 from services.gateway.following.hub import Hub
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.games.command_budgets import HEAVY_COST, CommandBudgets, CommandSender
 from services.gateway.games.command_ids import (
     LoggedIds,
     read_command_id,
@@ -40,12 +49,12 @@ from services.gateway.games.game_views import GameViews
 from services.gateway.games.invitations import Invitations, take_invitation
 from services.gateway.games.open_games import OPERATOR, Creator, OpenGames
 from services.gateway.models import response_models as responses
+from services.ledger import MissingEntryError
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.log.game_list import GameIds
 
 DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
-LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
 SystemCommandT = TypeVar("SystemCommandT", bound=Command)
 
 
@@ -74,6 +83,8 @@ class GatewayService:
         self.logged_ids = LoggedIds(ledger, token_keys)
         self.command_tracker = CommandTracker(ledger, hub)
         self.open_games = OpenGames(limits.max_open_games, self.finished_games)
+        self.budgets = CommandBudgets(limits.rate_limiter, self.open_games.creators_of)
+        self._followed: set[asyncio.Task[None]] = set()
 
     # -- games ---------------------------------------------------------------------------
 
@@ -99,12 +110,17 @@ class GatewayService:
         """A new game by the command that creates it, and its first entry. The game's id follows from `id_`; the first
         of `creators` is the address."""
         requested_id, id_ = id_, read_secret_command_id(id_)
-        self.rate_limiter.require(("system commands", creators[0].identity))
+        is_light = (
+            isinstance(command, CreateGame)
+            and isinstance(command.board, str | None)
+            and command.position is None
+        )
+        self.budgets.charge(creators, 1 if is_light else HEAVY_COST)
         game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
         async with self.open_games.creating(creators, game):
             entry, level = await self._find_archived_creation(
                 game, requested_id
-            ) or await self.execute_decided(game, id_, command, ack_request)
+            ) or await self.execute_decided(game, id_, command, ack_request, str(creators[0].identity))
         await self.ledger.record_creator(game, self.logged_ids.derive_creator(creators[0].identity))
         created = responses.GameCreated(
             game=game,
@@ -129,9 +145,9 @@ class GatewayService:
             raise GameOverError(id_)
         invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
-        self.rate_limiter.require(("system commands", client))
+        self.budgets.charge([Creator.at(client)], 1)
         command = await self.invitations.admit(game, invitation, command)
-        entry, level = await self.execute_decided(game, id_, command, ack_request)
+        entry, level = await self.execute_decided(game, id_, command, ack_request, client)
         seat_taken = entry.events[0]
         if not isinstance(seat_taken, SeatTaken):  # another command's: a creation also seats bots, say
             raise reused_id_error()
@@ -153,7 +169,7 @@ class GatewayService:
         holder = await self.authorization.require_holder(game, bearer)
         id_ = read_system_command_id(id_)
         self.rate_limiter.require((game, holder.seat))
-        entry, level = await self.execute_decided(game, id_, StartGame(), ack_request)
+        entry, level = await self.execute_decided(game, id_, StartGame(), ack_request, client)
         if not isinstance(entry.events[0], GameStarted):
             raise reused_id_error()
         return responses.GameStarted(game=game, number=entry.number, level=level, head=hex_head(entry))
@@ -169,7 +185,7 @@ class GatewayService:
 
     async def list_games(self, limit: int, client: str) -> GameIds:
         """The latest games. It reads every partition, so it costs as much as many commands."""
-        self.rate_limiter.require(("games", client), LIST_COST)
+        self.budgets.charge([Creator.at(client)], HEAVY_COST)
         return await self.ledger.games(limit)
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
@@ -193,10 +209,29 @@ class GatewayService:
         """The level of acknowledgement that a caller asks for, and its time. Raises InvalidInputError."""
         return parse_ack_request(level, wait_ms, self.limits.answer_timeout_s)
 
-    async def execute(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
-        """Submit a command and follow it to a level, or as far as it gets within the time.
+    async def execute(
+        self, envelope: CommandEnvelope, ack_request: AckRequest, client: str = ""
+    ) -> CommandProgress:
+        """Submit a command from an address, in its turn, and follow it to a level, or as far as it gets within the time.
 
         Raises RequestError if it was refused, or the engine can't give the level."""
+        sender = self.budgets.sender(envelope.game, envelope.seat, client)
+        await sender.take_within(ack_request.wait_s)
+        try:
+            progress = await self._track(envelope, ack_request)
+        except (RequestError, InvalidInputError) as error:
+            sender.answered(is_refused=True if isinstance(error, RefusedError) else None)
+            raise
+        except BaseException:
+            self.follow_unheard(envelope, sender)
+            raise
+        if progress.entry is None:
+            self.follow_unheard(envelope, sender)
+        else:
+            sender.answered(is_refused=False)
+        return progress
+
+    async def _track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         try:
             progress = await self.command_tracker.track(envelope, ack_request)
         except RequestError as rejection:
@@ -205,6 +240,27 @@ class GatewayService:
                 raise
             progress = found
         return progress.require_accepted(envelope.id)
+
+    def follow_unheard(self, envelope: CommandEnvelope, sender: CommandSender) -> None:
+        """Keep the place of a command until it has the verdict for which its client waits no more, or a while."""
+
+        async def follow() -> None:
+            is_refused = None
+            try:
+                progress = await self.command_tracker.resume(envelope, self.parse_ack_request(None, None))
+                if progress.entry is not None:
+                    progress.require_accepted(envelope.id)
+                    is_refused = False
+            except RefusedError:
+                is_refused = True
+            except (RequestError, InvalidInputError, MissingEntryError, CorruptDataError):
+                pass
+            finally:
+                sender.answered(is_refused=is_refused)
+
+        task = asyncio.create_task(follow())
+        self._followed.add(task)
+        task.add_done_callback(self._followed.discard)
 
     async def _find_created_game(self, id_: str | None) -> str | None:
         """The game that this id created while another token key signed, if there is one."""
@@ -222,9 +278,9 @@ class GatewayService:
         return (entries[0], str(DECIDED)) if entries else None
 
     async def execute_decided(
-        self, game: str, id_: str, command: Command, ack_request: AckRequest
+        self, game: str, id_: str, command: Command, ack_request: AckRequest, client: str
     ) -> tuple[ViewEntry, str]:
-        """The verdict on a system command, and its level. Raises RefusedError, or NotYetError: there is none
+        """The verdict on a system command from an address, and its level. Raises RefusedError, or NotYetError: there is none
         in time.
 
         The log has it under an id that is derived from `id_`; answers name `id_` itself."""
@@ -234,7 +290,7 @@ class GatewayService:
             )
         envelope = CommandEnvelope(await self.logged_ids.find(game, id_), game, None, command)
         try:
-            progress = await self.execute(envelope, ack_request)
+            progress = await self.execute(envelope, ack_request, client)
         except RequestError as error:
             if "id" in error.extensions:
                 error.extensions["id"] = id_

@@ -187,11 +187,11 @@ async def _send_as_host(
 ) -> tuple[ViewEntry, str]:
     """The entry of the host's command, and its level. Raises NotYoursError, with `seat_refusal`, if a seat
     sends it; or as `GatewayService.execute_decided`."""
-    service, game, bearer, _ = asked
+    service, game, bearer, client = asked
     await service.views.require_game(game)
     holder = await service.authorization.require_holder(game, bearer)
     if holder.seat is not None:
         raise NotYoursError(seat_refusal)
     id_ = read_system_command_id(id_)
     service.rate_limiter.require((game, None))
-    return await service.execute_decided(game, id_, command, ack_request)
+    return await service.execute_decided(game, id_, command, ack_request, client)

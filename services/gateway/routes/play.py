@@ -80,7 +80,9 @@ async def send_command(
     body = await read_body(sent) if isinstance(sent, Request) else sent
     envelope = service.build_envelope(asked.game, seat, body, id_)
     progress = await (
-        service.finished_games.read_progress(envelope) if archived else service.execute(envelope, ack_request)
+        service.finished_games.read_progress(envelope)
+        if archived
+        else service.execute(envelope, ack_request, asked.client)
     )
     if progress.entry is None:
         unknown = UnknownVerdict.model_validate(

@@ -30,13 +30,14 @@ from services.gateway.errors import (
     ReusedIdError,
     TooManyError,
 )
-from services.gateway.following.entry_encoding import encode_entry
+from services.gateway.following.entry_encoding import EncodedEntry, encode_entry
 from services.gateway.games.command_tracking import (
     RETRY_HINT,
     AckRequest,
     CommandProgress,
     log_sent,
 )
+from services.gateway.games.open_games import Creator
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.follow_endings import CloseCode
 from services.gateway.sockets.websocket_opening import FollowRequest
@@ -81,17 +82,35 @@ class SocketCommands:
         self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self._connection = find_direct_connection(websocket.scope)
+        self._sender = service.budgets.sender(self.game, viewer, client_address(websocket))
         # Looked up once for each socket: for each command that costs more than what is done with them.
         self._loop = asyncio.get_running_loop()
         self._logs_debug = log.is_enabled_for(logging.DEBUG)
 
-    def mark_answered(self, sequence: int, answers: str | None) -> None:
+    def mark_answered(self, entry: EncodedEntry) -> None:
         """Note that an entry is sent: it answers the command that waits for it."""
-        if answers is not None:
-            self.pending.pop(answers, None)
+        if (answers := entry.answers) is not None:
+            self._forget(answers, is_refused=entry.is_refusal)
             if self._logs_debug:
-                log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
-        self.last_sequence = sequence
+                fields = {"seat": self.viewer, "command": answers, "sequence": entry.number}
+                log.debug("verdict", game=self.game, **fields)
+        self.last_sequence = entry.number
+
+    def leave(self) -> None:
+        """The client has left: nobody waits for the verdicts on its commands any more."""
+        for id_ in tuple(self.pending):
+            self._give_up(id_)
+
+    def _give_up(self, id_: str) -> None:
+        """Tell the client no more of a verdict: the command still waits for it, in its place."""
+        if (waiting := self.pending.pop(id_, None)) is not None:
+            envelope = CommandEnvelope(id_, self.game, self.viewer, waiting.command)
+            self.service.follow_unheard(envelope, self._sender)
+
+    def _forget(self, id_: str, *, is_refused: bool | None = None) -> None:
+        """Wait no longer for a verdict, which was a refusal or not; None where that isn't known."""
+        if self.pending.pop(id_, None) is not None:
+            self._sender.answered(is_refused=is_refused)
 
     async def receive(self) -> None:
         """Take the client's messages until it disconnects."""
@@ -120,7 +139,8 @@ class SocketCommands:
                 message = parse_message(text)
                 id_ = message.get("id")
             finally:  # whatever was sent is counted
-                self.service.rate_limiter.require(self._sender())
+                self.service.rate_limiter.require(self._counted_as())
+                self._sender.require()
             if unknown_fields := message.keys() - MESSAGE_FIELDS:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
             if self.viewer is None:
@@ -135,14 +155,16 @@ class SocketCommands:
             acknowledge = bool(message.keys() & {"level", "wait_ms"})
             await self._submit_to_level(envelope, ack_request, acknowledge=acknowledge)
         except (InvalidInputError, RequestError) as error:
+            if self.viewer is not None and not isinstance(error, TooManyError):
+                self._sender.note(is_refused=True)
             await send_problem(self.websocket, error, id_)
             if isinstance(error, RateExceededError):
                 await asyncio.sleep(EXCESS_PAUSE_S)  # nothing is read meanwhile, so TCP slows the client
 
-    def _sender(self) -> object:
+    def _counted_as(self) -> object:
         """Whose messages count together: a seat's, or those from one address."""
         if self.viewer is None:
-            return "messages", client_address(self.websocket)
+            return Creator.at(client_address(self.websocket))
         return self.game, self.viewer
 
     async def _submit_to_level(
@@ -154,6 +176,8 @@ class SocketCommands:
         waiting = self.pending.get(envelope.id)
         if waiting and digest_command(waiting.command) != digest_command(envelope.command):
             raise ReusedIdError(envelope.id)
+        if waiting is None:
+            await self._sender.take()
         if not await self._is_queued(envelope, self._submit(envelope, ack_request.wait_s)):
             return
         if ack_request.level == ACCEPTED:
@@ -175,10 +199,11 @@ class SocketCommands:
         except (InvalidInputError, RequestError):
             return False
         waiting = len(self.pending) + len(self.tracked_ids)
-        if envelope.id in self.pending or waiting >= MAX_PENDING_COMMANDS:
+        if envelope.id in self.pending or waiting >= MAX_PENDING_COMMANDS or not self._sender.may_take():
             return False
-        if self.service.rate_limiter.acquire(self._sender()):  # it had no more, and is asked again
+        if self.service.rate_limiter.acquire(self._counted_as()):  # it had no more, and is asked again
             return False
+        self._sender.take_at_once()
         submitted = self._submit(envelope, self.service.limits.answer_timeout_s)
         submitted.add_done_callback(partial(self._note_submitted, envelope))
         return True
@@ -213,10 +238,10 @@ class SocketCommands:
         try:
             await self.service.command_tracker.settle(envelope, submitted)
         except (InvalidInputError, RequestError):
-            self.pending.pop(envelope.id, None)
+            self._forget(envelope.id)
             raise
         except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come
-            self.pending.pop(envelope.id, None)
+            self._give_up(envelope.id)
             self.service.command_tracker.answers.record_unknown(None)
             await self._send_message(
                 "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}
@@ -238,7 +263,7 @@ class SocketCommands:
         if progress.entry is not None:
             await self._send_message("acknowledged", envelope.id, progress.json_fields())
             return
-        self.pending.pop(envelope.id, None)
+        self._give_up(envelope.id)
         await self._send_message("unknown", envelope.id, {**progress.json_fields(), "detail": RETRY_HINT})
 
     async def watch_verdicts(self) -> None:
@@ -259,7 +284,7 @@ class SocketCommands:
         if result is None:
             await self._expire_if_late(id_)
         elif not result.sequence:
-            del self.pending[id_]
+            self._forget(id_, is_refused=True)
             finished_games = self.service.finished_games
             if found := await finished_games.find_verdict(self.game, self.viewer, id_, result.rule):
                 await self.websocket.send_text(encode_entry(found[0], self.proofs).text)
@@ -267,7 +292,7 @@ class SocketCommands:
             refusal = RefusedError(result.rule, result.reason, level=UNLOGGED_LEVEL)
             await send_problem(self.websocket, refusal, id_)
         elif result.sequence <= self.last_sequence:  # an id sent again: its verdict is sent again
-            del self.pending[id_]
+            self._forget(id_)
             for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
                 await self.websocket.send_text(encode_entry(entry, self.proofs).text)
 
@@ -275,7 +300,7 @@ class SocketCommands:
         """Forget a command that is late, and report it; its verdict may still come."""
         is_late = self._loop.time() >= self.pending[id_].deadline_s
         if is_late and id_ not in self.tracked_ids:  # `_acknowledge` reports a tracked one
-            del self.pending[id_]
+            self._give_up(id_)
             self.service.command_tracker.answers.record_unknown(None)
             await self._send_message(
                 "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}

@@ -75,6 +75,9 @@ class WebSocketSession:
             pass  # the client disconnected, or a message was sent to a closed socket
         except* ENDING_ERRORS as ended:
             await self._close(*describe_ending(ended.exceptions[0], **self._log_fields()))
+        finally:
+            if self.commands is not None:
+                self.commands.leave()
 
     async def _serve(self) -> None:
         opening = await self._attach()
@@ -125,13 +128,13 @@ class WebSocketSession:
             if encoded.number <= commands.last_sequence:
                 return True
             if is_sent := connection.send_frame(encoded.frame):
-                commands.mark_answered(encoded.number, encoded.answers)
+                commands.mark_answered(encoded)
             return is_sent
 
         direct_send = send_directly if connection else None
         async with aclosing(follow_view(self.service, self.request, opening, direct_send)) as followed:
             async for entry, text in followed:
-                commands.mark_answered(entry.number, entry.answers)
+                commands.mark_answered(entry)
                 await self.websocket.send_text(text)
 
     def _log_fields(self) -> dict[str, object]:

@@ -7,6 +7,7 @@ import asyncio
 from typing import Final
 
 from services.gateway.errors import NotYetError, NotYoursError
+from services.gateway.games.open_games import Creator
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import Suggestions
 from services.gateway.tables.table_folds import TableFolds
@@ -38,7 +39,7 @@ class SuggestionQueue:
         viewer = await self._folds.viewer(game, bearer, client, shown)
         if not await self._service.views.is_over(game, location):
             await self._require_allowed(game)
-        self._service.rate_limiter.require(("suggestions", client), SUGGESTION_COST)
+        self._service.budgets.charge([Creator.at(client)], SUGGESTION_COST)
         if number is None:
             fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
         else:

@@ -30,11 +30,19 @@ class RateLimiter:
     def acquire(self, sender: object, cost: float = 1) -> float:
         """Take so many tokens: 0 if this sender had them, else the seconds until it has."""
         now = self.clock()
+        return self._bucket(sender, now).acquire(now, cost)
+
+    def spend(self, sender: object, cost: float = 1) -> None:
+        """Take so many tokens, on credit if need be: of as many as a full bucket has."""
+        now = self.clock()
+        self._bucket(sender, now).spend(now, cost)
+
+    def _bucket(self, sender: object, now: float) -> TokenBucket:
         bucket = self._buckets.get(sender)
         if bucket is not None:
             self._buckets.move_to_end(sender)
-            return bucket.acquire(now, cost)
+            return bucket
         self._buckets[sender] = bucket = TokenBucket(self.rate, self.burst, now)
         if len(self._buckets) > MAX_SENDERS:
             self._buckets.popitem(last=False)
-        return bucket.acquire(now, cost)
+        return bucket
