@@ -53,6 +53,10 @@ class PlacesByIdentity:
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, Command]] = {}
 
+    def __reduce__(self) -> tuple[type[PlacesByIdentity], tuple[()]]:
+        """In another process no command has the identity that it has here."""
+        return PlacesByIdentity, ()
+
     def places(
         self, commands: Sequence[Command], add: Callable[[Sequence[Command], int], Iterable[int]]
     ) -> list[int]:
@@ -84,6 +88,10 @@ class FixedActions:
         self._place_by_key = {_key(command): place for place, command in enumerate(self.commands)}
         self._places = PlacesByIdentity()
 
+    def __deepcopy__(self, memo: object) -> FixedActions:
+        """Itself: what it keeps of commands holds for every game of its kind."""
+        return self
+
     def mask(self, legal: Sequence[Command]) -> Mask:
         """1 for every legal command, 0 for the others."""
         mask = np.zeros(self.size, np.int8)
@@ -108,7 +116,19 @@ class CandidateActions:
         self._kinds = {name: place + 1 for place, name in enumerate(state.rule_options.cards)}
         self._decks = {deck: 10**place for place, deck in enumerate(ticket_decks(state.rule_options))}
         self._places = PlacesByIdentity()
-        self._table = np.zeros((MAX_KEPT, len(FEATURES)), np.int16)  # a row for each known command
+        self._table = _no_rows()  # a row for each known command
+
+    def __deepcopy__(self, memo: object) -> CandidateActions:
+        """Itself: what it keeps of commands holds for every game of its kind."""
+        return self
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but the rows, which belong to commands known by identity."""
+        return {name: value for name, value in self.__dict__.items() if name != "_table"}
+
+    def __setstate__(self, fields: Mapping[str, object]) -> None:
+        """Begin with no rows."""
+        self.__dict__.update(fields, _table=_no_rows())
 
     def mask(self, legal: Sequence[Command]) -> Mask:
         """1 for every place in the list that is taken, 0 for the others."""
@@ -160,6 +180,10 @@ class CandidateActions:
                 colour, coloured = self._kinds[card], cards[card]
         wild = cards.get(LOCOMOTIVE, 0), cards.get(PLUS_FOUR, 0)
         return (command.code, route, city, colour, coloured, *wild, slot, tickets, routes)
+
+
+def _no_rows() -> NDArray[np.int16]:
+    return np.zeros((MAX_KEPT, len(FEATURES)), np.int16)
 
 
 def make_action_form(

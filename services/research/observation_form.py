@@ -6,9 +6,10 @@ Seats are counted from the observer: 0 is itself, then the others as they sit. I
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from operator import itemgetter
-from struct import Struct
+from struct import pack_into
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -30,7 +31,7 @@ HELD, OFFERED = 1, 2  # tickets; of the offer the first, then 3, 4 and so on
 
 
 class ObservationForm:
-    """The layout of observations of one kind of game."""
+    """The layout of observations of one kind of game. It never changes."""
 
     def __init__(self, state: GameState) -> None:
         """The layout for games like this one, which was created."""
@@ -49,17 +50,21 @@ class ObservationForm:
         self.layout: Mapping[str, slice] = {
             name: slice(start, end) for name, (start, end) in zip(sizes, pairwise(ends), strict=True)
         }
-        self._packed = Struct(f"{self.layout['routes'].start}h")
+        self._packed = f"{self.layout['routes'].start}h"
         self._counts_of = _counts_getter(self.kinds)
         self._choices = {choice: tuple(choice == each for each in CHOICES) for choice in (*CHOICES, None)}
         self._no_tunnel = [0] * sizes["tunnel"]
         self._from_seat = [(*range(seat, seats), *range(seat)) for seat in range(seats)]
         self._ranks = [[(owner - seat) % seats + 1 for owner in range(seats)] for seat in range(seats)]
 
+    def __deepcopy__(self, memo: object) -> ObservationForm:
+        """Itself, which copies of an environment share."""
+        return self
+
     def encode(self, view: GameState, seat: Seat) -> Numbers:
         """The observation of this seat, `size` whole numbers laid out as `layout` says."""
         buffer = bytearray(2 * self.size)
-        self._packed.pack_into(buffer, 0, *self._dense(view, seat))
+        pack_into(self._packed, buffer, 0, *self._dense(view, seat))
         self._fill_places(memoryview(buffer).cast("h"), view, seat)
         return np.frombuffer(buffer, np.int16)
 
@@ -130,10 +135,12 @@ def _part_sizes(state: GameState) -> dict[str, int]:
 
 def _counts_getter(kinds: Sequence[str]) -> Callable[[Mapping[str | None, int]], tuple[int, ...]]:
     """A function from counts of cards to those of these kinds, in their order."""
-    if len(kinds) == 1:  # itemgetter gives no tuple then
-        (kind,) = kinds
-        return lambda counts: (counts[kind],)
-    return itemgetter(*kinds)
+    return partial(_only_count, kinds[0]) if len(kinds) == 1 else itemgetter(*kinds)
+
+
+def _only_count(kind: str, counts: Mapping[str | None, int]) -> tuple[int, ...]:
+    """The count of one kind alone, of which an itemgetter gives no tuple."""
+    return (counts[kind],)
 
 
 def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import quote, unquote
 
 import numpy as np
 import pyspiel
@@ -24,7 +25,7 @@ DEFAULTS: Final[Mapping[str, str | int]] = {
     "ruleset": "usa",
     "seats": 4,
     "board": "",  # the ruleset's own
-    "options": "{}",  # rule options that are set otherwise, as JSON
+    "options": "{}",  # rule options that are set otherwise, as JSON, which may be quoted as in a URL
     "deals": 1_000,  # seeds 0, 1 and so on, all equally likely
 }
 GAME_TYPE: Final = pyspiel.GameType(
@@ -51,7 +52,8 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:  # Any: as OpenSpiel has them
         """A game with these of DEFAULTS' parameters. Raises UnloggedRejectionError if it can't be created."""
         given = {**DEFAULTS, **(params or {})}
-        self.setting = GameSetting(given["ruleset"], given["board"] or None, json.loads(given["options"]))
+        options = unquote(given["options"])
+        self.setting = GameSetting(given["ruleset"], given["board"] or None, json.loads(options))
         self.seats: int = given["seats"]
         self.deals: int = given["deals"]
         sample = self.deal("sample").state
@@ -66,7 +68,8 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
             utility_sum=1.0,
             max_game_length=MAX_MOVES,
         )
-        super().__init__(GAME_TYPE, info, dict(params or {}))
+        # a game is written down as its parameters, in which JSON's commas would end one
+        super().__init__(GAME_TYPE, info, {**(params or {}), "options": quote(options)})
 
     def deal(self, seed: str) -> ViewedGame:
         """The table that follows from this seed."""

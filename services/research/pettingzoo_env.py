@@ -30,7 +30,8 @@ NUMBER: Final = np.iinfo(np.int16)
 
 
 class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
-    """One table. Agents are `seat_0`, `seat_1` and so on. Nobody leaves, and no time passes."""
+    """One table. Agents are `seat_0`, `seat_1` and so on. Nobody leaves, and no time passes. Copied deeply or pickled, it
+    goes on alone as this one does."""
 
     metadata: Final = {"name": "ledgerline_v1", "render_modes": ["ansi"], "is_parallelizable": False}
 
@@ -57,6 +58,8 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         self._seats: dict[str, Seat] = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._action_spaces = {agent: spaces.Discrete(self.actions.size) for agent in self.possible_agents}
         self._observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
+        shape = (seats * self.observation_form.size,)
+        self.state_space = spaces.Box(NUMBER.min, NUMBER.max, shape, np.int16)
         self._random = Random()  # noqa: S311 - of the deals, where no seed is given
         self.agents: list[str] = []
 
@@ -96,6 +99,11 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         if isinstance(self.actions, CandidateActions):
             observation["candidates"] = self.actions.rows(commands)
         return observation
+
+    def state(self) -> NDArray[np.int16]:
+        """The observations of all agents, one after the other: what they know together, for training alone."""
+        form, view = self.observation_form, self._game.view
+        return np.concatenate([form.encode(view(seat), seat) for seat in self._seats.values()])
 
     def step(self, action: int | None) -> None:
         """Let the selected agent act; None once the game is over. Raises ValueError for an action that its mask excludes."""

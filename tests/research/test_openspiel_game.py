@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+from copy import deepcopy
 from random import Random
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -41,6 +44,27 @@ def test_P5_a_player_sees_what_the_agent_of_its_seat_sees_and_a_clone_goes_on_al
         state.apply_action(action)
     assert state.returns() == [env.rewards[agent] for agent in env.possible_agents]
     assert not before.is_terminal() and before.history() == [11]
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda held: pickle.loads(pickle.dumps(held))])
+@EVERY_RULESET
+def test_a_copied_state_goes_on_alone_and_as_the_first_does(rules: str, copied: Any) -> None:
+    game = ledgerline.openspiel_game(rules, seats=2, options={"cars": 6, "hand": 5})
+    assert str(copied(game)) == str(game)
+    state, rng = game.new_initial_state(), Random(rules)
+    state.apply_action(3)
+    other = None
+    while not state.is_terminal():
+        if len(state.history()) == 6:
+            other = copied(state)
+        action = rng.choice(state.legal_actions())
+        state.apply_action(action)
+        if other is not None:
+            other.apply_action(action)
+            for seat in (0, 1):
+                assert other.observation_string(seat) == state.observation_string(seat)
+    assert other is not None
+    assert (other.history(), other.returns()) == (state.history(), state.returns())
 
 
 def test_it_is_loaded_by_its_name() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import warnings
 from collections.abc import Iterator
+from copy import deepcopy
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -13,6 +16,8 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 import ledgerline
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.boards.trains import read_trains_map
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.errors import InvalidInputError
 from services.referee.rules import (
@@ -28,6 +33,7 @@ from services.research.action_forms import CandidateActions, FixedActions
 from services.research.observation_form import SEAT_FIELDS
 from services.research.pettingzoo_env import TableEnv
 from services.tournament.viewed_game import GAME_ID
+from tests.trains_server.peers import CITIES, MAP
 
 SHORT = {"cars": 8, "move_ms": None}  # games that end soon
 EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
@@ -295,3 +301,71 @@ def test_without_pettingzoo_the_error_names_the_extra(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     with pytest.raises(ImportError, match=r"ledgerline\[research\]"):
         ledgerline.env("usa")
+
+
+# -- copies and checkpoints ------------------------------------------------------------------
+
+
+def pickled(env: TableEnv) -> TableEnv:
+    copied: TableEnv = pickle.loads(pickle.dumps(env))
+    return copied
+
+
+def history(env: TableEnv, rng: Random) -> list[Any]:
+    """All that is observed and got from here to the end, with actions by chance."""
+    rows = [(agent, env.last(), env.state()) for agent in moves(env, rng)]
+    return [*(flat(row) for row in rows), env.rewards]
+
+
+def flat(value: Any) -> Any:
+    """A value that == compares, with arrays as lists."""
+    if isinstance(value, dict):
+        return {key: flat(held) for key, held in value.items()}
+    if isinstance(value, tuple):
+        return [flat(held) for held in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize("copied", [deepcopy, pickled])
+@pytest.mark.parametrize("actions", [None, "candidates"])
+@EVERY_RULESET
+def test_a_copy_goes_on_alone_and_as_the_first_does(rules: str, actions: Any, copied: Any) -> None:
+    # given: somewhere in a game
+    env = ledgerline.env(rules, seats=3, options=SHORT, actions=actions)
+    env.reset(seed=8)
+    rng = Random(rules)
+    for number, _ in enumerate(moves(env, rng)):
+        if number == 20:
+            break
+    # when
+    env.action_space("seat_0").seed(4)
+    env.observe(env.agent_selection)
+    other, before = copied(env), rng.getstate()
+    played = history(env, rng)
+    rng.setstate(before)
+    # then
+    assert history(other, rng) == played
+    env.reset()
+    other.reset()
+    assert flat(env.last()) == flat(other.last()), "the next deal in a row"
+    assert env.action_space("seat_0").sample() == other.action_space("seat_0").sample()
+
+
+def test_an_environment_is_pickled_before_its_first_game_and_with_one_kind_of_cards() -> None:
+    connections = {a: {b: {"red": 3}} for a, b in pairwise(CITIES)}
+    red = BOARD_SCHEMA.write(read_trains_map({**MAP, "connections": connections}))
+    env = ledgerline.env("trains", seats=2, board=red, options={"cards": {"red": 250}})
+    other = pickled(env)
+    for each in (env, other):
+        each.reset(seed=1)
+    assert flat(env.last()) == flat(other.last())
+
+
+def test_the_state_is_what_all_agents_know_together() -> None:
+    env = ledgerline.env("europe", seats=3, options=SHORT)
+    env.reset(seed=2)
+    for _ in moves(env, Random(2)):
+        state = env.state()
+        assert env.state_space.contains(state)
+        seen = [env.observe(agent)["observation"] for agent in env.possible_agents]
+        assert state.tolist() == np.concatenate(seen).tolist()
