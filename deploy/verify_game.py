@@ -112,8 +112,7 @@ def pack(value: Any) -> bytes:
     return bytes(code for code, constant in CONSTANTS.items() if constant is value)
 
 
-# -- Ed25519 (RFC 8032)
-P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493  # of Ed25519 (RFC 8032)
 D = -121665 * pow(121666, -1, P) % P
 
 
@@ -168,13 +167,11 @@ def root(leaves: list[bytes]) -> bytes:
     """The Merkle root over leaves in their order."""
     if len(leaves) < 2:
         return h("node", *leaves)
-    while len(leaves) > 1:
-        pairs = zip(leaves[::2], leaves[1::2], strict=False)
-        leaves = [h("node", *pair) for pair in pairs] + leaves[len(leaves) & ~1 :]
+    while even := len(leaves) & ~1:
+        leaves = [h("node", *leaves[at : at + 2]) for at in range(0, even, 2)] + leaves[even:]
     return leaves[0]
 
 
-# -- who may see what
 ROW_LENGTHS = dict(enumerate((  # of the rows of events, by code
     12, 9, 2, 3, 4, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 4, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12,
     2, 3, 4, 4, 3, 2, 5, 2, 3, 3, 2, 5, 13, 6, 4, 1,
@@ -240,6 +237,14 @@ class Game:
             return due <= self.names and len(due) == len(pairs) and pack(pairs) == names
         return False
 
+    def maker(self) -> str:
+        """Who could have chosen the deal: the server knows the seed, and all contributions before the last."""
+        rest = {h("contribution", self.seed, bytes((seat,))).hex() for seat in self.shares} | {"0" * 64}
+        seats = [seat for seat, share in self.shares.items() if share not in rest]
+        how = f"{'contributed last' if seats[1:] else 'alone contributed'} to the deal: with the server it"
+        who = f"seat {seats[-1]} {how}" if seats else "no seat contributed to the deal: the server alone"
+        return "whoever named the seed knew the deal" if self.given else f"{who} could have chosen it"
+
     def apply(self, entry: Row, events: list[Row]) -> None:
         """Apply an entry's events; `error` is what isn't as the deal has it."""
         first, self.leaves, self.shown = not self.created, list[bytes](), list[bytes]()  # leaves; all's salts
@@ -248,8 +253,7 @@ class Game:
         for row in events:
             self.expect(first or row[0] not in OPENING, "has what only a game's first entry may have")
             self.apply_event((entry[4] + [None] * 9)[:9], row)
-        wrong = f"{'ends the game, but reveals no' if self.over else 'reveals the'} seed"
-        self.expect(self.revealed == self.over, wrong)
+        self.expect(self.revealed == self.over, f"{'ends without its' if self.over else 'reveals the'} seed")
         require(self.seed and entry[0] == 1, "has another format, or comes before the game's seed")
 
     def public_bytes(self, number: int, entry: Row) -> bytes:
@@ -312,8 +316,7 @@ class Game:
             case [22, commitment, given, seed]:
                 self.seed, self.given, text = bytes.fromhex(seed), command[4] is not None, command[4]
                 self.vault = h("vault", self.seed, self.name.encode())
-                fits = h("commitment", self.seed).hex() == commitment
-                fits &= given == self.given
+                fits = h("commitment", self.seed).hex() == commitment and given == self.given
                 fits &= not self.given or h("seed", text.encode()) == self.seed
                 self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
             case [2, seat, called, policy, _, secret, share, giver, commitment]:
@@ -322,10 +325,9 @@ class Game:
                 made = {"seed": own, "server": own, "seat": command[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "server" if policy else "seat" if command[4] else "nobody"
                 fits = (called is None) == (commitment is not None)  # a player's name isn't in the log
-                fits &= [share, giver] == [made[by], by]
                 scope = (b"" if policy else self.name.encode()) + self.again[seat]
                 self.secrets[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
-                fits &= secret == due.hex() and seat not in self.shares
+                fits &= [share, giver, secret] == [made[by], by, due.hex()] and seat not in self.shares
                 self.expect(fits, f"has another secret or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
             case [3, _]:
@@ -399,7 +401,6 @@ class Game:
                 self.piles[deck][place:place] = pile if to != "out" else ()
 
 
-# -- the file
 KEYS = ("game", "number", "head", "key", "signature", "marks", "entries", "names")  # a file may lack the last
 KINDS = tuple(zip(KEYS, (str, int, bytes, bytes, bytes, bytes, list, bytes), strict=True))
 
@@ -439,10 +440,9 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
             entry, events = read_entry(data)
             game.apply(entry, events)
             head = h("head", u64(number), head, h("leaf", game.public_bytes(number, entry)))
-        except InvalidProofError as wrong:
-            return head, number, str(wrong)
         except Exception as error:  # whatever its bytes are, it is the entry that is wrong
-            return head, number, f"can't be read as an entry of a log ({type(error).__name__})"
+            unread = f"can't be read as an entry of a log ({type(error).__name__})"
+            return head, number, str(error) if isinstance(error, InvalidProofError) else unread
         if head[:4] != marks[4 * number - 4 : 4 * number]:
             return head, number, "isn't, or its mark isn't, as signed" + (game.error and f"; it {game.error}")
         if game.error:
@@ -469,7 +469,7 @@ def verify(data: bytes, trusted: str | None = None) -> Fields:
     )
     wrong = [{"entry": None if place is True else place, "why": why} for place, why in checks if place]
     notes = ["unchecked: the moves (ledgerline audit FILE)" + ", whose key signed (--key)" * (not trusted)]
-    notes += [] if game.over or first else ["the game isn't over at its end"]
+    notes += [] if first else [game.maker(), *["the game isn't over at its end"] * (not game.over)]
     about = {"game": name, "entries": len(entries), "head": end.hex(), "key": key.hex()}
     return {"good": not wrong, **about, "findings": wrong, "notes": notes}
 

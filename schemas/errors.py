@@ -36,6 +36,10 @@ class CorruptDataError(LedgerlineError):
     """A log or view holds what no referee writes: the store is damaged, not the game."""
 
 
+class ForeignFileError(CorruptDataError):
+    """A game's file is signed with a key that isn't believed. The text names the key, and nothing of the game."""
+
+
 Context: TypeAlias = Mapping[str, Any]  # what pydantic gives an error: a limit, a pattern, choices
 
 WHOLE_NUMBER: Final = "must be a whole number"

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from schemas.contract import Json
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId
+from services.verification.deal_check import describe_deal_makers
 from services.verification.explanation import explain, explanation_json
 from services.verification.findings import Check, CheckKind, Finding
 from services.verification.replay import Replay
@@ -44,6 +45,7 @@ class Audit(NamedTuple):
     findings: tuple[Finding, ...]  # by entry, after those of the game as a whole
     checked: tuple[CheckKind, ...]
     unchecked: dict[CheckKind, str]  # kinds that could not be checked, and why
+    deal: str  # a sentence: who could have chosen it
 
     @property
     def ok(self) -> bool:
@@ -81,6 +83,7 @@ def audit(replay: Replay, checks: Iterable[Check] = ()) -> Audit:
         findings=tuple(sorted(findings, key=lambda finding: finding.number or 0)),
         checked=tuple(kind for kind in PASS_SENTENCES if kind in checked),
         unchecked={kind: reason for kind, reason in skipped.items() if kind not in checked},
+        deal=describe_deal_makers(replay.decoded.entries),
     )
 
 
@@ -95,6 +98,7 @@ def audit_json(result: Audit, replay: Replay, sequence: int | None = None) -> Js
         "findings": [finding._asdict() for finding in result.findings],
         "checked": list(result.checked),
         "unchecked": result.unchecked,
+        "deal": result.deal,
     }
     if sequence is not None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from schemas.events import (
@@ -12,14 +12,17 @@ from schemas.events import (
     DeckRecreated,
     DeckShuffled,
     Event,
+    GameStarted,
     HandDealt,
     MarketFilled,
+    SeatFreed,
     SeatTaken,
     SeedSealed,
     TicketsOffered,
     TicketsShuffled,
     TunnelRevealed,
 )  # fmt: skip
+from schemas.field_types import Seat
 from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
 from services.referee.rules import GameState, evolve
@@ -40,6 +43,26 @@ def apply_and_check_deal(state: GameState, entry: Entry) -> str:
             why = check(state, event, entry)
         evolve(state, event)
     return why
+
+
+def describe_deal_makers(entries: Iterable[Entry]) -> str:
+    """Say who could have chosen a game's deal: who named its seed, or the server, alone or with the seat that
+    contributed last, since it knows the seed and all before that."""
+    givers: list[Seat] = []  # in the order in which they contributed
+    for event in (event for entry in entries for event in entry.events):
+        match event:
+            case SeedSealed(given=True):
+                return "Whoever named the seed knew the deal."
+            case SeatFreed(seat=seat) if seat in givers:
+                givers.remove(seat)
+            case SeatTaken(by="seat", seat=seat):
+                givers.append(seat)
+            case GameStarted():
+                break
+    if not givers:
+        return "No seat contributed to the deal: the server alone could have chosen it."
+    contributed = "alone contributed" if len(givers) == 1 else "contributed last"
+    return f"Seat {givers[-1]} {contributed} to the deal: with the server it could have chosen it."
 
 
 def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:

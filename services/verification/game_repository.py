@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from schemas.errors import CorruptDataError
+from schemas.errors import CorruptDataError, ForeignFileError
 from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.command_digest import digest_command
@@ -85,11 +85,12 @@ class FinishedGameReader:
         return None if self.archive is None else self.archive.read(game)
 
     def read_trusted_file(self, game: str, stored: StoredGame | None = None) -> GameFile | None:
-        """The file of a game, if it is believed. Raises CorruptDataError for any other, ArchiveUnavailableError."""
+        """The file of a game, if it is believed. Raises ForeignFileError or CorruptDataError for any other,
+        ArchiveUnavailableError."""
         file = self.read_game_file(game, stored)
         if file is not None and stored is None:
             for finding in check_signature(file, self.trusted).findings:
-                raise CorruptDataError(f"the archive's file of {game} isn't to be believed. {finding.why}")
+                raise ForeignFileError(f"the archive's file of {game} isn't to be believed. {finding.why}")
         return file
 
     def read_names(self, game: str) -> SaltedNames:

@@ -175,6 +175,14 @@ def check_signature(file: GameFile, trusted: TrustedKeys | None) -> Check:
     return Check("signature")
 
 
+def check_same_end(first: GameFile, other: GameFile) -> Iterator[Check]:
+    """Whether two signed files of a game end alike; whoever signed two ends has changed the game for one of its readers."""
+    if first.head != other.head:
+        who = "the same key" if first.key == other.key else f"the key {first.key.hex()}"
+        why = f"Another file of this game, signed with {who}, ends after entry {first.number} with the head {first.head.hex()}."
+        yield Check("signature", [Finding(None, "signature", why)])
+
+
 def created_ms(file: GameFile) -> int:
     """When the game was created, by its own log: milliseconds since 1970; 0 where that can't be read."""
     events = [

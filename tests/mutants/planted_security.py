@@ -229,6 +229,14 @@ SECURITY_MUTANTS: Final = (
         "            for finding in check_signature(file, self.trusted).findings:", "            for finding in ():", FOREIGN_SIGNATURES,
     ),
     Mutant(
+        "two signed ends of a game agree", "P6", "services/verification/log_check.py",
+        "    if first.head != other.head:\n", "    if False:\n", ("tests/verification/audit/test_export_verify.py",),
+    ),
+    Mutant(
+        "whoever contributed first could have chosen the deal", "P6", "services/verification/deal_check.py",
+        "{givers[-1]}", "{givers[0]}", ("tests/verification/proof/test_deal_makers.py",),
+    ),
+    Mutant(
         "a key is believed for games of any time", "security", "services/archive/signing.py",
         "            and (self.before_ms is None or created_ms < self.before_ms)", "", FOREIGN_SIGNATURES,
     ),

@@ -19,6 +19,7 @@ from services.runtime.settings import read_settings
 from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.given import SIGNER, played
 from tests.cli.command_line import CommandResult, run_in_process
+from tests.security.conftest import WholeServer
 from tests.verification.proof.given import verify_game
 
 STRANGER: Final = Signer("66" * 32)
@@ -121,6 +122,19 @@ def test_an_audit_of_the_game_finds_the_foreign_signature(archive: Archive, engi
     assert (result.returncode, finding["kind"]) == (1, "signature")
     assert STRANGER.public_key.hex() in finding["why"]
     assert run(archive, engine_url, "replay", played().game).returncode == 1
+
+
+@pytest.mark.parametrize("path", ["view", "state", "audit", "file", "replays", "stream", "board"])
+def test_a_game_that_a_stranger_signed_is_refused_with_its_reason(whole: WholeServer, path: str) -> None:
+    # given
+    game, log, heads = played()
+    store = Archive((whole.data / "archive").as_uri())
+    store.write(game, encode_game_file(game, log, heads, STRANGER))
+    # when
+    reply = whole.http.get(f"/v1/games/{game}/{path}")
+    # then
+    assert (reply.status_code, reply.json()["rule"]) == (404, "GAME-1")
+    assert f"signed with the key {STRANGER.public_key.hex()}" in reply.json()["detail"]
 
 
 @pytest.mark.parametrize("command", ["verify", "audit"])

@@ -141,6 +141,7 @@ def _print_audit(result: Audit, explanation: Explanation | None, sequence: int |
     for kind, good_result in PASS_SENTENCES.items():
         table.add_row(CHECK_NAMES[kind], _finding_summary(result, kind, good_result))
     console.print(table)
+    print_line(result.deal)
     for finding in result.findings:
         where = "the game" if finding.number is None else f"entry {finding.number}"
         print_line(f"{where}: {finding.why}")

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from schemas.errors import InvalidInputError
 from schemas.stored.player_names import pack_names
-from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
+from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, Signer, encode_game_file
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.options import (
     DEFAULT_DATA,
@@ -31,8 +31,10 @@ from services.referee.rules import fold
 from services.runtime.settings import read_settings
 from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
+from services.verification.deal_check import describe_deal_makers
 from services.verification.findings import Check
-from services.verification.log_check import check_file_bytes, recompute_heads
+from services.verification.log_check import check_file_bytes, check_same_end, recompute_heads
+from services.verification.replay import Replay
 
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")
 app = typer.Typer()
@@ -82,7 +84,13 @@ def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
 
 @app.command()
 def verify(
-    file: Annotated[Path, typer.Argument(help="A file that `export` wrote, or one of the archive.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files that `export` wrote, or of the archive; two of one game must agree.",
+        ),
+    ],
     key: Annotated[str | None, typer.Option(help="The server's public key, which must have signed.")] = None,
     head: Annotated[
         list[str] | None,
@@ -90,13 +98,22 @@ def verify(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a game's file: chain, signature, deal, and views. Exit code 1: don't believe it."""
-    if not verify_file(file, key, head or (), as_json):
+    """Check games' files: chain, signature, deal, and views. Exit code 1: don't believe one of them."""
+    ends: dict[str, GameFile] = {}
+    found = [verify_file(file, key, head or (), as_json, ends) for file in files]
+    if not all(found):
         raise typer.Exit(1)
 
 
-def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_json: bool) -> bool:
-    """Check a file, and print the findings. Returns whether there are none. Raises InvalidInputError."""
+def verify_file(
+    path: Path,
+    key: str | None,
+    recorded_heads: Sequence[str],
+    as_json: bool,
+    ends: dict[str, GameFile] | None = None,
+) -> bool:
+    """Check a file, and print the findings; returns whether there are none. `ends` has the first file without findings of
+    each game, and gets this one: another end of that game is a finding. Raises InvalidInputError."""
     trusted, expected_heads = parse_public_key(key), dict(map(_parse_head, recorded_heads))
     try:
         file, checks = check_file_bytes(read_bytes(path, MAX_FILE_BYTES, str(path)), trusted, expected_heads)
@@ -106,7 +123,10 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
         raise InvalidInputError(
             "--head", f"game {file.game} has {len(file.entries)} entries, so none {beyond[0]}"
         )
+    if ends is not None and not any(check.findings for check in checks):
+        checks = [*checks, *check_same_end(ends.setdefault(file.game, file), file)]
     findings = [finding for check in checks for finding in check.findings]
+    deal = describe_deal_makers(Replay(file.game, file.entries).decoded.entries)
     if as_json:
         print_json(
             {
@@ -116,11 +136,13 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
                 "head": file.head.hex(),
                 "key": file.key.hex(),
                 "signer_checked": trusted is not None,
+                "deal": deal,
                 "findings": [finding._asdict() for finding in findings],
             }
         )
     else:
         _print_checks(file.game, len(file.entries), checks)
+        print_line(deal)
         if not findings:
             signer = (
                 "Signed with the key that you named."

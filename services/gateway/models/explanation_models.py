@@ -120,6 +120,7 @@ class AuditReport(ResponseModel):
     findings: list[AuditFinding]
     checked: list[CheckKind]
     unchecked: dict[str, str] = Field(description="what could not be checked, and why")
+    deal: str = Field(description="who could have chosen the deal")
     move: ExplainedMove | SkipJsonSchema[None] = Field(default=None, description="the entry that was named")
 
 
@@ -141,6 +142,7 @@ class DisputeAnswer(ResponseModel):
     findings: list[AuditFinding] | SkipJsonSchema[None] = None
     checked: list[CheckKind] | SkipJsonSchema[None] = None
     unchecked: dict[str, str] | SkipJsonSchema[None] = None
+    deal: str | SkipJsonSchema[None] = None
     move: ExplainedMove | SkipJsonSchema[None] = None
 
 

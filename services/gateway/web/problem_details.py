@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from schemas.errors import CorruptDataError, InvalidInputError, plain_field, plain_reason
+from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError, plain_field, plain_reason
 from schemas.refusals import ALL_RULES
 from services.gateway.errors import (
     LevelUnavailableError,
@@ -167,6 +167,11 @@ def _install_server_errors(app: FastAPI) -> None:
     async def _missing_entry(request: Request, error: MissingEntryError) -> JSONResponse:
         log.error("view has a gap", error=str(error))
         return _damaged_view_response(str(error))
+
+    @app.exception_handler(ForeignFileError)
+    async def _foreign_file(request: Request, error: ForeignFileError) -> JSONResponse:
+        log.warning("archived game isn't served", why=str(error))
+        return problem_of(NotFoundError("GAME-1", str(error))).response()
 
     @app.exception_handler(CorruptDataError)
     async def _corrupt_data(request: Request, error: CorruptDataError) -> JSONResponse:

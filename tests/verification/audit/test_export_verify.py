@@ -6,18 +6,22 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import fakeredis
 import pytest
 
 from schemas.errors import InvalidInputError
 from schemas.stored.rows import pack, unpack
-from services.archive import Signer
+from services.archive import Signer, decode_game_file
 from services.cli.exit import GameNotFoundError
 from services.cli.games.export_verify import export_game, read_heads, verify_file
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
+from tests.cli.command_line import run_in_process
+from tests.conftest import PARTITIONS
+from tests.referee.running_referee import GAME, Players, opening_commands, referee_at, submit
 
 SIGNER = Signer("7f" * 32)
 STANDALONE = Path(__file__).parents[3] / "deploy" / "verify_game.py"
@@ -116,3 +120,32 @@ def test_an_invalid_file_is_one_line(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="file"):
         export_game(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
+
+
+def test_P6_two_signed_ends_of_one_game_are_found_when_both_are_given(file: Path, tmp_path: Path) -> None:
+    """A server that signs another end for one player is caught as soon as two players compare their files."""
+    # given
+    other, again = tmp_path / "other.ledgerline", tmp_path / "again.ledgerline"
+    again.write_bytes(file.read_bytes())
+    export_another_game_of_this_id(other)
+    for alone in (file, other):
+        assert run_in_process("verify", str(alone)).returncode == 0
+    # when
+    found = run_in_process("verify", str(file), str(again), str(other))
+    # then
+    assert run_in_process("verify", str(file), str(again)).returncode == 0
+    assert found.returncode == 1
+    text = " ".join(found.stdout.split())
+    assert "Another file of this game, signed with the same key, ends after entry" in text
+    assert decode_game_file(file.read_bytes()).head.hex() in text.replace(" ", "")
+
+
+def export_another_game_of_this_id(path: Path) -> None:
+    client: Any = fakeredis.FakeRedis()
+    ledger = RedisLedger(client, PARTITIONS)
+    submit(ledger, opening_commands(cars=5))
+    referee, players = referee_at(ledger), Players(ledger, Random(4))
+    while referee.step(0) + players.step():
+        pass
+    export_game(ledger, SIGNER, GAME, path)
+    client.close()

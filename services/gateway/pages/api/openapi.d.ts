@@ -34,6 +34,7 @@ export type AuditReport = {
   findings: AuditFinding[];
   checked: ("chain" | "signature" | "deal" | "view" | "verdict" | "fold")[];
   unchecked: { [name: string]: string };
+  deal: string;
   move?: ExplainedMove;
 };
 
@@ -222,6 +223,7 @@ export type DisputeAnswer = {
   findings?: AuditFinding[];
   checked?: ("chain" | "signature" | "deal" | "view" | "verdict" | "fold")[];
   unchecked?: { [name: string]: string };
+  deal?: string;
   move?: ExplainedMove;
 };
 

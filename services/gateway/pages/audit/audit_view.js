@@ -33,7 +33,7 @@ const checkView = ({ name, result, text }) =>
   html`<li class=${result}><span class="sign" aria-hidden="true">${SIGNS[result]}</span><b>${name}</b><span>${text}</span></li>`;
 
 /** @param {AuditReport} audit @param {typeof CHECKS[number]} check @returns {CheckLine} */
-function checkLine({ findings, checked, unchecked }, [kind, name, good]) {
+function checkLine({ findings, checked, unchecked, deal }, [kind, name, good]) {
   const wrong = findings.filter((finding) => finding.kind === kind).length;
   if (wrong)
     return {
@@ -41,7 +41,8 @@ function checkLine({ findings, checked, unchecked }, [kind, name, good]) {
       result: "bad",
       text: `${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong; see below.`,
     };
-  if (checked.includes(kind)) return { name, result: "good", text: good };
+  if (checked.includes(kind))
+    return { name, result: "good", text: kind === "deal" ? `${good} ${deal}` : good };
   const why = unchecked[kind] ?? "not part of this audit";
   return { name, result: "open", text: `Not checked: ${why}.`.replace("..", ".") };
 }
