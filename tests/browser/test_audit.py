@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import httpx
 import pytest
 
@@ -22,14 +25,22 @@ def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
     page.get_by_role("link", name="Check its proof").click()
     page.locator(".verdict.good").wait_for()
     # when
-    page.get_by_label("Entry").first.fill("6")
+    page.get_by_label("Entry").first.select_option("6")
     page.get_by_role("button", name="Explain").click()
     page.locator(".wish", has_text="Entry 6: ").wait_for()
-    page.get_by_label("What is wrong with it?").fill("The bot knew my <b>ticket</b>.")
+    doubted = page.locator(".doubt-form select")
+    assert doubted.input_value() == "6"
+    listed = doubted.locator("option").all_inner_texts()
+    assert any("claims" in text for text in listed)
+    number = next(text.partition(":")[0] for text in listed if "Ada claims" in text)
+    doubted.select_option(number)
+    page.get_by_label("What is wrong with it?").fill("Ada paid for my <b>ticket</b> against ROUTE-2.")
     page.get_by_role("button", name="Doubt this move").click()
     # then
     page.get_by_text("The move that you doubted is as the rules say.").wait_for()
-    assert "The bot knew my <b>ticket</b>." in page.locator(".doubt q").inner_text()
+    assert "my <b>ticket</b>" in page.locator(".doubt q").inner_text()
+    assert f"entry {number}" in page.locator(".doubt").inner_text()
+    page.get_by_text("In this entry Ada paid ").filter(has_text="which was right by ROUTE-2.").wait_for()
     assert page.locator(".checks .good").count() == 7, "the six checks, and the browser's own of the chain"
     text = page.locator("main").inner_text()
     assert "the same for all" in text
@@ -38,6 +49,11 @@ def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the file").click()
     assert download.value.suggested_filename == f"{table.game}.ledgerline"
+    with page.expect_download() as verifier:
+        page.get_by_role("link", name="the verifier in one file of Python").click()
+    run = page.locator("code", has_text="python verify_game.py").inner_text().split()
+    files = [verifier.value.path(), download.value.path(), *run[3:]]
+    assert subprocess.run([sys.executable, *map(str, files)], check=False).returncode == 0
 
 
 @pytest.mark.long

@@ -57,7 +57,7 @@ def record(http: httpx.Client) -> Json:
     recorder = Recorder(http)
     record_game(recorder)
     record_disputed_game(recorder, http)
-    for path in ("/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/health", "/health/live",
+    for path in ("/v1/games", "/v1/boards", "/v1/boards/{board}", "/v1/rulesets", "/v1/public-keys", "/health", "/health/live",
                  "/health/ready", "/rules", "/rules/{rule}"):  # fmt: skip
         recorder.note("GET", path, board="usa", rule="TURN-1")
     return recorder.found

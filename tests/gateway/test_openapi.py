@@ -39,6 +39,7 @@ OPERATION_IDS = {
     "replayed_table_v1_games__game__replays__number__get", "suggestions_v1_games__game__suggestions_get",
     "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get",
     "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
+    "public_keys_v1_public_keys_get",
 }  # fmt: skip
 
 

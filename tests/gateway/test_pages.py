@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 
+from services.archive import decode_game_file
 from tests.gateway.clients import over
 
 PAGES: Final = Path(__file__).parents[2] / "services" / "gateway" / "pages"
@@ -121,3 +122,19 @@ def test_a_file_that_hasnt_changed_is_not_sent_again(http: httpx.Client) -> None
 def test_an_asset_that_isnt_there_is_a_problem(http: httpx.Client) -> None:
     reply = http.get("/assets/nothing.js")
     assert (reply.status_code, reply.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_P6_the_verifier_in_one_file_is_served_as_it_is(http: httpx.Client) -> None:
+    reply = http.get("/verify_game.py")
+    assert reply.content == (PAGES.parents[2] / "deploy" / "verify_game.py").read_bytes()
+    assert reply.headers["content-type"].startswith("text/x-python")
+    assert reply.headers["content-disposition"] == 'attachment; filename="verify_game.py"'
+
+
+def test_P6_the_key_that_signs_games_is_served(http: httpx.Client) -> None:
+    game, _ = over(http)
+    while (file := http.get(f"/v1/games/{game}/file")).status_code == 503:
+        time.sleep(0.1)
+    [served] = http.get("/v1/public-keys").json()["keys"]
+    assert (served["since"], served["before"]) == (None, None)
+    assert decode_game_file(file.content).key.hex() == served["key"]

@@ -16,7 +16,7 @@ from schemas.events import GameEnded
 from schemas.field_types import Seat
 from schemas.stored.command_digest import digest_command
 from schemas.stored.entries import ViewEntry
-from services.archive import ArchiveUnavailableError
+from services.archive import ArchiveUnavailableError, TrustedKey, TrustedKeys
 from services.gateway.errors import GameOverError, NotYetError
 from services.gateway.games.command_tracking import CommandProgress, reused_id_error_of
 from services.ledger import StoredGame
@@ -46,6 +46,9 @@ class FinishedGameReader(Protocol):
     """Reads finished games from their files; services/verification implements it. `stored` is the engine's
     file of the game; without it the archive is read. All raise CorruptDataError, or ArchiveUnavailableError."""
 
+    @property
+    def trusted(self) -> TrustedKeys: ...
+
     def read_view(
         self, game: str, viewer: Seat | None, stored: StoredGame | None
     ) -> Sequence[ViewEntry] | None:
@@ -69,6 +72,11 @@ class FinishedGames:
     def __init__(self, ledger: AsyncLedger, reader: FinishedGameReader | None = None) -> None:
         self._ledger, self._reader = ledger, reader
         self._reads, self._audits = asyncio.Semaphore(MAX_CONCURRENT_READS), asyncio.Semaphore(1)
+
+    @property
+    def trusted_keys(self) -> Sequence[TrustedKey]:
+        """The keys that sign this server's finished games."""
+        return self._reader.trusted.keys if self._reader else ()
 
     async def is_over(self, game: str) -> bool:
         """Whether a game is over, or has no streams in the engine any more."""

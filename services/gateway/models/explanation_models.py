@@ -5,6 +5,7 @@ services/verification writes them; nothing here is checked when they are sent, a
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -122,6 +123,20 @@ class AuditReport(ResponseModel):
     unchecked: dict[str, str] = Field(description="what could not be checked, and why")
     deal: str = Field(description="who could have chosen the deal")
     move: ExplainedMove | SkipJsonSchema[None] = Field(default=None, description="the entry that was named")
+
+
+class PublicKey(ResponseModel):
+    """A key that signs finished games, and when the games were created that it may have signed."""
+
+    key: str = Field(description="Ed25519, as 64 hex digits")
+    since: datetime | None = Field(description="null: from the first game on")
+    before: datetime | None = Field(description="null: to this day")
+
+
+class PublicKeys(ResponseModel):
+    """Whose signature of a game's file is this server's."""
+
+    keys: list[PublicKey]
 
 
 class DisputeAnswer(ResponseModel):

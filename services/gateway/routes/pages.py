@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import mimetypes
 import re
+import sys
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
@@ -35,6 +36,10 @@ IMPORTED: Final = re.compile(r'^(?:import|export|\}) .*"(\.\.?/.+)";$', re.MULTI
 INLINE_SCRIPT: Final = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 HEADERS: Final = {"Cache-Control": "no-cache"}
 
+VERIFIER_FILES: Final = (  # in a checkout and in the image; where the packages were installed from a wheel
+    Path(__file__).parents[3] / "deploy" / "verify_game.py",
+    Path(sys.prefix) / "share" / "ledgerline" / "verify_game.py",
+)
 _PAGES: Final = resources.files("services.gateway").joinpath("pages")
 _TEMPLATES: Final = html_templates("services.gateway.routes")
 router = APIRouter(include_in_schema=False)
@@ -83,6 +88,14 @@ def _docs_page() -> Response:
         policy = policy.replace(source, f"{source} {more}")
     page.headers["Content-Security-Policy"] = policy
     return page
+
+
+@router.get("/verify_game.py", summary="The verifier of a game's file, in one file")
+async def verifier() -> Response:
+    if (found := next((file for file in VERIFIER_FILES if file.is_file()), None)) is None:
+        raise HTTPException(404)
+    disposition = {"Content-Disposition": f'attachment; filename="{found.name}"'}
+    return Response(found.read_bytes(), media_type="text/x-python", headers=HEADERS | disposition)
 
 
 @router.get("/llms.txt", summary="The API for language models")

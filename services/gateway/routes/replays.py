@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
 from services.gateway.models import openapi
-from services.gateway.models.explanation_models import AuditReport
+from services.gateway.models.explanation_models import AuditReport, PublicKey, PublicKeys
 from services.gateway.models.table_models import Replay, TableState
-from services.gateway.routes.dependencies import GameParam
+from services.gateway.routes.dependencies import GameParam, ServiceParam
 from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
 
 FILE_MEDIA_TYPE: Final = "application/vnd.ledgerline.game"
@@ -66,6 +67,21 @@ async def audit(
     service, game, bearer, client = asked
     await service.views.require_finished(game, bearer, client)
     return cast("AuditReport", await service.finished_games.audit(game, at))  # the model checks it
+
+
+@router.get("/public-keys", summary="The keys that sign finished games")
+async def public_keys(service: ServiceParam) -> PublicKeys:
+    trusted = service.finished_games.trusted_keys
+    return PublicKeys(
+        keys=[
+            PublicKey(key=key.public_key.hex(), since=_time(key.since_ms), before=_time(key.before_ms))
+            for key in trusted
+        ]
+    )
+
+
+def _time(at_ms: int | None) -> datetime | None:
+    return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
 @router.get(

@@ -9,6 +9,7 @@ export interface Calls {
   "GET /games/{game}/disputes/{dispute}": { body: undefined; answer: Dispute };
   "GET /games/{game}/state": { body: undefined; answer: TableState };
   "GET /games/{game}/view": { body: undefined; answer: ViewPage };
+  "GET /public-keys": { body: undefined; answer: PublicKeys };
   "GET /rulesets": { body: undefined; answer: RulesetList };
   "POST /games": { body: CreateGameRequest; answer: GameCreated };
   "POST /games/{game}/commands": { body: PlayerCommand; answer: CommandAccepted | UnknownVerdict };
@@ -532,6 +533,16 @@ export type Problem = {
 export type Proof = {
   public: string;
   part: string | null;
+};
+
+export type PublicKey = {
+  key: string;
+  since: string | null;
+  before: string | null;
+};
+
+export type PublicKeys = {
+  keys: PublicKey[];
 };
 
 export type RefusedBy = {

@@ -6,7 +6,7 @@ import { myGame, takeFragment } from "../api/my_games.js";
 import { reasonOf, say } from "../shared/frame.js";
 import { openLink } from "../shared/seat_link.js";
 
-/** @import { AuditReport, Dispute, TableState } from "../api/openapi.js" */
+/** @import { AuditReport, Dispute, PublicKey, TableState } from "../api/openapi.js" */
 /** @import { SeatLink } from "../shared/seat_link.js" */
 
 /**
@@ -15,6 +15,7 @@ import { openLink } from "../shared/seat_link.js";
  * @property {AuditReport | null} audit
  * @property {{ number: number, isBroken: boolean } | null} chain checked in this browser up to this entry
  * @property {Dispute[]} doubts of the viewer's seat
+ * @property {PublicKey[]} keys that sign this server's games
  * @property {boolean} sits whether the viewer has a seat
  * @property {number | null} at the entry that is explained
  * @property {boolean} isBusy
@@ -34,6 +35,7 @@ export const page = /** @type {AuditPage} */ ({
   audit: null,
   chain: null,
   doubts: /** @type {Dispute[]} */ ([]),
+  keys: /** @type {PublicKey[]} */ ([]),
   sits: false,
   at: null,
   isBusy: false,
@@ -76,6 +78,7 @@ export async function begin(drawing) {
   readAudit();
   checkChain();
   readDoubts();
+  ask("GET /public-keys").then(update, refuse);
 }
 
 /** The audit, with the entry explained that was asked for. It is there once the game is over and in the archive. */

@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { home, onSubmit, when } from "../shared/frame.js";
 import { linkBanner } from "../shared/seat_link.js";
-import { plural, seatName, STATUS } from "../shared/words.js";
+import { plural, seatName, STATUS, withNames } from "../shared/words.js";
 import { chooseEntry, doubt, download, update } from "./audit_state.js";
 import { moveExplained } from "./explained_move.js";
 
@@ -88,6 +88,17 @@ const findingsView = ({ findings }) =>
   <ol class="findings">${findings.map(({ number, why }) => html`<li>${number === null ? "The game as a whole" : html`<a href="#at=${number}">Entry ${number}</a>`}: ${why}</li>`)}</ol>
   ${when(findings.length > 1, () => html`<p class="note">What stands after the first may follow from it.</p>`)}</section>`;
 
+/**
+ * The entries to choose from, each with its number and its words.
+ * @param {TableState} table
+ * @param {number | null} at
+ */
+function entryOptions({ moves, number }, at) {
+  const words = new Map(moves.map((move) => [move.number, move.text.join(" ")]));
+  const numbers = Array.from({ length: number }, (_, place) => place + 1);
+  return html`<option value="">choose one</option>${numbers.map((each) => html`<option value=${each} ?selected=${each === at}>${each}: ${words.get(each) ?? "nothing that you were told of"}</option>`)}`;
+}
+
 /** @param {AuditPage} page */
 function explainedView({ audit, table, at }) {
   /** @param {number} to @param {string} name @param {string} sign */
@@ -95,9 +106,9 @@ function explainedView({ audit, table, at }) {
     to >= 1 && to <= table.number
       ? html`<a class="button" href="#at=${to}" aria-label=${name}>${sign}</a>`
       : nothing;
-  const note = at ? "Being looked up …" : "Say which entry; the moves of the table have their numbers.";
+  const note = at ? "Being looked up …" : "Choose an entry.";
   return html`<section class="panel explained" aria-labelledby="move-title"><h2 id="move-title">A move explained</h2>
-    <form class="line-form" @submit=${onSubmit((field) => chooseEntry(field("at")))}><label>Entry <input name="at" type="number" required min="1" max=${table.number} .value=${String(at ?? "")}></label>
+    <form class="line-form" @submit=${onSubmit((field) => chooseEntry(field("at")))}><label>Entry <select name="at" required .value=${String(at ?? "")}>${entryOptions(table, at)}</select></label>
       <button class="primary">Explain</button>${when(at, (entry) => html`${step(entry - 1, "The entry before", "‹")}${step(entry + 1, "The entry after", "›")}`)}</form>
     ${audit?.move && audit.move.number === at ? moveExplained(audit.move, table) : html`<p class="note">${note}</p>`}</section>`;
 }
@@ -113,7 +124,7 @@ function agreement({ scope, as_the_rules_say, move }) {
 
 /** What came of a doubt. @param {DisputeAnswer} answer @param {boolean} isFinal @param {TableState} table */
 const answerView = (answer, isFinal, table) =>
-  html`<p><b>Answer to that:</b> ${answer.verdict} ${agreement(answer)}</p>
+  html`<p><b>Answer to that:</b> ${withNames(answer.on_reason ?? "", table.seats)} ${answer.verdict} ${agreement(answer)}</p>
       ${when(answer.move, (move) => html`<details><summary>The move, explained</summary>${moveExplained(move, table)}</details>`)}
       ${isFinal ? nothing : html`<p class="note">This is what may be said while the game goes on. The whole answer follows when it is over.</p>`}`;
 
@@ -127,14 +138,16 @@ const doubtsView = ({ table, doubts, at, isBusy }) =>
   html`<section class="panel" aria-labelledby="doubts-title"><h2 id="doubts-title">What you doubt</h2>
   ${doubts.length ? html`<ol class="doubts">${doubts.map((each) => doubtView(each, table))}</ol>` : html`<p class="empty">Nothing yet.</p>`}
   <form class="doubt-form" @submit=${onSubmit((field, form) => doubt(Number(field("number")), field("reason"), form))}>
-    <label>Entry <input name="number" type="number" required min="1" max=${table.number} .value=${String(at ?? "")}></label>
+    <label>Entry <select name="number" required .value=${String(at ?? "")}>${entryOptions(table, at)}</select></label>
     <label>What is wrong with it? <input name="reason" required maxlength="500" autocomplete="off"></label>
     <button class="primary" ?disabled=${isBusy}>Doubt this move</button></form></section>`;
 
 /** @param {AuditPage} page */
-const fileView = ({ isBusy }) =>
+const fileView = ({ isBusy, keys, table }) =>
   html`<section class="panel" aria-labelledby="file-title"><h2 id="file-title">The file</h2>
-  <p>The whole game as one signed file. Anybody can check it without this server: <code>ledgerline audit FILE</code>, or the verifier of one file.</p>
+  <p>The whole game as one signed file. Anybody can check it without this server, with <a href="/verify_game.py" download>the verifier in one file of Python</a> and <a href="/v1/public-keys">this server's public key</a>:</p>
+  ${keys.map(({ key }) => html`<p><code>python verify_game.py ${table.game}.ledgerline --key ${key}</code></p>`)}
+  <p class="note">Ask somebody else for the key, too: who could change the file could change this page.</p>
   <p><button type="button" class="primary" ?disabled=${isBusy} @click=${download}>Download the file</button></p></section>`;
 
 /** The whole page. @param {AuditPage} page */
