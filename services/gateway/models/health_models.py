@@ -45,7 +45,7 @@ class WaitingTasks(ResponseModel):
 
 class Readiness(ResponseModel):
     """Whether commands can be expected to get their verdicts: `unready` with status 503 where they can't,
-    `degraded` where that is so for a part of them."""
+    `degraded` where that is so for a part of them, a service is missing, or a promise is broken."""
 
     status: Literal["ok", "degraded", "unready"]
     problems: list[str] = Field(description="what is wrong and what to do, in sentences")
