@@ -52,7 +52,7 @@ class SeatPlan:
     kind: Literal["human", "bot"] = "human"
     policy: Policy | None = None
     name: Name | None = None
-    age: Age | None = None  # a bot's, where the oldest begins
+    age: Age | None = None  # a bot's
     name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/stored/player_names.py
 
 
@@ -90,7 +90,7 @@ class TakeSeat(CommandContract):
 
     name: Name | None
     seat: Seat | None = None
-    age: Age | None = None  # counts where the oldest begins
+    age: Age | None = None  # in whole years; counts where the oldest or the youngest begins
     contribution: Hex32 | None = None  # 32 random bytes of the player's own, in hex: see docs/proof.md
     name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/stored/player_names.py
 

@@ -46,6 +46,7 @@ def table_state(
         ruleset=state.ruleset.name,
         board=state.board.id,
         turn=state.turn,
+        order=state.rule_options.order,
         turn_order=list(state.turn_order),
         last_turns=state.in_last_turns,
         seats=[_seat_view(state, seat) for seat in range(len(state.seats))],

@@ -8,6 +8,7 @@ import json
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from subprocess import PIPE, Popen
 
@@ -31,10 +32,12 @@ from services.bots.kit import (
     join,
     join_by_link,
 )
+from services.bots.kit.ai_mas.ttr_client import TTRClient
+from services.bots.kit.seat_requests import years_on
 from services.bots.kit.seat_session import SeatSession
 from services.ledger import RedisLedger
 from services.referee.rules.proof.public_verifier import VerificationFailedError
-from tests.gateway.clients import CreatedGame, Json, Socket, bearer, entries, in_turn, minted
+from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, entries, in_turn, minted
 from tests.gateway.cutting_relay import cutting_relay
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -62,6 +65,51 @@ def draw_or_first(turn: Turn) -> Command:
 
 
 # -- the examples --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("order", "first"), [("age", [1, 2, 0]), ("youngest", [2, 1, 0]), ("seated", [0, 1, 2])]
+)
+def test_TURN_1_players_of_the_kit_say_their_ages(http: httpx.Client, order: str, first: list[int]) -> None:
+    # given
+    created = CreatedGame(http, "human", "human", "human", options={"order": order})
+    url = str(http.base_url).rstrip("/")
+    # when
+    join(url, created.game, "Ada")
+    join(url, created.game, "Bo", age=date(1950, 6, 1))
+    cy = join_by_link(f"{url}/table/{created.game}", "Cy", age=9)
+    created.start()
+    # then
+    state = Player(http, created.game, cy.seat, cy.token).look()
+    assert list(state.turn_order) == first
+    assert state.seats[2].age == 9
+
+
+def test_TURN_1_a_player_of_the_ai_mas_class_says_its_age(http: httpx.Client) -> None:
+    class Old(TTRClient):
+        age = 90
+
+    created = CreatedGame(http, "human", "human", ruleset="europe", options={"order": "age"})
+    ada = created.join("Ada", age=20)
+    old = Old("Old", "", "", created.game, str(http.base_url.host), http.base_url.port or 80)
+    created.start()
+    assert list(ada.look().turn_order) == [old.seat.seat, ada.seat]
+
+
+def test_whole_years_begin_on_the_birthday() -> None:
+    born = date(1990, 6, 15)
+    assert [years_on(day, born) for day in (date(2020, 6, 14), date(2020, 6, 15), date(2021, 1, 1))] == [
+        29,
+        30,
+        30,
+    ]
+    assert years_on(date(2023, 3, 1), date(2020, 2, 29)) == 3
+
+
+def test_a_birthday_to_come_is_refused(http: httpx.Client) -> None:
+    created = CreatedGame(http, "human", "human")
+    with pytest.raises(ServerRefusedError, match="age"):
+        join(str(http.base_url).rstrip("/"), created.game, "Ada", age=date(9000, 1, 1))
 
 
 def test_a_bot_has_at_most_forty_lines() -> None:

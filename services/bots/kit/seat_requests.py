@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -33,19 +34,35 @@ class SeatToken(NamedTuple):
     contribution: str = ""  # the player's own part of the deal, in hex
 
 
-def join(url: str, game: str, name: str, invitation: str = "", patience_s: float = PATIENCE_S) -> SeatToken:
-    """Take a free seat of a game, with a contribution to the deal that nobody else knows before.
+def join(
+    url: str,
+    game: str,
+    name: str,
+    invitation: str = "",
+    patience_s: float = PATIENCE_S,
+    age: int | date | None = None,
+) -> SeatToken:
+    """Take a free seat of a game, with a contribution to the deal that nobody else knows before. `age` (years, or a
+    birthday) counts where the oldest or the youngest begins; only the years are sent.
 
     Raises ServerRefusedError: no seat is free, or it takes an invitation; UnreachableError."""
     with _client(url) as client:
         first_head = _first_head(client, game, patience_s)
-        body = {"name": name, "contribution": secrets.token_hex(32)}
+        contribution = secrets.token_hex(32)
+        body: dict[str, object] = {"name": name, "contribution": contribution}
         if invitation:
             body["invitation"] = invitation
+        if age is not None:
+            body["age"] = years_on(datetime.now(UTC).date(), age) if isinstance(age, date) else age
         headers = {"Idempotency-Key": secrets.token_hex(16)}
         request = client.build_request("POST", f"/v1/games/{game}/join", json=body, headers=headers)
         taken = _answer_to(client, request, patience_s)
-    return SeatToken(url, game, int(taken["seat"]), str(taken["token"]), first_head, body["contribution"])
+    return SeatToken(url, game, int(taken["seat"]), str(taken["token"]), first_head, contribution)
+
+
+def years_on(day: date, birthday: date) -> int:
+    """The age in whole years, on a day, of who was born on another."""
+    return day.year - birthday.year - ((day.month, day.day) < (birthday.month, birthday.day))
 
 
 class OwnTable(NamedTuple):
@@ -71,15 +88,15 @@ def create_table(url: str, body: Mapping[str, object]) -> OwnTable:
     return OwnTable(url, str(created["game"]), str(created["token"]))
 
 
-def join_by_link(link: str, name: str) -> SeatToken:
+def join_by_link(link: str, name: str, age: int | date | None = None) -> SeatToken:
     """Take the seat that a link of the pages invites to: `http://host/table/GAME#invite=..`; without an invitation any
-    free seat. Raises KitError for another link, and what `join` does."""
+    free seat. `age` as in `join`. Raises KitError for another link, and what `join` does."""
     parts = urlsplit(link)
     before, table, game = parts.path.rstrip("/").rpartition("/table/")
     if parts.scheme not in ("http", "https") or not table:
         raise KitError(f"{link[:80]} is no link to a table: http://host/table/GAME#invite=..")
     invitation = parse_qs(parts.fragment).get("invite", [""])[0]
-    return join(f"{parts.scheme}://{parts.netloc}{before}", game, name, invitation)
+    return join(f"{parts.scheme}://{parts.netloc}{before}", game, name, invitation, age=age)
 
 
 def find_seat(url: str, game: str, token: str) -> SeatToken:

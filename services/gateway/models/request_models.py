@@ -82,7 +82,9 @@ class JoinRequest(RequestModel):
 
     name: Name
     seat: Seat | None = None
-    age: Annotated[Age | None, Field(description="counts where the oldest begins")] = None
+    age: Annotated[
+        Age | None, Field(description="in whole years; counts where the oldest or the youngest begins")
+    ] = None
     contribution: Annotated[Hex32 | None, Field(description="32 random bytes of your own, in hex")] = None
     invitation: Annotated[
         Text | None,

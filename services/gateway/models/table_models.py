@@ -147,6 +147,9 @@ class TableState(ResponseModel):
     ruleset: str
     board: str
     turn: int | None
+    order: Literal["seated", "age", "youngest"] = Field(
+        description="of the turns: by seat, or by age, the oldest or the youngest first"
+    )
     turn_order: list[int]
     last_turns: bool
     seats: list[SeatView]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from typing import Final
 
 from schemas.commands import (
@@ -50,7 +51,11 @@ class TTRClient:
     an invitation (without one it takes any free seat), `user` and `agent` the name that others see. Without a `name` it
     makes a table with the competition's clock, plays against `greedy`, and starts at once.
 
+    A subclass may set `age` (years, or a birthday), by which turns go where the oldest or the youngest begins.
+
     Raises KitError if it gets no seat. Any call raises VerificationFailedError for a view that doesn't fit its chain."""
+
+    age: int | date | None = None
 
     def __init__(self, user: str, password: str, agent: str, name: str, host: str, port: int) -> None:
         url, shown = f"http://{host}:{port}", " ".join(part for part in (user, agent) if part)[:40].strip()
@@ -59,7 +64,7 @@ class TTRClient:
         if password and not password.startswith(INVITATION_PREFIX):
             self.seat = find_seat(url, name, password)
         else:
-            self.seat = join(url, name, shown, password)
+            self.seat = join(url, name, shown, password, age=self.age)
         if own_table:
             own_table.start()
         self._open()

@@ -105,10 +105,17 @@ export const invitationTo = (game, seat) =>
  * @param {string} game
  * @param {number} seat
  * @param {string} name
- * @param {string} [invitation]
+ * @param {{ invitation?: string, age?: number }} more
  */
-export async function takeSeat(game, seat, name, invitation) {
-  const body = { name, seat, contribution: randomHex(32), ...(invitation ? { invitation } : {}) };
+export async function takeSeat(game, seat, name, { invitation, age }) {
+  const contribution = randomHex(32);
+  const body = {
+    name,
+    seat,
+    contribution,
+    ...(invitation && { invitation }),
+    ...(age !== undefined && { age }),
+  };
   const key = newKey();
   const taken = await ask("POST /games/{game}/join", { path: { game }, body, key });
   localStorage.setItem(NAME, name);

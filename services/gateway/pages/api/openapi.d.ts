@@ -691,6 +691,7 @@ export type TableState = {
   ruleset: string;
   board: string;
   turn: number | null;
+  order: "seated" | "age" | "youngest";
   turn_order: number[];
   last_turns: boolean;
   seats: SeatView[];

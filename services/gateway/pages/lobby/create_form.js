@@ -3,6 +3,7 @@
 import { ask, newKey } from "../api/api.js";
 import { invitationTo, myName, remember, takeSeat } from "../api/my_games.js";
 import { reasonOf } from "../shared/frame.js";
+import { yearsOf } from "../shared/words.js";
 import { update } from "./lobby_state.js";
 
 /** @import { CreateGameRequest, ListedBoard, OptionValue, RulesetDescription, SeatPlan } from "../api/openapi.js" */
@@ -10,6 +11,7 @@ import { update } from "./lobby_state.js";
 /**
  * @typedef {object} CreateForm
  * @property {string} name of the person who makes the table, and takes the first seat that is for one
+ * @property {string} age as it was typed, where the table goes by ages
  * @property {string} board
  * @property {string} ruleset
  * @property {string[]} seats the policy of each seat's bot; empty for a person
@@ -24,6 +26,7 @@ import { update } from "./lobby_state.js";
 /** @type {CreateForm} */
 export const form = {
   name: myName(),
+  age: "",
   board: "usa",
   ruleset: "usa",
   seats: ["", "greedy"],
@@ -48,7 +51,7 @@ export function chooseBoard({ id, ruleset: name }, rulesets) {
     .slice(0, ruleset.seats_most)
     .map((policy) => (ruleset.policies.includes(policy) ? policy : ""));
   while (seats.length < ruleset.seats_least) seats.push("");
-  fill({ board: id, ruleset: name, seats, options: {} });
+  fill({ board: id, ruleset: name, seats, options: {}, age: "" });
 }
 
 /** @param {number} place @param {string} policy */
@@ -57,7 +60,8 @@ export const setSeat = (place, policy) => fill({ seats: form.seats.with(place, p
 /** Choose an option; undefined: as usual. @param {string} name @param {OptionValue | undefined} value */
 export function setOption(name, value) {
   const { [name]: _, ...others } = form.options;
-  fill({ options: value === undefined ? others : { ...others, [name]: value } });
+  const age = name === "order" ? "" : form.age; // asked for anew, where it counts
+  fill({ options: value === undefined ? others : { ...others, [name]: value }, age });
 }
 
 /** What is asked for: a table by this form. @returns {CreateGameRequest} */
@@ -86,7 +90,10 @@ export async function makeTable() {
     const { game, token, invitations } = await ask("POST /games", { body: request(), key: newKey() });
     remember(game, { host: token, invitations });
     const seat = form.seats.indexOf("");
-    if (seat >= 0) await takeSeat(game, seat, form.name.trim(), invitationTo(game, seat));
+    if (seat >= 0) {
+      const more = { invitation: invitationTo(game, seat), age: yearsOf(form.age) };
+      await takeSeat(game, seat, form.name.trim(), more);
+    }
     location.href = `/table/${game}`;
   } catch (error) {
     fill({ isBusy: false, refusal: reasonOf(error) });

@@ -1,7 +1,7 @@
 // @ts-check
 // The form that makes a table: board, seats, clock, who may come, and every option with its meaning.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { onChecked, onSubmit, onValue, when } from "../shared/frame.js";
+import { ageField, onChecked, onSubmit, onValue, when } from "../shared/frame.js";
 import { seatLetter, upperFirst } from "../shared/words.js";
 import { chooseBoard, fill, makeTable, setOption, setSeat } from "./create_form.js";
 
@@ -92,6 +92,7 @@ const optionRow = (option) =>
 export function createForm(form, { rulesets, boards, clocks }) {
   const { seats } = form;
   const ruleset = /** @type {RulesetDescription} */ (rulesets.find((each) => each.name === form.ruleset));
+  const order = form.options.order ?? ruleset.options.find((option) => option.name === "order")?.default;
   const clock = /** @type {ClockPreset} */ (clocks.find((each) => each.name === form.clock));
   const options = ruleset.options.map((option) => ({
     ...option,
@@ -101,6 +102,7 @@ export function createForm(form, { rulesets, boards, clocks }) {
     <fieldset><legend>Board</legend><div class="boards">${boards.map((board) => boardCard(board, form.board === board.id, rulesets))}</div></fieldset>
     <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p>
     <label class="field">Your name <input required maxlength="40" autocomplete="nickname" .value=${form.name} @input=${onValue((name) => fill({ name }))}></label>
+    ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
     <fieldset><legend>Seats</legend><ol class="seat-list">${seats.map((seat, place) => seatSelect(ruleset, seat, place))}</ol>
       <div class="buttons"><button type="button" ?disabled=${seats.length >= ruleset.seats_most} @click=${() => fill({ seats: [...seats, ""] })}>One seat more</button>
       <button type="button" ?disabled=${seats.length <= ruleset.seats_least} @click=${() => fill({ seats: seats.slice(0, -1) })}>One seat less</button></div></fieldset>

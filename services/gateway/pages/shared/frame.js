@@ -54,6 +54,15 @@ export const onChecked = (act) => (/** @type {{ currentTarget: HTMLInputElement 
   act(event.currentTarget.checked);
 
 /**
+ * Where a person may say its age, at a table that goes by ages.
+ * @param {string} order of the turns
+ * @param {(value: string) => void} act with what was typed
+ */
+export const ageField = (order, act = () => {}) =>
+  html`<label>Your age or birthday <input name="age" pattern="\\d{1,3}|\\d{4}-\\d{2}-\\d{2}" placeholder="36 or 1989-04-30" autocomplete="off" title="an age, or a birthday as 1989-04-30" @input=${onValue(act)}>
+    <span class="note">The ${order === "youngest" ? "youngest" : "oldest"} begins; who leaves it empty comes last. Only the years are sent.</span></label>`;
+
+/**
  * Calls with the fields of a form, instead of sending it.
  * @param {(field: (name: string) => string, form: HTMLFormElement) => void} act
  */

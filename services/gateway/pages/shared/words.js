@@ -41,6 +41,17 @@ export function ago(ms) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
+/**
+ * The years of an age or a birthday that was typed; none of an empty text. A birthday itself is nobody's: it isn't sent.
+ * @param {string} text
+ */
+export function yearsOf(text, today = new Date()) {
+  const [year, month, day] = text.split("-").map(Number);
+  if (!text || month === undefined) return text ? year : undefined;
+  const isBefore = today.getMonth() + 1 < month || (today.getMonth() + 1 === month && today.getDate() < day);
+  return today.getFullYear() - year - (isBefore ? 1 : 0);
+}
+
 /** @param {number} number */
 const twoDigits = (number) => String(number).padStart(2, "0");
 

@@ -38,10 +38,10 @@ export function send(command) {
   });
 }
 
-/** @param {number} seat @param {string} name */
-export const sitDown = (seat, name) =>
+/** @param {number} seat @param {string} name @param {number} [age] in years */
+export const sitDown = (seat, name, age) =>
   attempt(async () => {
-    await takeSeat(game, seat, name, myGame(game).invite);
+    await takeSeat(game, seat, name, { invitation: myGame(game).invite, age });
     await renew();
   });
 

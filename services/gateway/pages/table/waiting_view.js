@@ -2,8 +2,8 @@
 // Before the start: free seats, invitations, and the start itself.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { seatBadge } from "../board/marks.js";
-import { onSubmit, when } from "../shared/frame.js";
-import { plural, seatName } from "../shared/words.js";
+import { ageField, onSubmit, when } from "../shared/frame.js";
+import { plural, seatName, yearsOf } from "../shared/words.js";
 import { confirmFree, copyInvitation, seatBot, sitDown, start } from "./acting.js";
 
 /** @import { SeatView } from "../api/openapi.js" */
@@ -11,9 +11,10 @@ import { confirmFree, copyInvitation, seatBot, sitDown, start } from "./acting.j
 /** @import { TablePage } from "./table_state.js" */
 
 /** @param {TablePage} page @param {number} seat */
-const joinForm = ({ name, isBusy }, seat) =>
-  html`<form class="join" @submit=${onSubmit((field) => sitDown(seat, field("name")))}>
+const joinForm = ({ name, isBusy, table }, seat) =>
+  html`<form class="join" @submit=${onSubmit((field) => sitDown(seat, field("name"), yearsOf(field("age"))))}>
   <label>Your name <input name="name" required maxlength="40" autocomplete="nickname" .value=${name}></label>
+  ${table.order === "seated" ? html`<input type="hidden" name="age">` : ageField(table.order)}
   <button class="primary" ?disabled=${isBusy}>Take this seat</button></form>`;
 
 /**
