@@ -48,7 +48,7 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
     if only_play:
         return
     from services.cli import board  # noqa: PLC0415 - `play` needs none of these, which take as long to import
-    from services.cli.games import audit, export_verify, fork, replay, suggest  # noqa: PLC0415
+    from services.cli.games import audit, export_verify, fork, fuzz, replay, suggest  # noqa: PLC0415
     from services.cli.operating import (  # noqa: PLC0415
         dead_letters,
         disputes,
@@ -62,6 +62,7 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
     for module in (
         replay,
         fork,
+        fuzz,
         audit,
         board,
         export_verify,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import typer
@@ -11,9 +13,17 @@ from rich.table import Table
 from schemas.access import PUBLIC_ACCESS
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
+from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
-from schemas.stored.entries import write_entry, write_view_entry
-from schemas.stored.player_names import log_entry_with_names, shown_names
+from schemas.stored.entries import ViewEntry, write_entry, write_view_entry
+from schemas.stored.player_names import (
+    SaltedNames,
+    log_entry_with_names,
+    shown_names,
+    unpack_names,
+    with_names,
+)
+from services.archive import MAX_FILE_BYTES, GameFileError, decode_game_file
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
@@ -27,13 +37,15 @@ from services.cli.output import console, print_json
 from services.cli.playing.following import WatchedGame
 from services.cli.position_question import position_question
 from services.cli.tables import final_score_table, standings_table
+from services.documents.files import read_bytes
 from services.ledger import MissingEntryError, ViewFollower, iter_view
 from services.referee.rules import GameState, fold, fold_events
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.events import event_sentence
 from services.text.formatting import format_game_time
 from services.text.game_summary import game_summary_json
-from services.verification.game_repository import GameRepository
+from services.verification.game_repository import GameRepository, reconstruct
+from services.verification.replay import Replay
 
 app = typer.Typer()
 MAX_GAMES: Final = 1_000  # games in a list
@@ -59,7 +71,9 @@ def games(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
 
 @app.command()
 def replay(
-    game: GameArgument,
+    game: Annotated[
+        str, typer.Argument(metavar="GAME|FILE", help="The game's id, or a file of `export` or `fuzz`.")
+    ],
     to: Annotated[int | None, typer.Option(min=1, help="Stop after this entry.")] = None,
     viewer: Annotated[
         str | None, typer.Option("--as", help="Show what a seat (0, 1, ..) or the public sees.")
@@ -74,11 +88,17 @@ def replay(
     """Show a game turn by turn from its log, then how it stands at that point."""
     if position and viewer is not None:
         raise InvalidInputError("--position", "has every card, so it can't be shown --as somebody sees it")
+    if Path(game).is_file():
+        _show_source(_read_file(Path(game)), ReplayOptions(to, viewer, position, as_json))
+        return
     with open_games(data) as games:
-        if position:
-            print_json(_read_position(games.repository, game, to))
-        else:
-            _replay_game(games.repository, game, to, viewer, as_json)
+        source = ReplaySource(
+            game,
+            read_game_log(games.repository, game),
+            games.repository.read_names(game),
+            partial(iter_view, games.repository, game),
+        )
+        _show_source(source, ReplayOptions(to, viewer, position, as_json))
 
 
 @app.command()
@@ -99,6 +119,24 @@ class ListedGame(NamedTuple):
 
     summary: Mapping[str, object]
     cells: tuple[str, ...]
+
+
+class ReplayOptions(NamedTuple):
+    """Up to which entry a game is replayed, as who sees it, and in which form."""
+
+    to: int | None
+    viewer: str | None
+    position: bool
+    as_json: bool
+
+
+class ReplaySource(NamedTuple):
+    """A game to replay: its log, the names beside it, and what a viewer is shown of it."""
+
+    game: str
+    log: list[bytes]
+    names: SaltedNames
+    view: Callable[[Seat | None], Iterable[ViewEntry]]
 
 
 class ReplayedEntry(NamedTuple):
@@ -131,12 +169,32 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
     return ListedGame(summary, (game, *shown, seats))
 
 
-def _replay_game(
-    repository: GameRepository, game: str, last_sequence: int | None, viewer: str | None, as_json: bool
-) -> None:
+def _read_file(path: Path) -> ReplaySource:
+    """The game of a file, whoever signed it. Raises InvalidInputError, or CorruptDataError: it can't be read or folded."""
+    try:
+        file = decode_game_file(read_bytes(path, MAX_FILE_BYTES, str(path)))
+    except GameFileError as error:
+        raise InvalidInputError(str(path), str(error)) from None
+    names = unpack_names(file.names) if file.names else {}
+    Replay(file.game, file.entries).state_after(len(file.entries))
+
+    def view(viewer: Seat | None) -> Iterable[ViewEntry]:
+        return [with_names(entry, names) for entry in reconstruct(file.game, file).view(viewer)]
+
+    return ReplaySource(file.game, file.entries, names, view)
+
+
+def _show_source(source: ReplaySource, options: ReplayOptions) -> None:
+    if options.position:
+        print_json(_read_position(source, options.to))
+    else:
+        _replay_game(source, options.to, options.viewer, options.as_json)
+
+
+def _replay_game(source: ReplaySource, last_sequence: int | None, viewer: str | None, as_json: bool) -> None:
     """Print the game from its log, or from a viewer's own entries, up to an entry."""
-    entries = _read_entries(repository, game, viewer)
-    _require_entry(game, len(entries), last_sequence)
+    entries = _read_entries(source, viewer)
+    _require_entry(source.game, len(entries), last_sequence)
     entries = entries[:last_sequence]
     state, event_count = GameState(), 0
     for sequence, (at_ms, events, _) in enumerate(entries, 1):
@@ -154,9 +212,9 @@ def _replay_game(
         console.print(final_score_table(state) if state.result else standings_table(state))
 
 
-def _read_position(repository: GameRepository, game: str, last_sequence: int | None) -> dict[str, object]:
+def _read_position(source: ReplaySource, last_sequence: int | None) -> dict[str, object]:
     """The position after an entry, or after the last one, as a question to `ask`."""
-    log = read_game_log(repository, game)
+    game, log = source.game, source.log
     _require_entry(game, len(log), last_sequence)
     state = fold(log[:last_sequence])
     if not state.started or (state.turn is None and not state.result):
@@ -170,20 +228,15 @@ def _require_entry(game: str, length: int, last_sequence: int | None) -> None:
         raise InvalidInputError("--to", f"game {game} has {length} entries")
 
 
-def _read_entries(repository: GameRepository, game: str, viewer: str | None) -> list[ReplayedEntry]:
-    log = read_game_log(repository, game)
+def _read_entries(source: ReplaySource, viewer: str | None) -> list[ReplayedEntry]:
     if viewer is None:
-        names = repository.read_names(game)
-        entries = [log_entry_with_names(unpack_entry(data), names) for data in log]
+        entries = [log_entry_with_names(unpack_entry(data), source.names) for data in source.log]
         return [
             ReplayedEntry(entry.at, entry.events, write_entry(sequence, entry))
             for sequence, entry in enumerate(entries, 1)
         ]
-    seat = parse_viewer(viewer, len(fold(log[:1]).seats))
-    return [
-        ReplayedEntry(entry.at, entry.events, write_view_entry(entry))
-        for entry in iter_view(repository, game, seat)
-    ]
+    seat = parse_viewer(viewer, len(fold(source.log[:1]).seats))
+    return [ReplayedEntry(entry.at, entry.events, write_view_entry(entry)) for entry in source.view(seat)]
 
 
 def follow_game(repository: GameRepository, views: ViewFollower, game: str, viewer: str) -> None:

@@ -92,7 +92,7 @@ def create_game_body(game: GameOptions, seats: str) -> dict[str, object]:
     body: dict[str, object] = {}
     rules = game.rules
     if game.board is not None:
-        body["board"], default_rules = _read_board(game.board)
+        body["board"], default_rules = read_board(game.board)
         rules = rules or default_rules
     rules = rules or "usa"
     if rules not in RULESETS:
@@ -117,7 +117,7 @@ def create_game_body(game: GameOptions, seats: str) -> dict[str, object]:
     return body
 
 
-def _read_board(board: str) -> tuple[object, str]:
+def read_board(board: str) -> tuple[object, str]:
     """A board's name, or the form in its file as JSON; and the ruleset that it is usually played with."""
     if board in board_names():
         return board, load_board(board).default_ruleset

@@ -252,6 +252,7 @@ class Move:
     offers: Callable[[GameState, Seat], Sequence[Command]]
     decide: Callable[[GameState, Seat, OfItsKey], EventStream]  # of a command of the class `command`
     is_optional: bool = False
+    lists_best: bool = False  # of very many commands, the offers are only the best
 
 
 class RandomnessPolicy(NamedTuple):

@@ -155,4 +155,4 @@ def cities_entered(state: GameState, start: str, path: Sequence[str]) -> list[st
     return entered
 
 
-MOVE_PASSENGER = Move(MovePassenger, move_offers, move_passenger)
+MOVE_PASSENGER = Move(MovePassenger, move_offers, move_passenger, lists_best=True)

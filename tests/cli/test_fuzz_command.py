@@ -1,0 +1,61 @@
+"""`ledgerline fuzz`: what it prints, its exit code, and the file that `replay` reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from services.fuzz import GAME
+from tests.cli.command_line import run_in_process
+from tests.fuzz.planted_rules import RULESETS, planted_as_usa
+from tests.long_runs import short_and_long
+
+PLANTED = "a refusal that tells the next card"
+WORDS = ("fuzz", "usa", "--board", "usa", "--games", "40", "--jobs", "1", "--seed", "planted")
+
+
+def test_a_finding_is_printed_with_its_seed_and_its_log_is_a_file_that_replay_reads(tmp_path: Path) -> None:
+    file = tmp_path / "found.ledgerline"
+    with planted_as_usa(RULESETS[PLANTED][1]):
+        found = run_in_process(*WORDS, "--file", str(file))
+        as_json = run_in_process(*WORDS, "--file", str(file), "--json")
+    assert found.returncode == as_json.returncode == 1, found.stderr
+    finding = json.loads(as_json.stdout)["finding"]
+    assert finding["kind"] == "leak"
+    assert finding["probe"]["command"]["type"] == "draw_market"
+    assert f"usa: leak. What a seat gets depends on what it can't see.\n  {finding['why']}\n" in found.stdout
+    assert "Find it again: ledgerline fuzz usa --board usa --seed planted\n" in found.stdout
+    assert f"ledgerline replay {file}\n" in found.stdout
+    for viewer in ((), ("--as", "0"), ("--as", "public")):
+        replayed = run_in_process("replay", str(file), "--json", *viewer)
+        assert replayed.returncode == 0, replayed.stderr
+        document = json.loads(replayed.stdout)
+        assert (document["game"], len(document["turns"])) == (GAME, len(finding["steps"]))
+
+
+@pytest.mark.parametrize("jobs", short_and_long("1", "2"))
+def test_nothing_is_found_in_sound_rules(jobs: str) -> None:
+    result = run_in_process("fuzz", "trains", "--games", "1", "--jobs", jobs)
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "Nothing was found."), result.stderr
+    assert result.stdout.startswith("1 games, ")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (
+            ("fuzz", "chess"),
+            "game: there is no ruleset 'chess'; there is usa, europe, marklin, trains, or all",
+        ),
+        (("fuzz", "usa", "--board", "moon"), "--board: 'moon' is neither a file nor a board"),
+        (("replay", "pyproject.toml"), "pyproject.toml: the file doesn't begin with ledgerline/log/1"),
+    ],
+)
+def test_bad_input_is_one_line(words: tuple[str, ...], why: str) -> None:
+    result = run_in_process(*words)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"ledgerline: {why}")
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,121 @@
+"""Each kind of bug, planted, is found within few games, and cut down to what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+
+from schemas.events import CardDrawn, DeckLaid, Event, RouteClaimed
+from schemas.field_types import Seat
+from services.fuzz import Arena, BatchResult, Quota, search_batch
+from services.referee.rules.determinization import ViewerKnowledge
+from services.referee.rules.evolve import APPLIERS
+from services.referee.rules.rulesets.usa import USA
+from services.referee.rules.setup import fork
+from services.referee.rules.state import GameState, Ruleset
+from services.referee.rules.views import REDACTORS
+from tests.fuzz.planted_rules import RULESETS, planted_as_usa
+
+ARENA = Arena("usa", "usa", max_entries=800)
+ENOUGH = Quota(games=40)
+FEW_STEPS = 12
+MOST_STEPS = {"endless": ARENA.max_entries + 1, "lost state": 400}  # a fork is wrong after a whole game only
+
+
+def search(ruleset: Ruleset = USA) -> BatchResult:
+    """The finding of the arena's games, played by these rules in place of the usual ones."""
+    with planted_as_usa(ruleset):
+        return search_batch(ARENA, "planted", ENOUGH)
+
+
+def assert_found(result: BatchResult, kind: str) -> None:
+    assert result.found is not None, f"{result.games} games show nothing"
+    assert result.found.finding.kind == kind, result.found.finding
+    assert len(result.found.log) == len(result.found.steps) <= MOST_STEPS.get(kind, FEW_STEPS)
+
+
+@pytest.mark.parametrize("planted", RULESETS)
+def test_a_bug_of_a_ruleset_is_found_and_cut_down(planted: str) -> None:
+    kind, ruleset = RULESETS[planted]
+    assert_found(search(ruleset), kind)
+
+
+def test_the_same_seed_finds_the_same_again() -> None:
+    _, ruleset = RULESETS["a move that breaks"]
+    first, again = search(ruleset), search(ruleset)
+    assert first.found is not None
+    assert (first.games, first.found) == (again.games, again.found)
+    assert first.found.finding.why == "decide raises KeyError in planted_rules.draw_that_breaks"
+
+
+def test_an_endless_game_is_told_by_the_one_command_that_it_takes() -> None:
+    _, ruleset = RULESETS["a turn without an effect"]
+    found = search(ruleset).found
+    assert found is not None
+    assert found.finding.why.endswith("where every seat always sends draw_blind if it may")
+
+
+# -- bugs of the core ---------------------------------------------------------------------------
+
+
+@pytest.mark.pure_python
+def test_an_event_that_is_shown_to_others_whole_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown_whole = REDACTORS[CardDrawn]._replace(redact_row=lambda event, row: row)
+    monkeypatch.setitem(REDACTORS, CardDrawn, shown_whole)
+    result = search()
+    assert_found(result, "leak")
+    assert result.found is not None
+    assert result.found.finding.why.endswith("is shown card of card_drawn, which is hidden from it")
+
+
+@pytest.mark.pure_python
+def test_a_fold_of_hidden_cards_that_goes_wrong_is_a_wrong_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = APPLIERS[CardDrawn]
+
+    def skip_hidden(state: GameState, event: CardDrawn) -> None:
+        if event.card is not None:
+            sound(state, event)
+
+    monkeypatch.setitem(APPLIERS, CardDrawn, skip_hidden)
+    assert_found(search(), "wrong view")
+
+
+@pytest.mark.pure_python
+def test_a_copy_that_forgets_something_is_a_lost_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = GameState.copy
+
+    def forgetful(self: GameState) -> GameState:
+        copy = sound(self)
+        copy.seats_with_last_turn = set(copy.turn_order)
+        return copy
+
+    monkeypatch.setattr(GameState, "copy", forgetful)
+    assert_found(search(), "lost state")
+
+
+@pytest.mark.pure_python
+def test_a_fork_that_deals_other_cards_is_a_lost_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = fork.state_as_events
+
+    def upside_down(state: GameState, knowledge: Mapping[Seat | None, ViewerKnowledge]) -> Iterator[Event]:
+        for event in sound(state, knowledge):
+            yield DeckLaid(event.order[::-1]) if isinstance(event, DeckLaid) else event
+
+    monkeypatch.setattr(fork, "state_as_events", upside_down)
+    assert_found(search(), "lost state")
+
+
+@pytest.mark.pure_python
+def test_an_applier_that_counts_how_often_it_runs_is_another_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound: Callable[[GameState, RouteClaimed], None] = APPLIERS[RouteClaimed]
+    runs = iter(range(10**9))
+
+    def counting(state: GameState, event: RouteClaimed) -> None:
+        sound(state, event)
+        state.created_at_ms = next(runs)
+
+    monkeypatch.setitem(APPLIERS, RouteClaimed, counting)
+    result = search()
+    assert result.found is not None
+    assert result.found.finding.kind in {"other replay", "wrong view", "lost state"}
