@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from threading import Event
+from typing import cast
 
 import pytest
 
+from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
+from services.ledger.async_ledger import AsyncLedger
 from services.runtime import fair_turns
 from services.runtime.executors import FairThreadPool
 from services.runtime.fair_turns import HALF_LIFE_S, FairTurns
@@ -106,3 +110,37 @@ def test_what_waits_at_the_end_is_cancelled_and_nothing_is_waited_for(pool: Fair
     assert waiting.cancelled() and pool.submit("two", lambda: True).cancelled()
     go_on.set()
     assert running.result(PATIENCE_S)
+
+
+class HeldAudits:
+    """Reads no file, and notes whose audits it is asked for; the first waits until it may go on."""
+
+    def __init__(self) -> None:
+        self.games, self.begun, self.go_on = list[str](), Event(), Event()
+
+    async def read_stored_game(self, game: str) -> None:
+        """Know no file."""
+
+    def audit(self, game: str, number: int | None, stored: object) -> dict[str, object]:
+        self.games.append(game)
+        self.begun.set()
+        assert self.go_on.wait(PATIENCE_S)
+        return {"game": game}
+
+
+def test_who_asks_for_many_audits_waits_for_who_asks_for_one() -> None:
+    held = HeldAudits()
+    finished = FinishedGames(cast("AsyncLedger", held), cast("FinishedGameReader", held))
+
+    async def ask_all() -> None:
+        many = [asyncio.create_task(finished.audit("theirs", None, "many")) for _ in range(4)]
+        await asyncio.to_thread(held.begun.wait, PATIENCE_S)
+        one = asyncio.create_task(finished.audit("mine", None, "one"))
+        for _ in range(10):  # until it waits, too
+            await asyncio.sleep(0)
+        held.go_on.set()
+        await asyncio.gather(*many, one)
+
+    asyncio.run(ask_all())
+    finished.close()
+    assert held.games == ["theirs", "mine", *["theirs"] * 3]

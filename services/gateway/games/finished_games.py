@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from schemas.commands import CommandEnvelope
@@ -22,6 +23,7 @@ from services.gateway.games.command_tracking import CommandProgress, reused_id_e
 from services.ledger import StoredGame
 from services.ledger.acknowledgements.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.executors import FairThreadPool
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -71,7 +73,11 @@ class FinishedGames:
 
     def __init__(self, ledger: AsyncLedger, reader: FinishedGameReader | None = None) -> None:
         self._ledger, self._reader = ledger, reader
-        self._reads, self._audits = asyncio.Semaphore(MAX_CONCURRENT_READS), asyncio.Semaphore(1)
+        self._reads, self._audits = asyncio.Semaphore(MAX_CONCURRENT_READS), FairThreadPool("audits", 1)
+
+    def close(self) -> None:
+        """Audit nothing more; what is audited now is waited for by nobody."""
+        self._audits.shutdown()
 
     @property
     def trusted_keys(self) -> Sequence[TrustedKey]:
@@ -126,23 +132,25 @@ class FinishedGames:
             raise GameOverError(envelope.id)
         return progress.require_accepted(envelope.id)
 
-    async def audit(self, game: str, number: int | None) -> dict[str, object]:
-        """The audit of a game, as the model of the answer has it. Raises NotYetError: it has no file yet; or what
-        reading it does."""
-        return await self._read_file_of(game, lambda reader, stored: reader.audit(game, number, stored))
+    async def audit(self, game: str, number: int | None, client: str) -> dict[str, object]:
+        """The audit of a game, as the model of the answer has it; a client that asks for many waits for others. Raises
+        NotYetError: it has no file yet; or what reading it does."""
+        return await self._read_file_of(
+            game, client, lambda reader, stored: reader.audit(game, number, stored)
+        )
 
-    async def read_file(self, game: str) -> bytes:
-        """The file of a game. Raises as `audit`."""
-        return await self._read_file_of(game, lambda reader, stored: reader.read_data(game, stored))
+    async def read_file(self, game: str, client: str) -> bytes:
+        """The file of a game, in the turns of audits. Raises as `audit`."""
+        return await self._read_file_of(game, client, lambda reader, stored: reader.read_data(game, stored))
 
     async def _explains(self, game: str, rule: str) -> bool:
         """Whether a referee rejects commands by this rule because their game has no streams any more."""
         return rule in NO_STREAMS_RULES and not await self._ledger.read_length(game)
 
     async def _read_file_of(
-        self, game: str, read: Callable[[FinishedGameReader, StoredGame | None], T | None]
+        self, game: str, client: str, read: Callable[[FinishedGameReader, StoredGame | None], T | None]
     ) -> T:
-        found = await self._read(game, read, self._audits)
+        found = await self._read(game, read, client)
         if found is None:
             raise NotYetError(f"game {game} isn't in the archive yet; ask again", NO_FILE_RETRY_S)
         return found
@@ -151,14 +159,16 @@ class FinishedGames:
         self,
         game: str,
         read: Callable[[FinishedGameReader, StoredGame | None], T | None],
-        turns: asyncio.Semaphore | None = None,
+        client: str | None = None,
     ) -> T | None:
         if self._reader is None:
             return None
-        stored = await self._ledger.read_stored_game(game)
+        call = partial(read, self._reader, await self._ledger.read_stored_game(game))
         try:
-            async with turns or self._reads:
-                return await asyncio.to_thread(read, self._reader, stored)
+            if client is not None:
+                return await asyncio.wrap_future(self._audits.submit(client, call))
+            async with self._reads:
+                return await asyncio.to_thread(call)
         except ArchiveUnavailableError as error:
             log.error("archive unavailable", game=game, error=str(error))
             detail = f"game {game} may be in the archive, which doesn't answer; ask again"

@@ -66,7 +66,7 @@ async def audit(
 ) -> AuditReport:
     service, game, bearer, client = asked
     await service.views.require_finished(game, bearer, client)
-    return cast("AuditReport", await service.finished_games.audit(game, at))  # the model checks it
+    return cast("AuditReport", await service.finished_games.audit(game, at, client))  # the model checks it
 
 
 @router.get("/public-keys", summary="The keys that sign finished games")
@@ -94,6 +94,6 @@ def _time(at_ms: int | None) -> datetime | None:
 async def game_file(asked: GameParam) -> Response:
     service, game, bearer, client = asked
     await service.views.require_finished(game, bearer, client)
-    content = await service.finished_games.read_file(game)
+    content = await service.finished_games.read_file(game, client)
     headers = {"Content-Disposition": f'attachment; filename="{game}.ledgerline"'}
     return Response(content, media_type=FILE_MEDIA_TYPE, headers=headers)
