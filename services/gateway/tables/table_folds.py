@@ -98,9 +98,10 @@ class TableFolds:
 
     async def board(self, game: str, viewer: Seat | None, client: str) -> bytes:
         """The drawing of a game's board, as JSON. Nothing else waits for it. Raises RequestError."""
-        drawing = await self.read(game, viewer, client, lambda fold: fold.board(client))
+        drawing = asyncio.wrap_future(await self.read(game, viewer, client, lambda fold: fold.board(client)))
+        drawing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # maybe nobody waits
         try:
-            return await asyncio.shield(asyncio.wrap_future(drawing))  # others may wait for it, too
+            return await asyncio.shield(drawing)  # others may wait for it, too
         except LedgerlineError as error:
             log.warning("board not drawn", game=game, why=str(error))
             raise NotYetError("no time to draw this board now; ask again", RETRY_AFTER_S) from None
