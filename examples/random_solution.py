@@ -13,15 +13,13 @@ class RandomSolution(TTRClient):
     """Picks uniformly among the five actions. What isn't possible returns a negative number, and is tried no more."""
 
     random = Random()  # noqa: S311 - of a game
-    # the call that a tunnel answers, and the cards that it asks for
-    open_tunnel: tuple[int, int, str, int, int, int] | None = None
 
     def my_method(self) -> None:
         """One step of a turn."""
         if self.first_missions or self.offered_missions:
             self.choose_missions()
-        elif self.open_tunnel is not None:
-            self.pay_tunnel(*self.open_tunnel)
+        elif (tunnel := self.open_tunnel) is not None:
+            self.pay_tunnel(*tunnel)
         else:
             actions = [self.draw_open, self.draw_card_from_deck, self.draw_missions, self.claim, self.build]
             self.random.choice(actions)()
@@ -40,16 +38,11 @@ class RandomSolution(TTRClient):
         """Try an edge with a colour, and with as many engines as are missing."""
         edge, color = self.random.choice(self.my_map.edges), self.random.choice(TTRCons.COLORS)
         wagons = min(self.held(color), edge.cars)
-        call = edge.node1, edge.node2, color, wagons, edge.cars - wagons + edge.eng
-        asked = self.claim_route(*call)
-        if asked > 0:
-            self.open_tunnel = (*call, asked)
-        return asked
+        return self.claim_route(edge.node1, edge.node2, color, wagons, edge.cars - wagons + edge.eng)
 
     def pay_tunnel(self, node1: int, node2: int, color: str, wagons: int, engines: int, asked: int) -> None:
         """Pay with what is left of the colour, then with engines; else decline."""
         more = min(asked, self.held(color) - wagons) if wagons else 0
-        self.open_tunnel = None
         if self.claim_route(node1, node2, color, wagons + more, engines + asked - more) != 0:
             self.claim_pass()
 

@@ -10,12 +10,21 @@ from typing import Any, cast
 
 import pytest
 
-from schemas.commands import Command, Pass
+from schemas.commands import Command, DrawMarket, Pass
 from schemas.events import CommandRefused
 from schemas.refusals import ALL_RULES, GAME_RULES
 from schemas.stored.entries import ViewEntry
 from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
-from services.bots.kit.ai_mas import TTRClient, TTRCons
+from services.bots.kit.ai_mas import (
+    TTRCard,
+    TTRClient,
+    TTRCons,
+    TTREdge,
+    TTRMission,
+    TTRNode,
+    TTRPlayer,
+    TTRTunnel,
+)
 from services.bots.kit.ai_mas.ttr_codes import CODE_BY_RULE, code_of
 from tests.rules.given import Scene, given, started
 
@@ -53,14 +62,18 @@ class SceneClient:
         return Verdict("c1", 1, refused and Refusal(refused.rule, refused.why))
 
 
-class Player(TTRClient):
-    """Seat 0 of a scene, and what it was shown."""
+class SceneSeat(TTRClient):
+    """Seat 0 of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.seat, self.client = SeatToken("", "scene", 0, ""), SceneClient(scene)
         self._client, self._last_shown = cast(SeatClient, self.client), 0
         self.client.session.on_entry = self._notify
         self.shown: list[tuple[object, ...]] = []
+
+
+class Player(SceneSeat):
+    """Seat 0 of a scene, and what it was shown."""
 
     def on_claim(self, player: int, edge: object, route: str) -> None:
         self.shown.append(("claim", player, route))
@@ -294,3 +307,75 @@ def test_ROUTE_1_calls_take_cities_as_the_rule_text_spells_them() -> None:
     builder = at(hands=[{"red": 2}])
     assert builder.build_station("Kobenhavn", "Stockholm", "r", 1, 0) == 0
     assert builder.client.scene.state.seats[0].stations == {"kobenhavn": "stockholm"}
+
+
+# -- the class from its page alone ------------------------------------------------------------
+
+SECTION = DOCS.split("## AI-MAS players\n")[1]
+ROWS = dict(re.findall(r"^\| (`.+?`) \| (.*) \|$", SECTION, re.MULTILINE))
+
+
+def first_name(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def test_every_name_of_the_page_is_there_and_so_is_its_first_name() -> None:
+    names = [name for row in ROWS for name in re.findall(r"`(\w+)", row)]
+    assert {"draw_missions", "offered_missions", "open_deck", "open_tunnel", "on_demand"} < set(names)
+    for name in names:
+        first = getattr(TTRClient, first_name(name))
+        assert name.startswith("on_") or first is getattr(TTRClient, name), name
+
+
+@pytest.mark.parametrize(
+    ("row", "classes"),
+    [
+        ("`my_map`", (TTRNode, TTREdge)),
+        ("`my_player`, `player_list`", (TTRPlayer, TTRCard)),
+        ("`offered_missions`", (TTRMission,)),
+        ("`open_tunnel`", (TTRTunnel,)),
+    ],
+)
+def test_the_page_names_every_attribute(row: str, classes: tuple[Any, ...]) -> None:
+    named = set(re.findall(r"`(\w+)`", ROWS[row])) - {"None", "nodes", "edges"}
+    assert named == {name for each in classes for name in each._fields}
+
+
+class FromThePage(SceneSeat):
+    """A player with the first names alone."""
+
+    def myMethod(self) -> None:
+        if self.firstMissions or self.offeredMissions:
+            self.heard = [(mission.source, mission.points) for mission in self.offeredMissions]
+            self.keepAllMissions()
+        elif self.openDeck:
+            self.drawCardFromOpenDeck(self.openDeck[0])
+
+    def onClaim(self, player: int, edge: object, route: str) -> None:
+        self.claimed = route
+
+
+def test_a_player_of_first_names_alone_plays_and_hears() -> None:
+    player = FromThePage(started(2, rules="europe"))
+    player.my_method()
+    assert len(player.heard) == 4
+    player = FromThePage(given(rules="europe", market=["red", "blue", "green", "black", "white"]))
+    player.my_method()
+    assert player.client.sent == [DrawMarket(color="red")]
+    player = FromThePage(given(rules="europe", hands=[{"red": 8}]))
+    edge = next(
+        edge for edge in player.myMap.edges if edge.color1 in "*r" and not edge.tunnel and not edge.eng
+    )
+    assert player.claimRoute(edge.node1, edge.node2, "r", edge.cars, 0) == 0
+    assert player.claimed in edge.routes
+
+
+def test_TUNNEL_2_an_open_tunnel_is_seen_also_by_who_comes_back() -> None:
+    player = at(hands=[{"red": 5, "locomotive": 1}], deck=["red", "blue", "green"])
+    edge = next(edge for edge in player.my_map.edges if edge.tunnel and edge.color1 == "*" and edge.cars == 2)
+    seen = [player.open_tunnel]
+    for wagons, asked in ((1, 1), (2, 0)):
+        assert player.claim_route(edge.node1, edge.node2, "r", wagons, 1) == asked
+        seen.append(player.open_tunnel)
+    assert seen == [None, TTRTunnel(edge.node1, edge.node2, "r", 1, 1, 1), None]

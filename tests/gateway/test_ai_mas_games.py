@@ -98,3 +98,36 @@ def test_a_token_opens_its_seat_and_a_wrong_one_is_an_error(http: httpx.Client) 
     assert Drawer("Ada", seat.token, "", created.game, *address(http)).seat.seat == seat.seat
     with pytest.raises(KitError, match=ALL_RULES["TOKEN-1"] + "|isn't a token of ours"):
         Drawer("Ada", "wrong", "", created.game, *address(http))
+
+
+class Crash(Exception):  # noqa: N818 - it is no error of anybody
+    """The player's process is gone."""
+
+
+class Crashing(Seeded):
+    """Crashes once it has sent something, in the middle of its turn."""
+
+    def my_method(self) -> None:
+        """One step of a turn, and no more."""
+        super().my_method()
+        if not self.first_missions and self.open_deck:
+            raise Crash
+
+
+def test_a_player_that_crashed_takes_its_seat_again_with_its_token(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    created = CreatedGame(http, "human", "greedy", ruleset="europe", clock="ai-mas", options={"cars": 6})
+    player = Crashing("Ada", created.reply["invitations"][0]["invitation"], "", created.game, *address(http))
+    created.start()
+    results, crashes, seat = None, 0, player.seat
+    while results is None:
+        try:
+            results = player.play()
+        except Crash:
+            crashes += 1
+            player = Crashing("Ada", player.seat.token, "", created.game, *address(http))
+    assert crashes > 3
+    assert player.seat.seat == seat.seat
+    [*_, last] = ledger.read_entries(created.game)
+    assert results == [unpack_entry(last).events[-1]]

@@ -13,6 +13,7 @@ from services.bots.kit.ai_mas.ttr_table import (
     TTRMission,
     TTRNode,
     TTRPlayer,
+    TTRTunnel,
     write_map,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "TTRNode",
     "TTREdge",
     "TTRPlayer",
+    "TTRTunnel",
     "TTRMission",
     "TTRCard",
     "TTRCons",

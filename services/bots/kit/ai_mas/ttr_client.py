@@ -29,7 +29,16 @@ from schemas.field_types import LOCOMOTIVE
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import ViewEntry
 from services.bots.kit.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
-from services.bots.kit.ai_mas.ttr_table import TTREdge, TTRMap, TTRMission, TTRPlayer, missions_of, player_of
+from services.bots.kit.ai_mas.ttr_table import (
+    TTREdge,
+    TTRMap,
+    TTRMission,
+    TTRPlayer,
+    TTRTunnel,
+    missions_of,
+    player_of,
+    tunnel_of,
+)
 from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
 from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import create_table, find_seat, join, take_play_off_seat
@@ -134,6 +143,11 @@ class TTRClient:
         return missions_of(self._state, offer) if self._choice() == TICKETS else ()
 
     @property
+    def open_tunnel(self) -> TTRTunnel | None:
+        """The tunnel that asks this player for more; None without one."""
+        return tunnel_of(self._state) if self._choice() == TUNNEL else None
+
+    @property
     def is_last_round(self) -> bool:
         """Whether the last turns have begun."""
         return self._state.in_last_turns
@@ -149,13 +163,25 @@ class TTRClient:
         return self._state.turn is None and self._choice() == TICKETS
 
     def on_claim(self, player: int, edge: TTREdge, route: str) -> None:
-        """A player claimed a track of an edge. Nothing happens here: a subclass may write it."""
+        """A player claimed a track of an edge: a subclass may write it, here or under its first name."""
+        self.onClaim(player, edge, route)
 
     def on_station(self, player: int, node: int) -> None:
-        """A player built a station. Nothing happens here: a subclass may write it."""
+        """A player built a station: a subclass may write it, here or under its first name."""
+        self.onStation(player, node)
 
     def on_demand(self, player: int, edge: TTREdge, cards: int) -> None:
-        """A tunnel asks a player for so many cards more. Nothing happens here: a subclass may write it."""
+        """A tunnel asks a player for so many cards more: a subclass may write it, here or under its first name."""
+        self.onDemand(player, edge, cards)
+
+    def onClaim(self, player: int, edge: TTREdge, route: str) -> None:
+        """Hear of a claim, under its first name; nothing happens here."""
+
+    def onStation(self, player: int, node: int) -> None:
+        """Hear of a station, under its first name; nothing happens here."""
+
+    def onDemand(self, player: int, edge: TTREdge, cards: int) -> None:
+        """Hear of a demand, under its first name; nothing happens here."""
 
     # -- what the player does ------------------------------------------------------------
 
@@ -286,6 +312,7 @@ class TTRClient:
     # -- the names of its first form -----------------------------------------------------
 
     myMap, myPlayer, playerList = my_map, my_player, player_list
+    openDeck, offeredMissions, openTunnel = open_deck, offered_missions, open_tunnel
     isLastRound, myTurn, firstMissions = is_last_round, my_turn, first_missions
     drawCardFromDeck, drawCardFromOpenDeck = draw_card_from_deck, draw_card_from_open_deck
     drawMissions, keepAllMissions, rejectMissions = draw_missions, keep_all_missions, reject_missions

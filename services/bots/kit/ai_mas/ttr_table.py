@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
 from schemas.errors import InvalidInputError
-from schemas.field_types import Seat
+from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.rule_options import RuleOptions
 from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
 from services.referee.rules import GameState
@@ -182,6 +182,28 @@ class TTRCard(NamedTuple):
     """A train card, by the character of its colour; e is an engine. A kind that europe hasn't has its own name."""
 
     color: str
+
+
+class TTRTunnel(NamedTuple):
+    """A tunnel that waits for its extra: the payment so far, as `claim_route` names it, and the cards to be added."""
+
+    node1: int
+    node2: int
+    color: str  # of the wagon cards; e where only engines pay
+    wagons: int
+    engines: int
+    cards: int
+
+
+def tunnel_of(state: GameState) -> TTRTunnel | None:
+    """The tunnel that is open; None without one."""
+    if state.tunnel is None:
+        return None
+    edge = TTRMap(state).edge_of(state.tunnel.route)
+    engines = state.tunnel.cards.get(LOCOMOTIVE, 0)
+    wagons = {card: count for card, count in state.tunnel.cards.items() if card != LOCOMOTIVE}
+    color = COLOR_CHARACTERS[next(iter(wagons), LOCOMOTIVE)]
+    return TTRTunnel(edge.node1, edge.node2, color, sum(wagons.values()), engines, state.tunnel.extra)
 
 
 class TTRPlayer(NamedTuple):
