@@ -65,13 +65,11 @@ def spread(start: int, end: int) -> str:
 
 
 def action_table() -> Iterator[str]:
-    ranges = {ruleset: action_ranges(ruleset) for ruleset in ("usa", "trains")}
-    yield "| action | usa | trains |"
-    yield "|---|---|---|"
-    for command in COMMANDS:
-        row = [ranges[ruleset].get(command.type, "-") for ruleset in ranges]
-        if row != ["-", "-"]:
-            yield f"| `{command.type}` | {' | '.join(row)} |"
+    yield "| rules | actions, with four seats on the usual board |"
+    yield "|---|---|"
+    for ruleset in ("usa", "trains"):
+        row = (f"{numbers} `{command}`" for command, numbers in action_ranges(ruleset).items())
+        yield f"| `{ruleset}` | {', '.join(row)} |"
 
 
 def feature_table() -> Iterator[str]:
