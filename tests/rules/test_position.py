@@ -230,8 +230,8 @@ def test_what_is_hidden_in_a_position_stays_hidden() -> None:
 
 def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
     """Otherwise a player who remembers the first order of a deck would know the next."""
-    cards = {"red": 6, "blue": 6, "green": 6, "yellow": 6}
-    scene = set_up_game("trains", 2, options={"cards": {**cards, "white": 6}})
+    cards = {"red": 6, "blue": 6, "green": 6, "white": 12}
+    scene = set_up_game("trains", 2, options={"cards": cards})
     (first,) = scene.events_of(DeckLaid)
     again = set_up_game("usa", 2, deck=[], discard=dict(Counter(str(card) for card in first.order)))
     (second,) = again.when(None, StartGame()).when(0, DrawBlind()).events_of(DeckShuffled)

@@ -165,7 +165,7 @@ def test_a_fault_in_a_trains_map_is_told_with_its_entry(tmp_path: Path, path: An
         ('tunnel="0"', 'tunnel="2"', "edge 1: tunnel must be a whole number from 0 to 1, not '2'"),
         (' tunnel="0"', "", "edge 1: has no tunnel"),
         (' eng="1" cars="2"', "", "edge 1: has no cars, eng"),
-        ('x="9"', 'x="-9"', "node 1: x must be a whole number from 0 to 10000, not '-9'"),
+        ('x="9"', 'x="-9"', "node 1: x must be a number from 0 to 10000, not '-9'"),
         ('"Wien"', '""', "node 0: name must have 1 to 40 characters that can be seen, not ''"),
         (NODES, "", "map: must have one <nodes>, and has 0"),
         ("</edges></map>", "</edges>", "map: is no XML: "),
