@@ -199,7 +199,7 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "a remote player that fails at the end stays in its rank", "P8", "services/trains_server/remote_game.py",
-        "tuple(seat for seat in rank if seat not in failed_late)", "tuple(rank)", ("tests/trains_server/test_protocol.py",),
+        "tuple(seat for seat in rank if seat not in failed)", "tuple(rank)", ("tests/trains_server/test_protocol.py",),
     ),
     Mutant(
         "a remote player that is silent ends the tournament", "P8", "services/trains_server/remote_game.py",

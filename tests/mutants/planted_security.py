@@ -53,7 +53,8 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a seat reads another's dispute", "security", "services/gateway/routes/disputes.py",
-        "is_own = (name.game, name.seat) == (asked.game, seat)", "is_own = name.game == asked.game", TOKEN_MATRIX,
+        "is_own = (name.game, name.seat, name.times_freed) == (asked.game, *sitter)", "is_own = name.game == asked.game",
+        TOKEN_MATRIX,
     ),
     Mutant(
         "a command is of the seat that it names", "security", "services/gateway/games/service.py",
