@@ -252,7 +252,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a gateway hears the names of all keys", "P5", "deploy/redis/users.acl",
-        "+client|id +wait +waitaof", "+client|id +client|tracking +wait +waitaof", ENGINE_USERS,
+        "-client|tracking -client|caching +config|get", "+config|get", ENGINE_USERS,
     ),
     Mutant(
         "a script that others call is never loaded", "P7", "services/ledger/scripts/lua_scripts.py",

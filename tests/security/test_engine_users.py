@@ -90,7 +90,7 @@ ENGINE_COMMANDS: Final = (
     "SYNC", "PSYNC ? -1", "REPLICAOF NO ONE", "CLIENT KILL TYPE normal", "CLIENT PAUSE 1", "SCRIPT FLUSH",
     "FUNCTION FLUSH", "MODULE LIST", "SLOWLOG GET", "LATENCY RESET", "CLUSTER RESET", "SUBSCRIBE anything",
     "PSUBSCRIBE *", "PUBLISH anything x", "CLIENT TRACKING ON BCAST", "CLIENT TRACKING ON", "CLIENT CACHING YES",
-    "CLIENT REPLY SKIP", "CLIENT NO-EVICT ON", "FUNCTION LIST", "FCALL anything 0",
+    "CLIENT NO-EVICT ON", "FUNCTION LIST", "FCALL anything 0",
 )  # fmt: skip
 IN_A_SCRIPT: Final = ("ACL failure in script", "The user executing the script can't")  # Valkey, Redis
 A_SCRIPT: Final = "return redis.call(ARGV[1], ARGV[2], '-', '+')"
