@@ -64,8 +64,4 @@ ENGINE_MUTANTS: Final = (
         "a reply that nobody read answers the next command", "P3", "services/ledger/engine/round_trips.py",
         "        connection.disconnect()  # a reply", "        pass  # a reply", ("tests/ledger_contract/test_round_trips.py",),
     ),
-    Mutant(
-        "a reply that a gateway's failed round trip left answers its next", "P8", "services/ledger/engine/round_trips.py",
-        "        await connection.disconnect(nowait=True)  # as", "        pass  # as", ("tests/ledger_contract/test_round_trips.py",),
-    ),
 )  # fmt: skip

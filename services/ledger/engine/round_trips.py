@@ -100,10 +100,7 @@ async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]
         packed = b"".join(map(_as_sent, commands))
         await connection.send_packed_command((packed,))
         replies = [await _await_reply(connection) for _ in commands]
-    except BaseException:
-        await connection.disconnect(nowait=True)  # as above
-        raise
-    finally:
+    finally:  # redis-py has ended a connection on which sending or reading failed, or was cancelled
         await pool.release(connection)
     return _decode(client, commands, replies)
 
