@@ -78,6 +78,7 @@ class KillableProcesses(Generic[K, T]):
 
     def close(self) -> None:
         """End all of them, whatever they are at."""
+        self.kill()  # all at once
         while self._processes:
             self._processes.pop().end()
 
