@@ -33,6 +33,7 @@ def client(engine_url: str) -> Iterator[Any]:
     with closing(connect(engine_url)) as client:
         client.flushdb()
         init_partition_count(client, PARTITIONS)
+        RedisLedger(client, PARTITIONS).load_scripts()
         Membership(client).beat(GATEWAY, "gateway-1")
         Membership(client).heartbeat("referee-1", None, 1)
         yield client

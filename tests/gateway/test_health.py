@@ -67,6 +67,7 @@ async def watched(url: str) -> AsyncIterator[Watched]:
     client.flushdb()
     init_partition_count(client, PARTITIONS)
     made = Watched(url, client)
+    made.referees.load_scripts()
     try:
         yield made
     finally:

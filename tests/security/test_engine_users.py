@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from fnmatch import filter as filter_names
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,10 +14,15 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 
 from services.auditor.archive_job import archive_game
 from services.auditor.jobs import JobContext
+from services.gateway.following.answer_watch import AnswerWatch
+from services.gateway.health.health_watch import HealthWatch
+from services.gateway.models.health_models import Readiness
 from services.ledger import RedisLedger
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.engine_users import RULES_FILES, read_rules
 from services.ledger.engine import keys
-from services.ledger.engine.connection import connect
+from services.ledger.engine.connection import connect, connect_async
+from services.ledger.operations.service_kinds import REFEREE
 from services.ledger.scripts import lua_scripts
 from services.referee.stream_removal import remove_streams
 from services.runtime.settings import read_settings
@@ -300,6 +307,26 @@ def test_P1_an_engine_that_replays_its_AOF_as_the_default_user_leaves_nothing_ou
     default = clients("operator").acl_getuser("default")
     assert "off" in default["flags"]
     assert (default["categories"], default["keys"], default["channels"]) == (["+@all"], ["~*"], ["&*"])
+
+
+def test_P7_a_gateway_says_that_no_referee_is_there_though_none_has_loaded_what_it_runs(
+    tmp_path: Path,
+) -> None:
+    async def ready_after_s(engine: UsersEngine, seconds: int) -> Readiness:
+        ledger, now_s = AsyncLedger(connect_async(engine.url("gateway")), PARTITIONS), 0.0
+        watch = HealthWatch(ledger, AnswerWatch(), 10, lambda: now_s)
+        for _ in range(seconds):
+            await watch.poll()
+            now_s += 1
+        await watch.poll()
+        await ledger.close()
+        return watch.readiness(is_listening=True)
+
+    with engine_with_users(tmp_path) as engine:
+        found = asyncio.run(ready_after_s(engine, 5))
+        assert found.status == "unready"
+        assert found.problems == [REFEREE.describe_absence(5)]
+        assert engine.refused() == []
 
 
 def test_the_operator_may_do_all(clients: Callable[[str], Any]) -> None:

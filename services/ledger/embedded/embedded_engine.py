@@ -104,7 +104,7 @@ ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game
 }
 START_TIMEOUT_S: Final = 300.0  # without an answer; one that loads a long AOF answers that it does
-ANSWER_S: Final = 4.0  # in which an engine answers, or stands still
+ANSWER_S: Final = 3.0  # in which an engine answers, or stands still
 ROOM_BYTES: Final = 1 << 20  # without so much room no engine is started: it would end within some moves
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import redis
+from redis.exceptions import NoScriptError
 
 from services.ledger.engine import keys
 from services.ledger.engine.mistyped_keys import MistypedKeyLog
 from services.ledger.engine.queries import Client, Query, command, require_reply
 from services.ledger.engine.round_trips import run
 from services.ledger.operations.service_kinds import REFEREE, ServiceKind
-from services.ledger.scripts.lua_scripts import HEARTBEAT, call_script, run_script
+from services.ledger.scripts.lua_scripts import HEARTBEAT, run_script, script_command
 
 MAX_CLOCK_LEAD_MS: Final = 15_000  # of a referee's clock; more than any silence lets it have
 LEASE_MS: Final = 2_500  # without a heartbeat for so long, a referee's partitions go to others
@@ -34,9 +35,11 @@ class HeartbeatReply(NamedTuple):
 
 
 def beat(kind: ServiceKind, name: str, forget_ms: int = FORGET_MS) -> Query[None]:
-    """Send a heartbeat of a service that is no referee. Raises what the engine answers."""
-    [reply] = yield from call_script(HEARTBEAT, [([kind.members_key], [name, forget_ms])])
-    require_reply(reply)
+    """Send a heartbeat of a service that is no referee; none is taken before a referee has loaded the script. Raises
+    what the engine answers."""
+    [reply] = yield [script_command("EVALSHA", HEARTBEAT.sha, ([kind.members_key], [name, forget_ms]))]
+    if not isinstance(reply, NoScriptError):
+        require_reply(reply)
 
 
 def leave(kind: ServiceKind, name: str) -> Query[None]:
