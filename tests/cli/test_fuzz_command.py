@@ -26,7 +26,7 @@ def test_a_finding_is_printed_with_its_seed_and_its_log_is_a_file_that_replay_re
     assert finding["kind"] == "leak"
     assert finding["probe"]["command"]["type"] == "draw_market"
     assert f"usa: leak. What a seat gets depends on what it can't see.\n  {finding['why']}\n" in found.stdout
-    assert "Find it again: ledgerline fuzz usa --board usa --seed planted\n" in found.stdout
+    assert "Find it again: ledgerline fuzz usa --board usa --seed planted --games " in found.stdout
     assert f"ledgerline replay {file}\n" in found.stdout
     for viewer in ((), ("--as", "0"), ("--as", "public")):
         replayed = run_in_process("replay", str(file), "--json", *viewer)
@@ -49,6 +49,8 @@ def test_nothing_is_found_in_sound_rules(jobs: str) -> None:
             ("fuzz", "chess"),
             "game: there is no ruleset 'chess'; there is usa, europe, marklin, trains, or all",
         ),
+        (("fuzz", "usa", "--seed", "\udcff"), "--seed: can't be written as UTF-8"),
+        (("replay", "x" * 300, "--data", "nowhere"), "--data: there are no games in nowhere"),
         (("fuzz", "usa", "--board", "moon"), "--board: 'moon' is neither a file nor a board"),
         (("replay", "pyproject.toml"), "pyproject.toml: the file doesn't begin with ledgerline/log/1"),
     ],

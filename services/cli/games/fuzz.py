@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -17,6 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas.commands import write_command
 from schemas.errors import InvalidInputError
+from schemas.field_types import is_json_value
 from services.archive import Signer, encode_game_file
 from services.cli.options import JsonOption, in_groups
 from services.cli.output import print_json, print_line
@@ -74,17 +76,21 @@ def fuzz(
         raise InvalidInputError(
             "game", f"there is no ruleset {game!r}; there is {', '.join(RULESETS)}, or {ALL}"
         )
+    if not is_json_value(search.seed):
+        raise InvalidInputError("--seed", "can't be written as UTF-8")
     form = None if board is None else read_board(board)[0]
     arenas = [Arena(name, form) for name in (RULESETS if game == ALL else [game])]
     minutes = search.minutes if search.minutes is not None or search.games is not None else 1.0
     until_s = float("inf") if minutes is None else time.time() + 60 * minutes
     results = _search(arenas, search, until_s, quiet=as_json)
     found = next((result for result in results if result.found is not None), None)
+    if not as_json:
+        _print_results(results, found, board)
     path = None if found is None else _write_log(found, file)
     if as_json:
         print_json(_results_json(results, found, path))
-    else:
-        _print_results(results, found, path, board)
+    elif path is not None:
+        print_line(f"Its log: {shlex.join(['ledgerline', 'replay', str(path)])}")
     if found is not None:
         raise typer.Exit(1)
 
@@ -207,9 +213,7 @@ def _step_json(step: Step) -> Mapping[str, object]:
     return {"seat": step.seat, "wait_ms": step.wait_ms, "command": write_command(step.command)}
 
 
-def _print_results(
-    results: Sequence[BatchResult], found: BatchResult | None, path: Path | None, board: str | None
-) -> None:
+def _print_results(results: Sequence[BatchResult], found: BatchResult | None, board: str | None) -> None:
     print_line(f"{_summary(results)}.")
     if found is None or found.found is None:
         print_line("Nothing was found.")
@@ -218,10 +222,8 @@ def _print_results(
     print_line(f"{found.ruleset}: {finding.kind}. {KINDS[finding.kind]}")
     print_line(f"  {finding.why}")
     _print_steps(found.found)
-    where = "" if board is None else f" --board {board}"
-    print_line(f"Find it again: ledgerline fuzz {found.ruleset}{where} --seed {found.seed}")
-    if path is not None:
-        print_line(f"Its log, of {len(found.found.log)} entries: ledgerline replay {path}")
+    words = ["ledgerline", "fuzz", found.ruleset, *([] if board is None else ["--board", board])]
+    print_line(f"Find it again: {shlex.join([*words, '--seed', found.seed, '--games', str(found.games)])}")
 
 
 def _print_steps(shortened: Shortened) -> None:
