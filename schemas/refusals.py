@@ -1,7 +1,7 @@
 """Why a command is refused: the ids of the rules, and of this contract, each in one sentence.
 
 The ids of the rules are those that every rule page, audit and test name cites. The
-contract's own ids (SHAPE, SIZE, TOKEN, RATE, ID, BUSY, WAIT, LEVEL, POISON, GAME, DISPUTE) are about messages,
+contract's own ids (SHAPE, SIZE, TOKEN, RATE, ID, BUSY, FULL, WAIT, LEVEL, POISON, GAME, DISPUTE) are about messages,
 not about play.
 """
 
@@ -49,6 +49,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "RATE-1": "Too many commands in too short a time.",
     "ID-1": "The id was sent before, with another command: its verdict stands, and this command has none.",
     "BUSY-1": "So many commands wait that no more are taken in; send it again in a moment.",
+    "FULL-1": "The engine is nearly full: games go on, and none is created until there is room.",
     "WAIT-1": "There is no verdict yet; ask again with the same command id.",
     "LEVEL-1": "The engine can't make a command as sure as was asked; nothing was sent.",
     "POISON-1": "The command broke the referee and was put aside; the game goes on, an operator sees it.",

@@ -9,6 +9,7 @@ from typing import Final
 
 from schemas.errors import LedgerlineError
 
+FULL_RETRY_S: Final = 60
 UNLOGGED_LEVEL: Final = "rejected"  # the level of an answer without an entry: nothing of it is in the log
 
 
@@ -57,6 +58,14 @@ class RateExceededError(TooManyError):
 
     def __init__(self, limit: str, retry_after_s: float) -> None:
         super().__init__("RATE-1", f"more than {limit} a second", max(1, round(retry_after_s)))
+
+
+class EngineFullError(RequestError):
+    """The engine has room for the games that there are, and for no other."""
+
+    def __init__(self) -> None:
+        detail = "the engine's memory is nearly full: games go on, and none is created until some have left"
+        super().__init__("FULL-1", detail, retry_after=FULL_RETRY_S)
 
 
 class NotYetError(RequestError):

@@ -32,7 +32,9 @@ from services.ledger.log.views import (
     read_named_views,
 )
 from services.ledger.notifications.game_channels import GameChannels
+from services.ledger.operations import engine_memory
 from services.ledger.operations.backlog_queries import AsyncBacklogs
+from services.ledger.operations.engine_memory import EngineMemory
 from services.ledger.operations.service_kinds import GATEWAY
 from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
 from services.ledger.queues import membership
@@ -113,6 +115,14 @@ class AsyncLedger:
     async def record_creator(self, game: str, creator: str) -> None:
         """Record who created a game, as its bots share time to think."""
         await run_async(self._client, thinking_time.record_creator(self.partitions, game, creator))
+
+    async def read_memory(self, game: str) -> EngineMemory:
+        """How full the memory of the engine, or of a game's node, is."""
+        return await run_async(self._client, engine_memory.read_memory(self.partitions, game))
+
+    async def read_stored_bytes(self, games: Sequence[str]) -> list[int]:
+        """The bytes of the engine that each game takes; 0 for one that has left."""
+        return await run_async(self._client, engine_memory.read_stored_bytes(self.partitions, games))
 
     async def has_late_bots(self, game: str) -> bool:
         """Whether bots of a game had to wait for time to think within the last minute."""

@@ -155,7 +155,9 @@ class Settings(BaseSettings):
         "left out, all may open sockets, and none may use the rest",
     )
     open_games: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        50, description="games that are not over, of those that one address, or one creator, created"
+        50,
+        description="games that are not over, of those that one address, or one creator, created; "
+        "and MiB of the engine for all of them",
     )
     strict_engine: bool = Field(
         False, description="a gateway doesn't start on an engine whose settings break promises"

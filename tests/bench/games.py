@@ -26,7 +26,7 @@ NO_SEED = "00" * 32  # never used: these games come with a seed
 @contextmanager
 def fresh_engine(**settings: Any) -> Iterator[str]:
     """The URL of a new real engine, AOF everysec, in a temporary folder."""
-    settings = {"appendfsync": "everysec"} | settings
+    settings = dict[str, Any](appendfsync="everysec", maxmemory=0) | settings
     with TemporaryDirectory() as folder, running_engine(Path(folder), **settings) as url:
         yield url
 

@@ -91,11 +91,19 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "an address may create any number of games", "P9", "services/gateway/games/open_games.py",
-        "                if await self._count(creator, game):\n", "                if False:\n", QUOTAS,
+        "                if await self._count(creator, game, bytes_at_most):\n", "                if False:\n", QUOTAS,
+    ),
+    Mutant(
+        "games take any number of bytes", "P9", "services/gateway/games/open_games.py",
+        "        return sum(game.stored_bytes for game in self.by_id.values())\n", "        return 0\n", QUOTAS,
+    ),
+    Mutant(
+        "games are created until the engine is full", "P9", "services/ledger/operations/engine_memory.py",
+        "self.used >= FULL_SHARE * self.most", "self.used >= self.most", QUOTAS,
     ),
     Mutant(
         "games that are over count as open", "P9", "services/gateway/games/open_games.py",
-        "                if is_answered and await self._finished_games.is_over(other):\n", "                if False:\n", QUOTAS,
+        "                counted.is_over = await self._finished_games.is_over(id_)\n", "                pass\n", QUOTAS,
     ),
     Mutant(
         "a game that never started stays as long as others", "P9", "services/referee/scheduling.py",

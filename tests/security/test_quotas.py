@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
+import redis
 
+from schemas.commands import DrawBlind
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
+from services.gateway.games import open_games
+from services.gateway.games.open_games import BYTES_A_GAME, MIB
 from services.runtime.settings import read_settings
-from tests.gateway.clients import LEAVE, Json, new_id, problem
+from tests.gateway.clients import LEAVE, Json, begun, new_id, problem
+from tests.security.test_own_boards import OWN_BOARD
 
 MOST = 3
 BODY = {"seats": [{"kind": "human"}, {"kind": "human"}]}
@@ -104,3 +110,82 @@ def test_RATE_1_a_creator_has_a_quota_wherever_it_asks_from(server: EmbeddedServ
         assert f"you have {MOST} games that are not over" in refused["detail"]
         assert fork(http, created["game"], started, bo).status_code == 201
         assert create(http).status_code == 201
+
+
+# -- bytes -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A server on which an address has one open game, and one MiB for all games that it created."""
+    settings = read_settings(port=0, open_games=1, rate=10_000)
+    with run_embedded_server(tmp_path_factory.mktemp("small"), settings) as running:
+        yield running
+
+
+def stored_bytes(server: EmbeddedServer, games: list[str]) -> int:
+    """The bytes of the engine that these games take."""
+    with redis.Redis.from_url(server.settings.redis_url) as store:
+        keys = [key for game in games for key in store.scan_iter(f"*:g:{game}:*", 10_000)]
+        return sum(store.memory_usage(key) or 0 for key in keys)
+
+
+def test_RATE_1_games_count_by_their_bytes_until_they_have_left_the_engine(
+    small: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given an address that creates games on a board of its own, and ends each at once
+    games: list[str] = []
+    with client_from(small, "127.0.0.91") as http, client_from(small, "127.0.0.92") as other:
+        while (reply := create(http, board=OWN_BOARD)).status_code == 201:
+            games.append(reply.json()["game"])
+            play_out(http, games[-1], reply.json()["token"])
+            assert len(games) < 100
+        # then it is refused once they take what it has
+        refused = problem(reply, 429, "RATE-1")
+        assert "take 1 MiB of the engine" in refused["detail"] and refused["retry_after"] > 1
+        assert stored_bytes(small, games) < BYTES_A_GAME
+        assert create(other, board=OWN_BOARD).status_code == 201, "another address has its own quota"
+        # when the engine has them no more, there is room again
+        with redis.Redis.from_url(small.settings.redis_url) as store:
+            store.delete(*(key for game in games for key in store.scan_iter(f"*:g:{game}:*", 10_000)))
+        monkeypatch.setattr(open_games, "RETRY_AFTER_S", 0)
+        assert create(http, board=OWN_BOARD).status_code == 201
+
+
+def test_FULL_1_near_the_end_of_the_engines_memory_no_game_is_created_and_moves_go_on(
+    tmp_path: Path,
+) -> None:
+    settings = read_settings(port=0, open_games=10_000, rate=10_000)
+    with (
+        run_embedded_server(tmp_path, settings) as server,
+        client_from(server, "127.0.0.93") as http,
+        redis.Redis.from_url(server.settings.redis_url) as store,
+    ):
+        key, players = new_id(), begun(http)
+        first = create(http, key).json()
+        # given an engine with really little memory
+        most = int(store.info("memory")["used_memory"]) + 2 * MIB
+        store.config_set("maxmemory", most)
+        # when somebody creates as many games as there is room for
+        count = 0
+        while (reply := create(http, board=OWN_BOARD)).status_code == 201:
+            count += 1
+            assert count < 500
+        # then creations are refused first, with a rule and a time to wait
+        assert problem(reply, 503, "FULL-1")["retry_after"] == int(reply.headers["Retry-After"]) > 1
+        assert store.info("memory")["used_memory"] < 0.9 * most
+        problem(fork(http, players[0].game, 4, players[0].token), 503, "FULL-1")
+        assert create(http, key).json() == first, "what was created is answered"
+        for player in players:
+            player.do(player.legal()[0])
+        for turn in range(20):
+            players[turn % 2].do(DrawBlind())
+            players[turn % 2].do(DrawBlind())
+        # and moves last, when there is no room at all
+        with pytest.raises(redis.OutOfMemoryError):
+            for _ in range(4 * MIB // 4_096):
+                store.append("others", b"x" * 4_096)
+        full = players[0].send({"type": "draw_blind"}, new_id())
+        assert full.status_code in (202, 503), full.text
+        store.delete("others")
+        players[0].do(DrawBlind())

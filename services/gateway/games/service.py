@@ -25,7 +25,14 @@ from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import commitment_field
 from schemas.web.tokens import TokenKeys
-from services.gateway.errors import GameOverError, NotYetError, NotYoursError, RefusedError, RequestError
+from services.gateway.errors import (
+    EngineFullError,
+    GameOverError,
+    NotYetError,
+    NotYoursError,
+    RefusedError,
+    RequestError,
+)
 from services.gateway.following.hub import Hub
 from services.gateway.games.authorization import Authorization
 from services.gateway.games.client_limits import ClientLimits
@@ -47,7 +54,13 @@ from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.game_views import GameViews
 from services.gateway.games.invitations import Invitations, take_invitation
-from services.gateway.games.open_games import OPERATOR, Creator, OpenGames
+from services.gateway.games.open_games import (
+    OPERATOR,
+    OWN_BOARD_BYTES,
+    PLAYED_BYTES,
+    Creator,
+    OpenGames,
+)
 from services.gateway.models import response_models as responses
 from services.ledger import MissingEntryError
 from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
@@ -82,7 +95,7 @@ class GatewayService:
         self.invitations = Invitations(token_keys, self.creations, self.authorization, limits.token_life_s)
         self.logged_ids = LoggedIds(ledger, token_keys)
         self.command_tracker = CommandTracker(ledger, hub)
-        self.open_games = OpenGames(limits.max_open_games, self.finished_games)
+        self.open_games = OpenGames(limits.max_open_games, ledger, self.finished_games)
         self.budgets = CommandBudgets(limits.rate_limiter, self.open_games.creators_of)
         self._followed: set[asyncio.Task[None]] = set()
 
@@ -117,7 +130,9 @@ class GatewayService:
         )
         self.budgets.charge(creators, 1 if is_light else HEAVY_COST)
         game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
-        async with self.open_games.creating(creators, game):
+        if not await self.ledger.read_length(game) and (await self.ledger.read_memory(game)).is_nearly_full:
+            raise EngineFullError
+        async with self.open_games.creating(creators, game, PLAYED_BYTES if is_light else OWN_BOARD_BYTES):
             entry, level = await self._find_archived_creation(
                 game, requested_id
             ) or await self.execute_decided(game, id_, command, ack_request, str(creators[0].identity))

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError, plain_field, plain_reason
 from schemas.refusals import ALL_RULES
 from services.gateway.errors import (
+    EngineFullError,
     LevelUnavailableError,
     NotFoundError,
     NotYetError,
@@ -39,6 +40,7 @@ STATUS_BY_ERROR: Final[Mapping[type[RequestError], int]] = {
     TooManyError: 429,
     LevelUnavailableError: 501,
     NotYetError: 503,
+    EngineFullError: 503,
 }
 STATUS_BY_RULE: Final = {  # of refusals: 409 for any other rule
     "RATE-1": 429,

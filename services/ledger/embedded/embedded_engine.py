@@ -99,6 +99,7 @@ ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "appendonly": "yes",
     "appendfsync": "always",  # what it answers is on disk; one sync for all that is asked at once
     "save": "",  # the AOF is the record; snapshots besides would only cost
+    "maxmemory": "2gb",  # strangers fill no more of the machine; near it no game is created
     "maxmemory-policy": "noeviction",  # a log is never a cache
     "stream-node-max-bytes": 2048,  # a stream takes a node at once, and a game has two streams
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game

@@ -38,6 +38,7 @@ KEYED_COMMANDS: Final = frozenset(
 KEYLESS_COMMANDS: Final = (
     "WAIT",
     "WAITAOF",
+    "INFO",
     "ASKING",
     "SCRIPT EXISTS",
     "SCRIPT LOAD",
@@ -64,6 +65,8 @@ def first_key(args: tuple[Argument, ...]) -> Argument:
             return args[3]
         case "XREADGROUP":
             return args[-2]  # of one stream: several may lie on several nodes
+        case "MEMORY":
+            return args[2]
         case _:
             return args[1]
 

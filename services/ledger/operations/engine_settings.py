@@ -131,14 +131,14 @@ def is_aof_in_force(info: Reply) -> bool:
 
     An AOF that was just switched on isn't in force before its first rewrite is done: a crash loses
     everything. That rewrite looks like any later one, so during a rewrite the result is False."""
-    fields = _info_fields(info)
+    fields = info_fields(info)
     return all(fields.get(field) == value for field, value in AOF_IN_FORCE.items())
 
 
 def parse_settings(config: Reply, info: Reply) -> EngineSettings:
     """The settings from the replies to CONFIG GET PROMISE_SETTINGS and INFO; an error is the reply of an engine that
     doesn't allow it, and an empty one of INFO wasn't asked for."""
-    fields = _info_fields(info)
+    fields = info_fields(info)
     settings = EngineSettings(
         fields.get("run_id", NOT_SHOWN),
         eviction=fields.get("maxmemory_policy", NOT_SHOWN),
@@ -160,7 +160,7 @@ def parse_settings(config: Reply, info: Reply) -> EngineSettings:
     )
 
 
-def _info_fields(info: Reply) -> Mapping[str, str]:
+def info_fields(info: Reply) -> Mapping[str, str]:
     """The fields of INFO, which redis-py parses in a pipeline and leaves as bytes on a connection."""
     if isinstance(info, Exception):
         return {}
