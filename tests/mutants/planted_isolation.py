@@ -202,6 +202,10 @@ ISOLATION_MUTANTS: Final = (
         "tuple(seat for seat in rank if seat not in failed)", "tuple(rank)", ("tests/trains_server/test_protocol.py",),
     ),
     Mutant(
+        "a remote player that fails at its last cards is counted", "CONDUCT-2", "services/trains_server/remote_game.py",
+        "    if not removed:\n", "    if True:\n", ("tests/trains_server/test_course_referee.py",),
+    ),
+    Mutant(
         "a remote player that is silent ends the tournament", "P8", "services/trains_server/remote_game.py",
         "        return Leave()\n", "        raise\n", ("tests/trains_server/test_fuzzed_peers.py",),
     ),
