@@ -59,6 +59,8 @@ class Engine:
             b"appendonly": b"yes",
             b"appendfsync": b"always",
             b"no-appendfsync-on-rewrite": b"no",
+            b"maxmemory": b"0",
+            b"maxmemory-policy": b"noeviction",
         }
         self._scripts: set[bytes] = set()
         self._listeners: list[Connection] = []
