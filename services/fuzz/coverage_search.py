@@ -17,7 +17,6 @@ from schemas.events import CommandRefused
 from services.fuzz.game_checks import (
     CHECKS_AT_ENTRIES,
     CHECKS_AT_THE_END,
-    QUICK,
     THOROUGH,
     Trial,
     check_way_on,
@@ -81,7 +80,7 @@ def search_batch(arena: Arena, seed: str, quota: Quota) -> BatchResult:
                 search.play_game(games, game, quota.until_s)
             except FoundError as error:
                 found = shorten(game.steps, error.finding, arena.max_entries)
-            search.commands += len(game.entries)
+            search.commands += len(game.entries) + game.tried
     return BatchResult(arena.ruleset, seed, games, search.commands, frozenset(search.reached), found)
 
 
@@ -131,10 +130,8 @@ class _Search:
                 del self.prefixes[rng.randrange(MAX_PREFIXES)]
             for check in CHECKS_AT_ENTRIES:
                 run_check(check, replace(trial, sizes=THOROUGH))
-                self.commands += THOROUGH.made
         elif rng.random() < CHECKED_SHARE:
             run_check(rng.choice(CHECKS_AT_ENTRIES), trial)
-            self.commands += QUICK.made
 
     def _reaches_new(self, game: PlayedGame) -> bool:
         entry, count = game.entries[-1], len(self.reached)

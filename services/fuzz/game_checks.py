@@ -151,7 +151,7 @@ def require_unchanged(state: GameState, outcome: Outcome, step: Step) -> None:
 
 
 def is_covered(trial: Trial, step: Step, outcome: Outcome, listed: Sequence[Command]) -> bool:
-    """Whether a listed command has the same effect: the same cards in another order or slot, say.
+    """Whether a listed command has the same effect: the same things in another order, or named otherwise.
 
     An optional field that no listed command of the class has only adds to one of them. Where the list has the best of
     very many (`Move.lists_best`), any other is covered by them."""
@@ -206,7 +206,7 @@ def check_secrecy(trial: Trial) -> None:
     for viewer in viewers:
         for _ in range(trial.sizes.twins):
             twin = guarded("determinize", partial(_twin, game, viewer, rng))
-            _compare_states(state, twin, viewer, "a state with other hidden cards")
+            _compare_states(state, twin, viewer, "a state that differs in what is hidden")
             for step in _watched_steps(trial, viewer):
                 _compare_outcomes(trial, twin, viewer, step)
 
@@ -262,7 +262,7 @@ def _compare_outcomes(trial: Trial, twin: GameState, viewer: Seat | None, step: 
         if outcome.refusal != other.refusal:
             fail("leak", f"{who} is refused {outcome.refusal} or {other.refusal}, by what it can't see", step)
     elif (outcome.refusal is None) != (other.refusal is None):
-        return  # another seat may do it or not, by its own cards
+        return  # another seat may do it or not, by what it alone sees
     pairs = zip(outcome.events, other.events, strict=False)
     for index, (event, twin_event) in enumerate(pairs):
         shown, twin_shown = (_comparable(redact_for(viewer, each)) for each in (event, twin_event))

@@ -135,6 +135,7 @@ class PlayedGame:
         self.state, self.now_ms = GameState(), OPENED_MS
         self.steps: list[Step] = []  # those that have an entry
         self.entries: list[Entry] = []
+        self.tried = 0  # commands that were decided on copies
         self._packed: list[bytes] = []
         self._views: dict[Seat | None, tuple[GameState, int]] = {}
         self._knowledge: dict[Seat | None, tuple[ViewerKnowledge, int]] = {}
@@ -167,6 +168,7 @@ class PlayedGame:
 
     def try_step(self, step: Step) -> Outcome:
         """What the command would give now. Raises FoundError for a crash."""
+        self.tried += 1
         return try_step(self.state, step, self.now_ms + step.wait_ms)
 
     def legal(self, seat: Seat) -> list[Command]:
