@@ -165,7 +165,8 @@ def take_seats(url: str, count: int) -> list[tuple[str, str]]:
 async def flood(
     url: str, game: str, seconds: float, scale: float, seated: list[tuple[str, str]]
 ) -> Counter[str]:
-    """Everything at once for so many seconds; `scale` is the part of the connections of a full flood."""
+    """Everything at once for so many seconds, or (`scale` 0) the seats alone; else `scale` is the part of the connections
+    of a full flood."""
     each = Flood(url, game)
     kinds: list[tuple[int, Callable[[], Coroutine[Any, Any, None]]]] = [
         (20, lambda: each.never_read("127.0.2.1")),
@@ -178,7 +179,7 @@ async def flood(
     ]
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
-            for most, attack in kinds:
+            for most, attack in kinds if scale else kinds[-len(seated) :]:
                 for _ in range(max(1, round(most * scale))):
                     tasks.create_task(each.repeat(attack))
                     await asyncio.sleep(0)
@@ -188,5 +189,5 @@ async def flood(
 if __name__ == "__main__":
     os.nice(19)  # elsewhere they have machines of their own
     url, game, seconds, scale = sys.argv[1:]
-    seated = take_seats(url, round(SEATS * float(scale)))
+    seated = take_seats(url, round(SEATS * (float(scale) or 1)))
     print(json.dumps(uvloop.run(flood(url, game, float(seconds), float(scale), seated))))
