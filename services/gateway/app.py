@@ -117,7 +117,7 @@ def _add_tables(app: FastAPI, service: GatewayService, catalog: TableCatalog | N
     app.state.table_folds, app.state.suggestions = folds, suggestions
 
     def close() -> None:
-        for each in (suggestions, folds, catalog, service.finished_games):
+        for each in (suggestions, folds, catalog, service, service.finished_games):
             if each is not None:
                 each.close()
 

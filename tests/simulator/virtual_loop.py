@@ -68,10 +68,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return float(scheduled[0].when()) if scheduled else None
 
     def end(self) -> None:
-        """Cancel every task, let them unwind, and close."""
-        for task in asyncio.all_tasks(self):
-            task.cancel()
-        self.run_ready()
+        """Cancel every task, those too that others begin as they unwind, and close."""
+        while tasks := asyncio.all_tasks(self):
+            for task in tasks:
+                task.cancel()
+            self.run_ready()
         self.create_task(self.shutdown_asyncgens())
         self.run_ready()
         self.close()

@@ -277,6 +277,11 @@ class GatewayService:
         self._followed.add(task)
         task.add_done_callback(self._followed.discard)
 
+    def close(self) -> None:
+        """Follow no command any more."""
+        for task in self._followed:
+            task.cancel()
+
     async def _find_created_game(self, id_: str | None) -> str | None:
         """The game that this id created while another token key signed, if there is one."""
         for game in self.logged_ids.derive_other_game_ids(id_) if id_ else ():

@@ -142,6 +142,8 @@ def build_evict_call(game: str, partition: int, seats: int, length: int) -> Scri
         keys.webhook_games(partition),
         keys.player_names(partition, game),
         keys.webhooks(partition, game),
+        keys.creator(partition, game),
+        keys.late_bots(partition, game),
         keys.game_file(partition, game),
         *_stream_keys(game, partition, seats),
     ]
