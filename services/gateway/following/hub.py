@@ -74,7 +74,7 @@ class Hub:
         followed = self.followed_games.setdefault(game, FollowedGame(after))
         subscription = Subscription(viewer, followed.last_sequence, proofs)
         subscription.add_start_head(followed.head)
-        followed.subscriptions.add(subscription)
+        followed.subscriptions[subscription] = None
         if not self.ledger.channels.want(game):
             self.mark_stale(game)  # else it is read as soon as its notifications come
         return subscription
@@ -84,7 +84,7 @@ class Hub:
         followed = self.followed_games.get(game)
         if followed is None or subscription not in followed.subscriptions:
             return  # all of the game's subscriptions were ended
-        followed.subscriptions.discard(subscription)
+        del followed.subscriptions[subscription]
         self.ledger.channels.release(game)
         if not followed.subscriptions:
             del self.followed_games[game]
@@ -304,4 +304,4 @@ class Hub:
             self._end_subscriptions(game, error)
 
     def _viewers(self, game: str) -> tuple[Seat | None, ...]:
-        return tuple({subscription.viewer for subscription in self.followed_games[game].subscriptions})
+        return tuple(dict.fromkeys(each.viewer for each in self.followed_games[game].subscriptions))

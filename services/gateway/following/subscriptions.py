@@ -90,7 +90,7 @@ class FollowedGame:
         self.last_sequence = last_sequence
         self.head = b""  # empty while it isn't known
         self.is_over = False  # as far as the last delivered entry shows
-        self.subscriptions: set[Subscription] = set()
+        self.subscriptions: dict[Subscription, None] = {}  # who came first is served first
         self.queued_pages, self.was_full = 0, False  # in the delivery queue
 
     def take(self, new: NewEntries) -> list[Recipient] | None:

@@ -37,7 +37,7 @@ class VerdictWaiters:
 
     def __init__(self, ledger: AsyncLedger) -> None:
         self._ledger = ledger
-        self.by_game: dict[str, set[VerdictWaiter]] = {}
+        self.by_game: dict[str, dict[VerdictWaiter, None]] = {}  # who waits longest is woken first
 
     @contextmanager
     def waiting(
@@ -45,13 +45,13 @@ class VerdictWaiters:
     ) -> Iterator[asyncio.Event]:
         """A waiter's event, for as long as the block runs."""
         waiter = VerdictWaiter(on_every_entry, pending_ids)
-        self.by_game.setdefault(game, set()).add(waiter)
+        self.by_game.setdefault(game, {})[waiter] = None
         self._ledger.channels.want(game)
         try:
             yield waiter.notified
         finally:
             self._ledger.channels.release(game)
-            self.by_game[game].discard(waiter)
+            del self.by_game[game][waiter]
             if not self.by_game[game]:
                 del self.by_game[game]
 
