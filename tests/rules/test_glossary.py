@@ -28,8 +28,8 @@ def entries() -> Iterator[Entry]:
     """All rows of all tables, in order."""
     for line in PAGE.read_text().splitlines():
         if line.startswith("|") and "`" in line:
-            word, meaning, name, rules = (cell.strip() for cell in line.strip("|").split("|"))
-            yield Entry(word, meaning, name.strip("`"), tuple(rules.split(", ")) if rules else ())
+            word, meaning, name, *rules = (cell.strip() for cell in line.strip("|").split("|"))
+            yield Entry(word, meaning, name.strip("`"), tuple(rules[0].split(", ")) if any(rules) else ())
 
 
 def resolve(name: str) -> bool:
