@@ -59,7 +59,7 @@ class ReceiverBusyError(LedgerlineError):
         self.wait_s = wait_s
 
 
-class _NotConnectedError(Exception):
+class _NotConnectedError(LedgerlineError):
     """An address takes no connection, so the next one is tried."""
 
 

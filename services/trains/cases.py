@@ -86,23 +86,23 @@ def check_case(
             actual = answer_case(solver, values)
     except InvalidInputError as error:
         return UnansweredCase(case.id, f"{case.input_path}: {error}")
-    except _AlarmError:
+    except _Interruption:
         return UnansweredCase(case.id, f"{case.input_path}: there is no answer after {limit_s:g} s")
     except Exception as error:  # a bug of ours is this row, and not the end of all
         return UnansweredCase(case.id, f"{case.input_path}: answering it failed: {error!r}")
     return None if actual == expected else Failure(case.id, expected, actual)
 
 
-class _AlarmError(BaseException):
+class _Interruption(BaseException):
     """The time of a case is over; nothing that answers it may catch this."""
 
 
 @contextmanager
 def _alarm(limit_s: float) -> Iterator[None]:
-    """Raise _AlarmError in the block after so many seconds, and each second from then on: a task may end by one alone."""
+    """Raise _Interruption in the block after so many seconds, and each second from then on: a task may end by one alone."""
 
     def end(*_: object) -> NoReturn:
-        raise _AlarmError
+        raise _Interruption
 
     handler, timer = signal.signal(signal.SIGALRM, end), signal.setitimer(signal.ITIMER_REAL, limit_s, 1.0)
     try:
