@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from schemas.commands import Command, CommandEnvelope, StartGame
 from schemas.contract import WHOLE_EVENT, Private, Secret
+from schemas.errors import LedgerlineError
 from schemas.events import FIELDS, CommandRefused, Event
 from schemas.field_types import HIDDEN, Seat
 from schemas.stored.codec import pack_entry
@@ -76,7 +77,7 @@ class Finding(NamedTuple):
     check: str = ""
 
 
-class FoundError(Exception):
+class FoundError(LedgerlineError):
     """Something is wrong with the game that is played."""
 
     def __init__(self, finding: Finding) -> None:
