@@ -168,7 +168,6 @@ SEATS: Final[dict[str, Scenario]] = {  # who sits there, who watches, and what e
         before=(
             sends(None, "take_seat", name="Ada"),
             sends(None, "take_seat", name="Ada"),
-            sends(None, "take_seat", name="greedy 3"),
             sends(None, "take_seat", name="Bo"),
         ),
     ),

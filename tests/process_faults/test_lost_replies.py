@@ -96,6 +96,7 @@ class Setup:
 
     def send(self, pool: ThreadPoolExecutor, envelopes: Sequence[CommandEnvelope]) -> None:
         """Submit all of these, with redis-py as it comes, ten silent retries included."""
+        self.ledger.load_scripts()  # as a referee does, on its next look: a gateway may not
         password = password_file(self.at.folder / "secrets", "gateway").read_text()
         runs = [
             pool.submit(send_all, self.senders.port, password, envelopes[n::SENDERS]) for n in range(SENDERS)

@@ -63,8 +63,8 @@ TABLE: Final = {
     keys.command_results(PARTITION, GAME, None): ("r", "rad", "", ""),
     keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
     f"{keys.hash_tag(PARTITION)}:g:{GAME}:tokens": ("rad", "ad", "", ""),  # which tokens are void
-    keys.creator(PARTITION, GAME): ("a", "", "r", ""),
-    keys.late_bots(PARTITION, GAME): ("r", "", "a", ""),
+    keys.creator(PARTITION, GAME): ("a", "d", "r", ""),
+    keys.late_bots(PARTITION, GAME): ("r", "d", "a", ""),
     keys.player_names(PARTITION, GAME): ("r", "rad", "", "r"),  # the operator alone erases one
     keys.webhooks(PARTITION, GAME): ("rad", "d", "", "rad"),
     keys.webhook_games(PARTITION): ("ad", "d", "", "rd"),
