@@ -51,7 +51,7 @@ STATE_LABELS: Final[dict[str, str]] = {  # for people; a later version may store
 }
 
 _ID: Final = re.compile(
-    rf"([a-z0-9][a-z0-9-]{{2,39}})_(?:{OPERATOR}|([0-7])(?:\.([1-9][0-9]?))?)_([0-9a-f]{{12}})"
+    rf"([a-z0-9][a-z0-9-]{{2,39}})_(?:{OPERATOR}|([0-7])(?:-([1-9][0-9]?))?)_([0-9a-f]{{12}})"
 )
 
 
@@ -89,10 +89,10 @@ class DisputeId(NamedTuple):
 
     @property
     def sender(self) -> str:
-        """Who raised it, among all of the game: the operator, or a seat's first holder (`1`) or a later one (`1.2`)."""
+        """Who raised it, among all of the game: the operator, or a seat's first holder (`1`) or a later one (`1-2`)."""
         if self.seat is None:
             return OPERATOR
-        return f"{self.seat}.{self.times_freed}" if self.times_freed else str(self.seat)
+        return f"{self.seat}-{self.times_freed}" if self.times_freed else str(self.seat)
 
     @property
     def id(self) -> str:

@@ -10,6 +10,7 @@ import pytest
 from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import join_by_link
 from services.referee.rules.setup import seat_changes
+from tests.deploy.compose import wait_until
 from tests.gateway.clients import (
     DRAW,
     CreatedGame,
@@ -137,10 +138,11 @@ def test_GAME_9_the_next_holder_of_a_seat_has_disputes_of_its_own(http: httpx.Cl
     assert http.get(path, headers=next_one).json()["disputes"] == []
     problem(http.get(f"{path}/{id_}", headers=next_one), 404, "DISPUTE-1")
     mine = http.post(path, json=body, headers=next_one).json()
-    assert mine["dispute"].startswith(f"{created.game}_0.1_")
+    assert mine["dispute"].startswith(f"{created.game}_0-1_")
     assert http.get(mine["address"], headers=next_one).json()["reason"] == body["reason"]
     [listed] = http.get(path, headers=next_one).json()["disputes"]
     assert listed["dispute"] == mine["dispute"]
+    wait_until(lambda: http.get(mine["address"], headers=next_one).json()["answer"])  # RQ takes its name, too
 
 
 def test_GAME_9_a_bot_takes_a_seat_and_a_client_checks_the_view_of_a_seat_that_was_freed(
