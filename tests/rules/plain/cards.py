@@ -91,6 +91,7 @@ def give_cards(t: Table) -> None:
     t.same("CARD-6", "cards given", len(event["cards"]), CARDS_ASKED_FOR)
     t.need(len(t.deck) >= CARDS_ASKED_FOR, "CARD-6", f"cards are given, and {len(t.deck)} are left")
     t.seats[event["seat"]].hand += counted(t.deck[:CARDS_ASKED_FOR])
+    t.untaken = event["seat"], t.deck[:CARDS_ASKED_FOR]
     del t.deck[:CARDS_ASKED_FOR]
 
 
@@ -99,3 +100,4 @@ def refuse_cards(t: Table) -> None:
     t.need(t.page.asks_for_cards, "TURN-2", "cards are asked for")
     t.need(len(t.deck) < CARDS_ASKED_FOR, "CARD-6", f"no cards are given, and {len(t.deck)} are left")
     t.unmet.add(event["seat"])
+    t.untaken = None

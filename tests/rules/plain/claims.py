@@ -74,6 +74,7 @@ def claim(t: Table, base: Mapping[str, int] | None = None, *, checked: bool = Tr
         t.differ("TUNNEL-1", f"{route.id} is claimed, and no cards are turned up")
     t.pay(seat, cards, "ROUTE-3")
     t.owners[route.id] = seat
+    t.untaken = None
     t.seats[seat].cars -= route.length
     points = points_for(t, route) if t.options["points_at_once"] else 0
     t.same("ROUTE-6", f"points for {route.id}", event["points"], points)

@@ -18,6 +18,8 @@ def withdraw(t: Table) -> None:
         t.stop("CONDUCT-3", f"seat {seat} is gone already")
     if strict and t.turn is None and not t.page.kept_together and not at.tickets:
         leave_to_the_next(t, seat)
+    elif strict and not t.page.kept_together and t.untaken and t.untaken[0] == seat:
+        hand_back(t, *t.untaken)
     if choice == "tunnel":
         t.take("tunnel_declined", "CLOCK-2")
     elif choice == "tickets" and not strict:
@@ -58,6 +60,14 @@ def leave_to_the_next(t: Table, seat: int) -> None:
         event = t.take("hand_returned", rule)
         t.same(rule, "hand left", (event["seat"], len(event["cards"])), (seat, len(hand)))
         t.deck[:0] = hand
+
+
+def hand_back(t: Table, seat: int, cards: list[str]) -> None:
+    """CONDUCT-2 of `trains`: the cards of its last request, which the next seat hasn't followed, lie on the deck again."""
+    event = t.take("hand_returned", "CONDUCT-2")
+    t.same("CONDUCT-2", "cards handed back", (event["seat"], len(event["cards"])), (seat, len(cards)))
+    t.deck[:0] = cards
+    t.untaken = None
 
 
 def check_out_of_time(t: Table, seat: int) -> None:

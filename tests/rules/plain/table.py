@@ -82,6 +82,7 @@ class Table:
     last: list[int] | None = None  # who has a last turn to come
     passed: set[int] = field(default_factory=set)  # one after the other
     unmet: set[int] = field(default_factory=set)  # who asked for cards in vain, one after the other
+    untaken: tuple[int, list[str]] | None = None  # the last request, until the next seat has acted
     shuffles: int = 0
     over: bool = False
     reason: str = ""  # for which it is over
