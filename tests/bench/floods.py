@@ -124,14 +124,13 @@ async def play(seated: Seated, seconds: float, took: list[float]) -> None:
 def flooding(running: Server, game: str, seconds: float, scale: float) -> Iterator[subprocess.Popen[str]]:
     """The strangers, while the block runs."""
     arguments = [running.url, game, str(seconds), str(scale)]
-    flooders = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "tests.bench.flooders", *arguments], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        yield flooders
-    finally:
-        flooders.kill()
-        flooders.wait()
+    ) as flooders:
+        try:
+            yield flooders
+        finally:
+            flooders.kill()
 
 
 @contextmanager
