@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -146,16 +147,23 @@ class Flood:
             await asyncio.sleep(AGAIN_S)
 
 
+def admitted(http: httpx.Client, path: str, body: dict[str, Any]) -> httpx.Response:
+    """The answer, once the address has as much of its budget again as the request costs."""
+    while (reply := http.post(path, json=body)).status_code == httpx.codes.TOO_MANY_REQUESTS:
+        time.sleep(float(reply.headers.get("Retry-After", "1")))
+    return reply
+
+
 def take_seats(url: str, count: int) -> list[tuple[str, str]]:
     """The games and tokens of so many seats of one client, in games that have started."""
     transport = httpx.HTTPTransport(local_address=SEATED_AT)
     seated: list[tuple[str, str]] = []
     with httpx.Client(base_url=url, transport=transport, trust_env=False) as http:
         while len(seated) < count:
-            created = http.post("/v1/games", json={"seats": [{"kind": "human"}] * SEATS_A_GAME}).json()
+            created = admitted(http, "/v1/games", {"seats": [{"kind": "human"}] * SEATS_A_GAME}).json()
             game = created["game"]
             joins = [
-                http.post(f"/v1/games/{game}/join", json={"name": f"player {n}"}) for n in range(SEATS_A_GAME)
+                admitted(http, f"/v1/games/{game}/join", {"name": f"player {n}"}) for n in range(SEATS_A_GAME)
             ]
             http.post(f"/v1/games/{game}/start", headers={"Authorization": f"Bearer {created['token']}"})
             seated += [(game, joined.json()["token"]) for joined in joins]
