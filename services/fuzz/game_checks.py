@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from random import Random
@@ -446,8 +446,8 @@ def difference(one: object, other: object, path: str = "", *, is_view: bool = Fa
     )
 
 
-def _first_difference(pairs: object, path: str, *, is_view: bool) -> str:
-    for name, item, twin in pairs:  # type: ignore[attr-defined]
+def _first_difference(pairs: Iterable[tuple[str, object, object]], path: str, *, is_view: bool) -> str:
+    for name, item, twin in pairs:
         if found := difference(item, twin, f"{path}.{name}" if path else name, is_view=is_view):
             return found
     return ""

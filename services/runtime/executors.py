@@ -9,12 +9,13 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from services.runtime.fair_turns import Asker, FairTurns
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Queued: TypeAlias = tuple[Callable[[], None], Callable[[], bool]]  # runs a call, or cancels it
 
 
 class DaemonThreadPool(ThreadPoolExecutor):
@@ -25,7 +26,7 @@ class DaemonThreadPool(ThreadPoolExecutor):
 
     def __init__(self, name: str, max_threads: int) -> None:
         self._name, self._max_threads, self._thread_count = name, max_threads, 0
-        self._calls: SimpleQueue[tuple[Callable[[], None], Callable[[], bool]] | None] = SimpleQueue()
+        self._calls: SimpleQueue[Queued | None] = SimpleQueue()
 
     def submit(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the call on a thread of the pool, in the order of submission."""
@@ -56,7 +57,7 @@ class FairThreadPool:
 
     def __init__(self, name: str, max_threads: int) -> None:
         self._threads = DaemonThreadPool(name, max_threads)
-        self._turns = FairTurns[tuple[Callable[[], None], Callable[[], bool]]]()
+        self._turns = FairTurns[Queued]()
         self._busy, self._is_shut_down, self._lock = set[Asker](), False, Lock()
 
     def submit(self, asker: Hashable, call: Callable[[], T]) -> Future[T]:
@@ -88,7 +89,7 @@ class FairThreadPool:
                 self._busy.remove(asker)
                 self._turns.charge(asker, time.monotonic() - start_s)
 
-    def _take(self) -> tuple[Asker, tuple[Callable[[], None], Callable[[], bool]]] | None:
+    def _take(self) -> tuple[Asker, Queued] | None:
         with self._lock:
             if taken := self._turns.take(self._busy):
                 self._busy.add(taken[0])

@@ -23,8 +23,8 @@ HEALTH_MUTANTS: Final = (
         "if known is not None and known.heartbeat_ms == heartbeat_ms:", "if False:", HEALTH,
     ),
     Mutant(
-        "bots that were killed aren't missed", "P7", "services/gateway/health/member_watch.py",
-        "not self.kind.is_optional or bool(self.last_signs) or self.tasks > 0", "not self.kind.is_optional or self.tasks > 0", HEALTH,
+        "bots that were killed aren't missed", "P7", "services/ledger/operations/service_kinds.py",
+        "not self.is_optional or was_there or tasks > 0", "not self.is_optional or tasks > 0", HEALTH,
     ),
     Mutant(
         "a gateway that stood still misses everybody", "P7", "services/gateway/health/member_watch.py",

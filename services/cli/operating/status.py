@@ -15,6 +15,7 @@ from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs
 from services.cli.output import console, print_json
 from services.ledger.engine.connection import EngineUnavailableError
 from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.operations.backlog_queries import TASK_STALL_S
 from services.ledger.operations.engine_settings import EngineSettings, broken_promises
 from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, SILENT_S, ServiceKind
 from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
@@ -23,7 +24,6 @@ from services.referee.leases import assign_partitions
 
 app = typer.Typer()
 STALL_MS: Final = 10_000
-TASK_STALL_MS: Final = 20_000  # of a bot's task: a slow policy thinks for less
 FULL: Final = 0.9  # of the engine's memory
 MAX_ROWS: Final = 12  # partitions that are shown, the longest wait first
 MIB: Final = 1024 * 1024
@@ -101,10 +101,10 @@ def _find_problems(report: StatusReport) -> list[str]:
     if stalled:
         listed = ", ".join(str(load.partition) for load in stalled)
         problems.append(f"commands wait for {STALL_MS // 1000} s or longer in partitions: {listed}")
-    late = [load for load in report.loads if (load.oldest_bot_task_ms or 0) >= TASK_STALL_MS]
+    late = [load for load in report.loads if (load.oldest_bot_task_ms or 0) >= 1000 * TASK_STALL_S]
     if late:
         listed = ", ".join(str(load.partition) for load in late)
-        problems.append(f"bot tasks wait for {TASK_STALL_MS // 1000} s or longer in partitions: {listed}")
+        problems.append(f"bot tasks wait for {TASK_STALL_S} s or longer in partitions: {listed}")
     return problems
 
 
@@ -116,7 +116,7 @@ def _missing_services(report: StatusReport) -> list[str]:
         count = tasks.get(kind, 0)
         if silence_s is not None and silence_s < SILENT_S:
             continue
-        is_missed = not kind.is_optional or signs or count
+        is_missed = kind.is_missed(was_there=bool(signs), tasks=count)
         if is_missed and kind.members_key not in report.mistyped_keys:
             found.append(kind.describe_absence(silence_s, count))
     return found

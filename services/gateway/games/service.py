@@ -130,7 +130,7 @@ class GatewayService:
         )
         self.budgets.charge(creators, 1 if is_light else HEAVY_COST)
         game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
-        if not await self.ledger.read_length(game) and (await self.ledger.read_memory(game)).is_nearly_full:
+        if (await self.ledger.read_memory(game)).is_nearly_full and not await self.ledger.read_length(game):
             raise EngineFullError
         async with self.open_games.creating(creators, game, PLAYED_BYTES if is_light else OWN_BOARD_BYTES):
             entry, level = await self._find_archived_creation(

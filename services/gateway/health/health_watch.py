@@ -18,7 +18,13 @@ from services.gateway.health.member_watch import MemberWatch
 from services.gateway.models.health_models import EngineHealth, MemberHealth, Readiness, WaitingTasks
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.operations.backlog_queries import BOT_TASKS, COMMANDS, Backlog, BacklogOrError
+from services.ledger.operations.backlog_queries import (
+    BOT_TASKS,
+    COMMANDS,
+    TASK_STALL_S,
+    Backlog,
+    BacklogOrError,
+)
 from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, ServiceKind
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
@@ -26,7 +32,6 @@ from services.runtime.worker_loop import write_refusal
 log = get_logger("gateway")
 POLL_INTERVAL_S: Final = 1.0
 NODE_TIMEOUT_S: Final = 2.0  # a node that answers later counts as away
-TASK_STALL_S: Final = 20  # of a bot's task; a slow policy waits for a process, and thinks, for less
 EngineStatus = Literal["ok", "away", "refuses writes"]
 
 

@@ -73,7 +73,7 @@ class MemberWatch:
         return LastSign(heartbeat_ms, self._watched_s)
 
     def _note_absence(self) -> None:
-        is_missed = not self.kind.is_optional or bool(self.last_signs) or self.tasks > 0
+        is_missed = self.kind.is_missed(was_there=bool(self.last_signs), tasks=self.tasks)
         if self.is_missing == (self.is_silent and is_missed):
             return
         self.is_missing = not self.is_missing

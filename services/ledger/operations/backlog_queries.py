@@ -28,6 +28,7 @@ class Queue(NamedTuple):
 
 COMMANDS: Final = Queue(keys.commands, keys.REFEREE_GROUP)
 BOT_TASKS: Final = Queue(keys.bot_tasks, keys.BOT_GROUP)
+TASK_STALL_S: Final = 20  # of a bot's task; a slow policy waits for a process, and thinks, for less
 
 
 class Backlog(NamedTuple):

@@ -25,6 +25,10 @@ class ServiceKind(NamedTuple):
     tasks: str = ""  # the waiting that can be counted
     is_optional: bool = False  # nobody misses one that never was there, unless its tasks wait
 
+    def is_missed(self, *, was_there: bool, tasks: int) -> bool:
+        """Whether anybody misses it where none gives a sign: one was there, or so many tasks wait."""
+        return not self.is_optional or was_there or tasks > 0
+
     def describe_absence(self, silence_s: float | None, tasks: int = 0) -> str:
         """Say what is missing, for how long (None: none was ever seen), what waits, and what to do."""
         sign = "is there" if silence_s is None else f"gave a sign for {silence_s:.1f} s"
