@@ -61,15 +61,14 @@ def lines_of(probe: Path) -> list[tuple[float, float]]:
 @contextmanager
 def watching(running: Server, game: str, count: int) -> Iterator[subprocess.Popen[str]]:
     """The watchers, while the block runs."""
-    crowd = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "tests.bench.watchers", running.url, game, str(count)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert crowd.stdout is not None
-    try:
-        if crowd.stdout.readline() != "ready\n":
-            raise RuntimeError("the watchers did not come; the lines above say why")
-        yield crowd
-    finally:
-        crowd.kill()
-        crowd.wait()
+    ) as crowd:  # fmt: skip
+        assert crowd.stdout is not None
+        try:
+            if crowd.stdout.readline() != "ready\n":
+                raise RuntimeError("the watchers did not come; the lines above say why")
+            yield crowd
+        finally:
+            crowd.kill()

@@ -68,14 +68,26 @@ class Cluster(RedisCluster):
         return base.get_redis_connection(node)
 
     def refresh_slots(self) -> None:
-        """Ask for the map of the slots, of the nodes that answer; not too often."""
+        """Ask for the map of the slots, of the nodes that answer; not too often. A node that left it loses its idle
+        connections: redis-py forgets it and leaves them open."""
         if not self.silent_nodes.is_refresh_due():
             return
         nodes: Client = self.nodes_manager
+        known = nodes.nodes_cache
         silent = next(iter(self.silent_nodes.silent_names()), None)  # it is asked last
         with suppress(RedisError):
             nodes.initialize(disconnect_startup_nodes_pools=False, last_failed_node_name=silent)
             self.silent_nodes.keep({node.name for node in nodes.get_nodes_by_server_type(PRIMARY)})
+            for name in known.keys() - nodes.nodes_cache.keys():
+                if (client := known[name].redis_connection) is not None:
+                    client.connection_pool.disconnect(inuse_connections=False)
+
+    def close(self) -> None:
+        """Close every connection. redis-py's own leaves all of them open to the nodes of a client that was made by URL:
+        they stay until garbage is collected."""
+        base: Client = super()  # it has no types
+        base.close()
+        base.disconnect_connection_pools()
 
 
 class Pipeline(CommandMethods):
