@@ -3,19 +3,21 @@ commands are paid for. Everybody else plays on."""
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import count
-from typing import Any
 
 import pytest
 import redis
 
 from schemas.commands import write_command
+from schemas.stored.codec import unpack_envelope
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.gateway.games.command_budgets import MAX_UNANSWERED
+from services.gateway.games.command_budgets import MAX_UNANSWERED, Places
+from services.ledger import DeliveredCommand
 from services.ledger.engine import keys
 from services.referee.command_processor import CommandProcessor
 from services.runtime.connection_limits import ServerLimits
@@ -24,9 +26,8 @@ from tests.gateway.clients import ANSWER_S, DRAW, LEAVE, Player, Socket, begun, 
 from tests.security.test_floods import client_from, wire_from
 
 BURST, SLOW_S = 40, 20_000  # so many at once, and a limit refills so slowly that no test sees it
-MANY = (
-    MAX_UNANSWERED // 2 + 10
-)  # of one seat: less than it may have, and of two more than they may have together
+EACH = MAX_UNANSWERED // 2  # of two seats, which may have no more together
+MANY = EACH + 10  # of one seat: less than it may have
 ADDRESSES = count(20)
 
 
@@ -46,13 +47,20 @@ def fast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture
-def resume(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+def delivered() -> list[str]:
+    """The id of each command that the referee got under `resume`: those of a game in the order of its queue."""
+    return []
+
+
+@pytest.fixture
+def resume(monkeypatch: pytest.MonkeyPatch, delivered: list[str]) -> Iterator[threading.Event]:
     """The referee decides nothing while this event isn't set; it is, at first."""
     going, process = threading.Event(), CommandProcessor.process
     going.set()
 
-    def waiting(self: CommandProcessor, deliveries: Any) -> None:
-        going.wait(60)
+    def waiting(self: CommandProcessor, deliveries: Sequence[DeliveredCommand]) -> None:
+        delivered.extend(unpack_envelope(delivery.data).id for delivery in deliveries)
+        going.wait()
         process(self, deliveries)
 
     monkeypatch.setattr(CommandProcessor, "process", waiting)
@@ -92,20 +100,28 @@ def waiting_commands(server: EmbeddedServer) -> int:
         return sum(int(store.xlen(keys.commands(n))) for n in range(server.settings.partitions))
 
 
+def waiting_senders() -> int:
+    """How many sockets are read no further, as their next command waits for a place in the queues."""
+    return sum(len(each.waiting) for each in gc.get_objects() if type(each) is Places)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    deadline_s = time.monotonic() + ANSWER_S
+    while not is_so():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+
+
 def reached(server: EmbeddedServer, wanted: int) -> int:
     """How many commands are in the queues once there are so many."""
-    deadline_s = time.monotonic() + ANSWER_S
-    while (now := waiting_commands(server)) < wanted and time.monotonic() < deadline_s:
-        time.sleep(0.02)
-    return now
+    until(lambda: waiting_commands(server) >= wanted)
+    return waiting_commands(server)
 
 
 def emptied(server: EmbeddedServer) -> None:
     """Wait until no commands are in the queues."""
-    deadline_s = time.monotonic() + ANSWER_S
-    while waiting_commands(server):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
+    until(lambda: not waiting_commands(server))
 
 
 def test_RATE_1_refused_commands_of_all_seats_of_an_address_are_paid_from_one_budget(
@@ -147,7 +163,7 @@ def test_RATE_1_refused_commands_over_HTTP_are_paid_for_too(server: EmbeddedServ
 
 @pytest.mark.parametrize("shared", ["address", "creator"])
 def test_P8_an_address_and_a_creator_have_few_places_in_the_queues(
-    fast: EmbeddedServer, resume: threading.Event, shared: str
+    fast: EmbeddedServer, resume: threading.Event, delivered: list[str], shared: str
 ) -> None:
     # given two seats at one address in games of two creators, or in one game at two addresses; and another
     home = address()
@@ -155,30 +171,41 @@ def test_P8_an_address_and_a_creator_have_few_places_in_the_queues(
     cy, _ = seats(fast) if shared == "address" else (bo, ada)
     eve, _ = seats(fast)
     with ExitStack() as stack:
-        opened = [
-            stack.enter_context(socket_of(fast, ada, home)),
-            stack.enter_context(socket_of(fast, cy, home if shared == "address" else address())),
-        ]
+        opened = {
+            "a": stack.enter_context(socket_of(fast, ada, home)),
+            "c": stack.enter_context(socket_of(fast, cy, home if shared == "address" else address())),
+        }
         other = stack.enter_context(socket_of(fast, eve, address()))
         emptied(fast)
         resume.clear()
-        # when both send much
-        for socket in opened:
-            for number in range(MANY):
-                socket.send(f"n{number}", DRAW)
-        assert reached(fast, MAX_UNANSWERED) == MAX_UNANSWERED
+        # when both have sent all that they may together, and the gateway is done with that
+        sent = {name: [f"{name}{number}" for number in range(MANY)] for name in opened}
+        for name, socket in opened.items():
+            for id_ in sent[name][: EACH - 1]:
+                socket.send(id_, DRAW)
+            socket.send(sent[name][EACH - 1], DRAW, level="accepted")
+            assert socket.next()["type"] == "acknowledged"
+        assert waiting_commands(fast) == MAX_UNANSWERED
+        # and each sends one more, so that it arrives alone, and then many
+        for name, socket in opened.items():
+            socket.send(sent[name][EACH], DRAW)
+        until(lambda: waiting_senders() == len(opened) or waiting_commands(fast) > MAX_UNANSWERED)
+        assert waiting_commands(fast) == MAX_UNANSWERED
+        for name, socket in opened.items():
+            for id_ in sent[name][EACH + 1 :]:
+                socket.send(id_, DRAW)
         # then the other's command is queued at once, and theirs wait for their turn
         other.send("e", DRAW)
         assert reached(fast, MAX_UNANSWERED + 1) == MAX_UNANSWERED + 1
         resume.set()
-        for socket in opened:
-            answered = [socket.next() for _ in range(MANY)]
-            ids = [
-                message.get("id") or message["answers"]
-                for message in answered
-                if message.get("id") or message.get("answers")
-            ]
-            assert ids == [f"n{number}" for number in range(len(ids))], "in their order"
+        for name, socket in opened.items():
+            unanswered = set(sent[name])
+            while unanswered:
+                message = socket.next()
+                unanswered.discard(message.get("id") or message.get("answers"))
+            # a refusal without an entry may overtake others', so their order is seen in the queue
+            queued = [id_ for id_ in dict.fromkeys(delivered) if id_ in sent[name]]
+            assert queued == sent[name], "in their order"
 
 
 def test_P8_who_waits_for_no_verdict_keeps_its_places(fast: EmbeddedServer, resume: threading.Event) -> None:
