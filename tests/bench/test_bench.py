@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.bench.__main__ import FIGURES, SLOW, app
+from tests.bench.crowds import lines_of
 
 CHEAP = ("rulesets",)
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +45,10 @@ def test_a_quick_bench_measures_every_figure(tmp_path: Path) -> None:
 
 def test_a_quick_bench_measures_the_figures_that_are_named(tmp_path: Path) -> None:
     assert list(measured(tmp_path, *CHEAP)) == list(CHEAP)
+
+
+def test_a_crowd_that_comes_in_the_gateways_first_second_finds_no_lines(tmp_path: Path) -> None:
+    assert lines_of(tmp_path / "probe") == []
 
 
 def test_an_unknown_figure_is_named_with_the_known_ones() -> None:
