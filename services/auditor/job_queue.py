@@ -19,7 +19,10 @@ from schemas.errors import InvalidInputError
 from services.auditor.jobs import JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobArgument
 from services.ledger.engine.connection import EngineClient
 from services.ledger.engine.queries import Client
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
+log = get_logger("auditor")
 PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
 MAX_WAITING_JOBS: Final = 1_000  # in a queue; a scanner asks again for what the queue doesn't take
@@ -97,8 +100,8 @@ class Jobs:
 
     def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
         """Enqueue a job about a subject, such as a game's id; at most one of this name for each subject.
-        Returns True if it is enqueued now, False if there is one already (a failed one counts), None if the
-        queue is full."""
+        Returns True if it is enqueued now, False if there is one already (a failed one counts) or RQ refuses this
+        one, which is logged; None if the queue is full."""
         queue = self.queues[JOB_TYPES[name].queue]
         if queue.count >= self.max_waiting:
             return None
@@ -115,6 +118,9 @@ class Jobs:
                 description=name,
             )
         except DuplicateJobError:
+            return False
+        except PROGRAMMING_ERRORS:  # a bug of ours, which stops no other job
+            log.exception("job can't be enqueued", job=_job_id(name, subject), about=arguments)
             return False
         return True
 

@@ -63,6 +63,7 @@ class Auditor:
             DisputeScanner(context, self.jobs),
             WebhookScanner(context, self.jobs),
         )
+        self._broken_scanners: set[Scanner] = set()
         self.workers = [JobWorkers(self.jobs.queues[QUEUE_NAME], name)]
         if context.webhooks is not None:
             queue = self.jobs.queues[WEBHOOK_QUEUE_NAME]
@@ -79,8 +80,17 @@ class Auditor:
         return any(begun)
 
     def enqueue_due(self) -> int:
-        """Enqueue jobs for what is to be done. Returns how many."""
-        return sum(scanner.enqueue_due() for scanner in self.scanners)
+        """Enqueue jobs for what is to be done, and log once where a bug breaks a scanner. Returns how many."""
+        count = 0
+        for scanner in self.scanners:
+            try:
+                count += scanner.enqueue_due()
+                self._broken_scanners.discard(scanner)
+            except PROGRAMMING_ERRORS:
+                if scanner not in self._broken_scanners:
+                    log.exception("scanner broken, the others go on", scanner=type(scanner).__name__)
+                self._broken_scanners.add(scanner)
+        return count
 
     def maintain(self) -> None:
         """Requeue jobs that are due again or whose worker ended, and delete the oldest failed ones."""

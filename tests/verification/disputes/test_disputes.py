@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rq import Queue
 
 from schemas.commands import DrawBlind
 from schemas.stored.rows import pack
@@ -17,6 +18,7 @@ from schemas.web.disputes import (
     unpack_answer,
 )
 from services.auditor import dispute_job
+from services.ledger.log.archive_index import ArchiveIndex
 from services.verification import view_check
 from tests.auditor.conftest import STAYS_S, auditor_at
 from tests.auditor.test_jobs import given_back, killed
@@ -273,6 +275,38 @@ def test_a_job_that_breaks_is_listed_as_failed_and_is_retried(
     web.server.auditor.jobs.retry(job.id)
     web.server.work()
     assert web.read_dispute(id_)["state"] == "answered"
+
+
+def test_P8_a_dispute_whose_job_is_refused_stops_no_other_and_is_logged_once(
+    web: WebServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(web.server)
+    refused, other = web.raised(0, 1), web.raised(0, 2)
+    enqueue = Queue.enqueue
+
+    def refusing(queue: Queue, *given: Any, job_id: str, **more: Any) -> Any:
+        if job_id == f"dispute-{refused}":
+            raise ValueError("no job can have such an id")
+        return enqueue(queue, *given, job_id=job_id, **more)
+
+    monkeypatch.setattr(Queue, "enqueue", refusing)
+    for _ in range(3):
+        web.server.work()
+    assert web.read_dispute(other)["state"] == "answered"
+    [line] = [each for each in capsys.readouterr().out.splitlines() if "job can't be enqueued" in each]
+    assert refused in line and refused.startswith(GAME)
+
+
+def test_P8_a_scanner_that_breaks_stops_no_other_and_is_logged_once(
+    web: WebServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(web.server)
+    raised = web.raised(0, 1)
+    monkeypatch.delattr(ArchiveIndex, "next_idle_games")
+    for _ in range(3):
+        web.server.work()
+    assert web.read_dispute(raised)["state"] == "answered"
+    assert capsys.readouterr().out.count("scanner broken") == 1
 
 
 def test_an_audit_that_breaks_is_reported_to_the_operator_not_to_the_seat(
