@@ -14,7 +14,7 @@ def choose(turn: Turn) -> Command:
     """One of the legal commands. `turn.state` is all that the seat can see."""
     claims = [command for command in turn.commands if isinstance(command, ClaimRoute)]
     if claims:
-        return max(claims, key=lambda claim: turn.state.board.routes[claim.route].length)
+        return max(claims, key=lambda claim: turn.state.own.board.routes[claim.route].length)
     return next((command for command in turn.commands if isinstance(command, DrawBlind)), turn.commands[0])
 
 

@@ -129,7 +129,7 @@ def answer_commands(state: GameState, commands: Sequence[SeatCommand]) -> list[d
     for sent in commands:
         command, verdict = sent.command, verdict_json(state, sent.seat, sent.command)
         if not verdict["accepted"] and suggestions < MAX_SUGGESTIONS:
-            ids = [] if isinstance(command, InvalidCommand) else ids_meant(command, state.board)
+            ids = [] if isinstance(command, InvalidCommand) else ids_meant(command, state.own.board)
             if ids:
                 verdict["did_you_mean"], suggestions = ids, suggestions + 1
         verdicts.append(verdict)
@@ -171,7 +171,7 @@ def _normalize_query(document: dict[str, object], folder: Path) -> object:
 def _score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
     """One seat's score, its tickets and stations named by their cities."""
     seat_state = state.seats[seat_score.seat]
-    lent = zip(seat_state.stations.items(), seat_score.lent, strict=True)
+    lent = zip(seat_state.own.stations.items(), seat_score.lent, strict=True)
     return SeatCounted(
         seat=seat_score.seat,
         routes=seat_score.routes,
@@ -190,7 +190,7 @@ def _score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
 
 def _count_tickets(state: GameState, seat_score: SeatScore) -> Iterator[TicketCounted]:
     """In the order in which the seat got them."""
-    for ticket_id in state.seats[seat_score.seat].tickets:
+    for ticket_id in state.seats[seat_score.seat].own.tickets:
         if ticket_id is not None:
-            ticket = state.board.tickets[ticket_id]
+            ticket = state.own.board.tickets[ticket_id]
             yield TicketCounted((ticket.a, ticket.b), ticket.points, ticket_id in seat_score.made)

@@ -36,11 +36,11 @@ def position_json(state: GameState) -> dict[str, object]:
 
 def position_question(state: GameState) -> dict[str, object]:
     """The question about this position, with no commands yet: rules, board and options as the game has them."""
-    usual = RULE_OPTIONS_SCHEMA.write(resolve_rule_options(RULESETS[state.ruleset.name], state.board, {}))
+    usual = RULE_OPTIONS_SCHEMA.write(resolve_rule_options(RULESETS[state.ruleset.name], state.own.board, {}))
     options = RULE_OPTIONS_SCHEMA.write(state.rule_options)
     return {
         "ruleset": state.ruleset.name,
-        "board": board_reference(state.board),
+        "board": board_reference(state.own.board),
         "seats": len(state.seats),
         "options": {name: value for name, value in options.items() if value != usual[name]},
         "position": position_json(state),

@@ -17,14 +17,14 @@ def standings_table(state: GameState) -> Table:
         mark = "> " if seat == state.turn else "  "
         row = (
             seat_state.name or "(free)",
-            seat_state.running_score,
-            seat_state.cars,
-            seat_state.cards,
-            len(seat_state.tickets),
+            seat_state.own.running_score,
+            seat_state.own.cars,
+            seat_state.own.cards,
+            len(seat_state.own.tickets),
         )
         table.add_row(f"{mark}{seat}", *(str(cell) for cell in row))
-    market = ", ".join(card or "-" for card in state.market)
-    table.caption = (f"market: {market}; " if state.market else "") + f"deck: {len(state.deck)}"
+    market = ", ".join(card or "-" for card in state.own.market)
+    table.caption = (f"market: {market}; " if state.own.market else "") + f"deck: {len(state.own.deck)}"
     return table
 
 
@@ -37,7 +37,7 @@ def final_score_table(state: GameState) -> Table:
     headings = ("place", "seat", "name", "routes", "made", "missed", "tickets", "longest")
     table = Table(
         *(*headings, *optional_columns, "total"),
-        title=f"{state.game}: {summary['ruleset']} on {state.board.title}, ended: {summary['ended']}",
+        title=f"{state.game}: {summary['ruleset']} on {state.own.board.title}, ended: {summary['ended']}",
     )
     for seat in sorted(summary["seats"], key=lambda s: (s["place"], s["seat"])):
         longest = f"{seat['longest']}{' (+' + str(seat['bonus']) + ')' if seat['bonus'] else ''}"
@@ -53,5 +53,5 @@ def game_progress(state: GameState) -> float:
     """The part of a game that is over, from 0 to 1: by the cars of the seat that has the fewest."""
     if state.result or not state.seats:
         return 1.0 if state.result else 0.0
-    used = state.rule_options.cars - min(seat_state.cars for seat_state in state.seats)
+    used = state.rule_options.cars - min(seat_state.own.cars for seat_state in state.seats)
     return min(1.0, used / state.rule_options.cars)

@@ -22,6 +22,7 @@ from services.referee.rules.board import Board, is_built_in
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
 from services.referee.rules.state import STATE_FIELDS, Ruleset
+from services.referee.rules.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainSeat, TrainState
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -42,11 +43,13 @@ BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 PACKED_OVERHEAD_BYTES: Final = 350  # of a packed game besides its bytes: its key, its tuple
 MEASURED_AGAIN: Final = 2  # as soon as a game has so many times the entries
 
-SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
-PACKED_FIELDS: Final = tuple(name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, "seats"})
+SHARED_FIELDS: Final = ("ruleset", "own.board", "rule_options")
+PACKED_FIELDS: Final = tuple(name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, "own", "seats"})
+PACKED_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "own")
+OWN_FIELDS: Final = tuple(name for name in TRAIN_FIELDS if name != "board")
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
-_packed_fields_of = attrgetter(*PACKED_FIELDS)
-_seat_fields_of = attrgetter(*SEAT_FIELDS)
+_packed_fields_of = attrgetter(*PACKED_FIELDS, *(f"own.{name}" for name in OWN_FIELDS))
+_seat_fields_of = attrgetter(*PACKED_SEAT_FIELDS, *(f"own.{name}" for name in TRAIN_SEAT_FIELDS))
 
 
 class CachedGame:
@@ -104,20 +107,20 @@ class CachedGame:
     @property
     def board(self) -> Board | None:
         """The board; None before the game is created."""
-        return self.state.board if self.state.game else None
+        return self.state.own.board if self.state.game else None
 
     def size_bytes(self) -> int:
         """About how much memory it takes, without its board."""
         state = self.state
         if not state.game:
             return NEW_GAME_BYTES
-        piles: list[Sized] = [state.deck, *state.ticket_decks.values()]
+        piles: list[Sized] = [state.own.deck, *state.own.ticket_decks.values()]
         for seat_state in state.seats:
-            piles += (seat_state.tickets, seat_state.routes)
+            piles += (seat_state.own.tickets, seat_state.own.routes)
         return (
             GAME_BYTES
             + SEAT_BYTES * len(state.seats)
-            + FARE_BYTES * len(state.board.fares)
+            + FARE_BYTES * len(state.own.board.fares)
             + PART_BYTES * sum(map(len, piles))
             + ENTRY_BYTES * self.length
         )
@@ -154,35 +157,40 @@ class PackedGame(NamedTuple):
     def unpack(self) -> CachedGame:
         """The game, with the names of its board in place of equal strings: so it takes half of the memory."""
         fields, seats, extra = pickle.loads(self.data)  # noqa: S301 - our own
-        state, name_of = GameState(), _names_of(self.board).get
-        state.ruleset, state.board, state.rule_options = self.ruleset, self.board, self.rule_options
-        for name, value in zip(PACKED_FIELDS, fields, strict=True):
-            setattr(state, name, value)
-        state.deck = [*map(name_of, state.deck, state.deck)]
-        state.ticket_decks = {name: [*map(name_of, deck, deck)] for name, deck in state.ticket_decks.items()}
-        state.route_owners = {name_of(route, route): seat for route, seat in state.route_owners.items()}
-        state.open_routes = {
+        state, own, name_of = GameState(), TrainState.__new__(TrainState), _names_of(self.board).get
+        state.ruleset, state.rule_options, state.own, own.board = (
+            self.ruleset, self.rule_options, own, self.board,
+        )  # fmt: skip
+        _set_fields(fields, (state, PACKED_FIELDS), (own, OWN_FIELDS))
+        own.deck = [*map(name_of, own.deck, own.deck)]
+        own.ticket_decks = {name: [*map(name_of, deck, deck)] for name, deck in own.ticket_decks.items()}
+        own.route_owners = {name_of(route, route): seat for route, seat in own.route_owners.items()}
+        own.open_routes = {
             fare: whole if routes == whole else (*map(name_of, routes, routes),)
-            for (fare, whole), routes in zip(
-                self.board.fares.items(), state.open_routes.values(), strict=False
-            )
+            for (fare, whole), routes in zip(self.board.fares.items(), own.open_routes.values(), strict=False)
         }
         for values in seats:
-            seat_state = SeatState.__new__(SeatState)
-            for name, value in zip(SEAT_FIELDS, values, strict=True):
-                setattr(seat_state, name, value)
-            seat_state.hand = {name_of(card, card): count for card, count in seat_state.hand.items()}
-            seat_state.tickets = [*map(name_of, seat_state.tickets, seat_state.tickets)]
-            seat_state.routes = [*map(name_of, seat_state.routes, seat_state.routes)]
-            seat_state.blocked_parallels = {
-                *map(name_of, seat_state.blocked_parallels, seat_state.blocked_parallels)
-            }
+            seat_state, held = SeatState.__new__(SeatState), TrainSeat.__new__(TrainSeat)
+            seat_state.own = held
+            _set_fields(values, (seat_state, PACKED_SEAT_FIELDS), (held, TRAIN_SEAT_FIELDS))
+            held.hand = {name_of(card, card): count for card, count in held.hand.items()}
+            held.tickets = [*map(name_of, held.tickets, held.tickets)]
+            held.routes = [*map(name_of, held.routes, held.routes)]
+            held.blocked_parallels = {*map(name_of, held.blocked_parallels, held.blocked_parallels)}
             state.seats.append(seat_state)
         game = CachedGame()
         game.state = state
         game.length, game.head, packed_ids, game.last_private_sequences, pile_state = extra
         game.answered_ids, game.pile_tracker = AnsweredIds(packed_ids), PileTracker.from_state(pile_state)
         return game
+
+
+def _set_fields(values: Sequence[object], *targets: tuple[object, Sequence[str]]) -> None:
+    """Give each of these objects its fields, one after the other."""
+    left = iter(values)
+    for target, names in targets:
+        for name in names:
+            setattr(target, name, next(left))
 
 
 @lru_cache(maxsize=64)

@@ -111,8 +111,9 @@ class CandidateActions:
 
     def __init__(self, state: GameState, size: int) -> None:
         self.size = size
-        self._routes = {name: place + 1 for place, name in enumerate(state.board.routes)}
-        self._cities = {name: place + 1 for place, name in enumerate(state.board.cities)}
+        table = state.own
+        self._routes = {name: place + 1 for place, name in enumerate(table.board.routes)}
+        self._cities = {name: place + 1 for place, name in enumerate(table.board.cities)}
         self._kinds = {name: place + 1 for place, name in enumerate(state.rule_options.cards)}
         self._decks = {deck: 10**place for place, deck in enumerate(ticket_decks(state.rule_options))}
         self._places = PlacesByIdentity()
@@ -219,8 +220,8 @@ def _every_keeping(rule_options: RuleOptions) -> Iterator[KeepTickets]:
 
 def every_claim(ruleset: Ruleset, state: GameState, rule_options: RuleOptions) -> Iterator[ClaimRoute]:
     """Every route of the board with every way to pay for it."""
-    hand = dict.fromkeys(state.seats[0].hand, PLENTY)
-    for routes, ways in ruleset.find_payable_routes(hand, dict(state.board.fares), PLENTY, rule_options):
+    hand = dict.fromkeys(state.seats[0].own.hand, PLENTY)
+    for routes, ways in ruleset.find_payable_routes(hand, dict(state.own.board.fares), PLENTY, rule_options):
         yield from (claims[route] for route in routes for claims in ways)
 
 

@@ -19,7 +19,8 @@ from schemas.field_types import Seat
 from services.referee.rules import GameState
 from services.referee.rules.board import ticket_decks
 from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, Tunnel
+from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL
+from services.referee.rules.train_state import Tunnel
 
 Reward = Literal["win", "points"]
 Numbers: TypeAlias = NDArray[np.int16]
@@ -35,7 +36,7 @@ class ObservationForm:
 
     def __init__(self, state: GameState) -> None:
         """The layout for games like this one, which was created."""
-        rule_options, board, seats = state.rule_options, state.board, len(state.seats)
+        rule_options, board, seats = state.rule_options, state.own.board, len(state.seats)
         self.kinds = tuple(rule_options.cards)
         self.decks = ticket_decks(rule_options)
         self._routes = {name: place for place, name in enumerate(board.routes)}
@@ -71,19 +72,20 @@ class ObservationForm:
     def _dense(self, view: GameState, seat: Seat) -> list[int]:
         """Everything before the routes, in the order of the layout."""
         counts_of, states = self._counts_of, view.seats
-        row = [*counts_of(states[seat].hand)]
-        for card in view.market:
+        row = [*counts_of(states[seat].own.hand)]
+        table = view.own
+        for card in table.market:
             row += self._one_hot[card]
-        row += counts_of(view.discards)
-        row.append(len(view.deck))
-        row += [len(view.ticket_decks.get(deck, ())) for deck in self.decks]
+        row += counts_of(table.discards)
+        row.append(len(table.deck))
+        row += [len(table.ticket_decks.get(deck, ())) for deck in self.decks]
         row += self._choices[view.pending_choices.get(seat)]
-        row.append(view.in_last_turns)
+        row.append(table.in_last_turns)
         for number in self._from_seat[seat]:
             row += _seat_numbers(view, number, states[number])
         for number in self._from_seat[seat][1:]:
-            row += counts_of(states[number].hand)
-        return row + (self._tunnel(view.tunnel) if view.tunnel else self._no_tunnel)
+            row += counts_of(states[number].own.hand)
+        return row + (self._tunnel(table.tunnel) if table.tunnel else self._no_tunnel)
 
     def _tunnel(self, tunnel: Tunnel) -> list[int]:
         revealed = [tunnel.revealed.count(kind) for kind in self.kinds]
@@ -91,17 +93,21 @@ class ObservationForm:
 
     def _fill_places(self, numbers: memoryview, view: GameState, seat: Seat) -> None:
         """Set what isn't 0 of the places from the routes on."""
-        layout, ranks, own = self.layout, self._ranks[seat], view.seats[seat]
+        layout, ranks, own = self.layout, self._ranks[seat], view.seats[seat].own
         routes, cities, tickets = self._routes, self._cities, self._tickets
         start = layout["routes"].start
-        for route, owner in view.route_owners.items():
+        table = view.own
+        for route, owner in table.route_owners.items():
             numbers[start + routes[route]] = ranks[owner]
-        for name, owners in (("stations", view.station_owners), ("passengers", view.passenger_owners)):
+        for name, owners in (
+            ("stations", table.station_owners),
+            ("passengers", table.passenger_owners),
+        ):
             start = layout[name].start
             for city, owner in owners.items():
                 numbers[start + cities[city]] = ranks[owner]
         start = layout["tokens"].start
-        for city, stack in view.tokens.items():
+        for city, stack in table.tokens.items():
             if stack:
                 numbers[start + cities[city]] = stack[0]
         start = layout["tickets"].start
@@ -113,7 +119,7 @@ class ObservationForm:
 
 def _part_sizes(state: GameState) -> dict[str, int]:
     """How many numbers each part of an observation has, in order; the routes and what follows are mostly 0."""
-    rule_options, board, seats = state.rule_options, state.board, len(state.seats)
+    rule_options, board, seats = state.rule_options, state.own.board, len(state.seats)
     kinds, cities = len(rule_options.cards), len(board.cities)
     return {
         "hand": kinds,
@@ -145,16 +151,17 @@ def _only_count(kind: str, counts: Mapping[str | None, int]) -> tuple[int, ...]:
 
 def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int, ...]:
     """The public part of a seat, in the order of SEAT_FIELDS."""
+    table = state.own
     return (
-        sum(state.hand.values()),
-        state.cars,
-        len(state.tickets),
-        state.points,
-        state.merchandise,
-        len(state.stations),
-        state.passengers_left,
+        sum(table.hand.values()),
+        table.cars,
+        len(table.tickets),
+        table.points,
+        table.merchandise,
+        len(table.stations),
+        table.passengers_left,
         number in view.pending_choices,
-        number in view.seats_with_last_turn,
+        number in view.own.seats_with_last_turn,
         state.exit_reason is not None,
     )
 

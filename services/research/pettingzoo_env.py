@@ -121,7 +121,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         """The public part of the seats, one line for each."""
         state = self._game.state
         return "\n".join(
-            f"{agent}: {seat.running_score} points, {seat.cars} cars, {seat.cards} cards, {len(seat.tickets)} tickets"
+            f"{agent}: {seat.own.running_score} points, {seat.own.cars} cars, {seat.own.cards} cards, {len(seat.own.tickets)} tickets"
             for agent, seat in zip(self.possible_agents, state.seats, strict=True)
         )
 

@@ -33,7 +33,8 @@ def table_state(
 ) -> TableState:
     """The table as its viewer sees it after entry `number`."""
     own = None if viewer is None else state.seats[viewer]
-    tunnel, result = state.tunnel, state.result
+    table = state.own
+    tunnel, result = table.tunnel, state.result
     return TableState(
         game=state.game,
         viewer="public" if viewer is None else viewer,
@@ -44,29 +45,29 @@ def table_state(
         age_ms=0,  # the gateway has a clock
         status=game_status(state),  # type: ignore[arg-type]  # one of its three words
         ruleset=state.ruleset.name,
-        board=state.board.id,
+        board=table.board.id,
         turn=state.turn,
         order=state.rule_options.order,
         turn_order=list(state.turn_order),
-        last_turns=state.in_last_turns,
+        last_turns=table.in_last_turns,
         seats=[_seat_view(state, seat) for seat in range(len(state.seats))],
-        market=list(state.market),
-        deck=len(state.deck),
-        discards=sum(state.discards.values()),
-        ticket_decks={name: len(deck) for name, deck in state.ticket_decks.items()},
-        routes=dict(state.route_owners),
+        market=list(table.market),
+        deck=len(table.deck),
+        discards=sum(table.discards.values()),
+        ticket_decks={name: len(deck) for name, deck in table.ticket_decks.items()},
+        routes=dict(table.route_owners),
         closed=_closed_routes(state),
-        stations=dict(state.station_owners),
-        passengers=dict(state.passenger_owners),
-        tokens={city: list(stack) for city, stack in state.tokens.items()},
+        stations=dict(table.station_owners),
+        passengers=dict(table.passenger_owners),
+        tokens={city: list(stack) for city, stack in table.tokens.items()},
         tunnel=tunnel
         and TunnelState(
             route=tunnel.route, cards=dict(tunnel.cards), revealed=list(tunnel.revealed), extra=tunnel.extra
         ),
-        hand={card: n for card, n in own.hand.items() if n and card is not None} if own else None,
-        tickets=ticket_states(state, viewer, own.tickets) if own else [],
-        offer=ticket_states(state, viewer, own.offer) if own else [],
-        keep_least=own.min_keep if own else 0,
+        hand={card: n for card, n in own.own.hand.items() if n and card is not None} if own else None,
+        tickets=ticket_states(state, viewer, own.own.tickets) if own else [],
+        offer=ticket_states(state, viewer, own.own.offer) if own else [],
+        keep_least=own.own.min_keep if own else 0,
         result=[_seat_result(state, score) for score in result.scores] if result else None,
         ended=result.reason if result else None,
         play_off=state.next_play_off.game if state.next_play_off else None,
@@ -92,8 +93,8 @@ def listed_game(state: GameState, number: int) -> ListedGame:
         game=state.game,
         status=game_status(state),  # type: ignore[arg-type]  # one of its three words
         ruleset=state.ruleset.name,
-        board=state.board.id,
-        board_title=state.board.title,
+        board=state.own.board.id,
+        board_title=state.own.board.title,
         created=state.created_at_ms,
         number=number,
         seats=seats,
@@ -110,12 +111,12 @@ def _seat_view(state: GameState, seat: Seat) -> SeatView:
         kind=seat_state.kind,  # type: ignore[arg-type]  # one of its two words
         policy=seat_state.policy,
         seated=seat_state.is_seated,
-        cars=seat_state.cars,
-        cards=seat_state.cards,
-        tickets=len(seat_state.tickets),
-        points=seat_state.running_score,
-        stations_left=len(rule_options.station_costs) - len(seat_state.stations),
-        passengers_left=seat_state.passengers_left,
+        cars=seat_state.own.cars,
+        cards=seat_state.own.cards,
+        tickets=len(seat_state.own.tickets),
+        points=seat_state.own.running_score,
+        stations_left=len(rule_options.station_costs) - len(seat_state.own.stations),
+        passengers_left=seat_state.own.passengers_left,
         choice=state.pending_choices.get(seat),
         clock_ms=None if rule_options.clock_ms is None else seat_state.clock_ms,
         deadline_ms=seat_state.deadline_ms if seat in state.pending_choices else None,
@@ -147,8 +148,9 @@ def _closed_routes(state: GameState) -> list[str]:
     """Routes that nobody can claim any more, though nobody owns them (DOUBLE-2)."""
     if not state.started:
         return []
-    open_routes = {name for routes in state.open_routes.values() for name in routes}
-    return [name for name in state.board.routes if name not in open_routes and name not in state.route_owners]
+    table = state.own
+    open_routes = {name for routes in table.open_routes.values() for name in routes}
+    return [name for name in table.board.routes if name not in open_routes and name not in table.route_owners]
 
 
 # -- suggestions ----------------------------------------------------------------------------
@@ -215,7 +217,7 @@ def _rounded(value: float | None) -> float | None:
 
 def ticket_states(state: GameState, seat: Seat | None, tickets: list[str | None]) -> list[TicketState]:
     """The tickets that the viewer knows, by the routes of a seat: whether they are made, else the shortest open way."""
-    known = [state.board.tickets[ticket] for ticket in tickets if ticket is not None]
+    known = [state.own.board.tickets[ticket] for ticket in tickets if ticket is not None]
     paths = [None] * len(known) if seat is None else shortest_paths(state, seat, known)
     return [_ticket_state(ticket, path) for ticket, path in zip(known, paths, strict=True)]
 

@@ -52,7 +52,7 @@ class FoldedTable:
     def apply(self, entries: Sequence[ViewEntry]) -> None:
         """Apply the next entries, and note them in words."""
         for entry in entries:
-            points_before = [seat.running_score for seat in self.state.seats]
+            points_before = [seat.own.running_score for seat in self.state.seats]
             fold_events(self.state, entry.at, entry.events)
             self.number, self.head = entry.number, entry.shown.head
             if names := names_in([entry]):
@@ -72,7 +72,7 @@ class FoldedTable:
         )
         gained = 0
         if seat is not None and seat < len(points_before):
-            gained = self.state.seats[seat].running_score - points_before[seat]
+            gained = self.state.seats[seat].own.running_score - points_before[seat]
         self.moves.append(
             Move(
                 number=entry.number,
@@ -130,7 +130,7 @@ class FoldedTable:
     def board(self, asker: str) -> Future[bytes]:
         """The drawing of its board, as JSON, which may not be there yet. Raises NoAnswerError: nor is it in time."""
         assert self.drawings is not None, "the catalog has them"
-        return self.drawings.find(self.state.board, asker)
+        return self.drawings.find(self.state.own.board, asker)
 
     def _describe(self, command: Command) -> LegalCommand:
         assert self.viewer is not None, "`legal` has looked"

@@ -86,7 +86,7 @@ def command_title(state: GameState, seat: Seat, command: Command) -> tuple[str, 
     """The title of the group that a command belongs to, and which of the group it is (may be empty)."""
     match command:
         case commands.ClaimRoute():
-            route = state.board.routes[command.route]
+            route = state.own.board.routes[command.route]
             passenger_text = (
                 f", a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
             )
@@ -129,7 +129,8 @@ def _take_seat(state: GameState, seat: Seat | None, command: commands.TakeSeat) 
 def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMarket) -> str:
     if command.slot is None:
         return f"draw {command.color} from the market"
-    card = state.market[command.slot] if command.slot < len(state.market) else None
+    table = state.own
+    card = table.market[command.slot] if command.slot < len(table.market) else None
     return f"draw market place {command.slot}" + (f" ({card})" if card else " (nothing lies there)")
 
 
@@ -142,7 +143,7 @@ def _draw_tickets(state: GameState, seat: Seat | None, command: commands.DrawTic
 
 @describes(commands.KeepTickets)
 def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTickets) -> str:
-    offer = state.seats[seat].offer if seat is not None else []
+    offer = state.seats[seat].own.offer if seat is not None else []
     kept = [offer[place] if place < len(offer) else None for place in command.keep]
     places = ", ".join(str(place) for place in command.keep) or "none"
     return f"keep tickets {places} of the offer{tickets_suffix(state, kept)}"
@@ -150,7 +151,7 @@ def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTic
 
 @describes(commands.ClaimRoute)
 def _claim_route(state: GameState, seat: Seat | None, command: commands.ClaimRoute) -> str:
-    route = state.board.routes[command.route]
+    route = state.own.board.routes[command.route]
     passenger_text = (
         f", with a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
     )

@@ -53,7 +53,7 @@ def sentence(
 @sentence(events.GameCreated)
 def _game_created(state: GameState, event: events.GameCreated) -> str:
     play_off_note = f", game {event.play_off.number} of a play-off" if event.play_off else ""
-    return f"The table is laid: {event.ruleset} on {state.board.title}, {pluralize(len(event.seats), 'seat')}{play_off_note}."
+    return f"The table is laid: {event.ruleset} on {state.own.board.title}, {pluralize(len(event.seats), 'seat')}{play_off_note}."
 
 
 @sentence(events.SeatTaken)
@@ -68,9 +68,10 @@ def _seat_freed(state: GameState, event: events.SeatFreed) -> str:
 
 @sentence(events.GameStarted)
 def _game_started(state: GameState, event: events.GameStarted) -> str:
-    if state.position_starter is not None:
+    table = state.own
+    if table.position_starter is not None:
         return "Play begins."
-    return "The cards are dealt." if state.ticket_decks else "The cards are shuffled and dealt."
+    return "The cards are dealt." if table.ticket_decks else "The cards are shuffled and dealt."
 
 
 @sentence(events.PositionLaid)
@@ -131,7 +132,7 @@ def _hand_returned(state: GameState, event: events.HandReturned) -> str:
 
 @sentence(events.RouteClaimed)
 def _route_claimed(state: GameState, event: events.RouteClaimed) -> str:
-    length, scored = state.board.routes[event.route].length, f": +{event.points}" if event.points else ""
+    length, scored = state.own.board.routes[event.route].length, f": +{event.points}" if event.points else ""
     cities = describe_route(state, event.route)
     return (
         f"{seat_name(state, event.seat)} claims {cities} ({length}) with {format_cards(event.cards)}{scored}."

@@ -24,12 +24,12 @@ def seat_name(state: GameState, seat: Seat) -> str:
 
 def city_name(state: GameState, city_id: str) -> str:
     """A city as the board spells it."""
-    return state.board.cities[city_id]
+    return state.own.board.cities[city_id]
 
 
 def describe_route(state: GameState, route_id: str) -> str:
     """A route by its two cities."""
-    route = state.board.routes[route_id]
+    route = state.own.board.routes[route_id]
     return f"{city_name(state, route.a)} - {city_name(state, route.b)}"
 
 
@@ -51,7 +51,7 @@ def in_one_line(text: str) -> str:
 
 def tickets_suffix(state: GameState, tickets: Sequence[str | None]) -> str:
     """The tickets' cities, where the viewer may know them."""
-    known = [state.board.tickets[ticket] for ticket in tickets if ticket is not None]
+    known = [state.own.board.tickets[ticket] for ticket in tickets if ticket is not None]
     if not known:
         return ""
     return ": " + ", ".join(f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in known)

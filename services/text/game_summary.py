@@ -35,15 +35,15 @@ def game_summary_json(state: GameState, event_count: int, entry_count: int) -> J
                 "merchandise": seat_score.merchandise,
                 "total": seat_score.total,
                 "place": seat_score.place,
-                "cars": seat_state.cars,
-                "cards": seat_state.cards,
+                "cars": seat_state.own.cars,
+                "cards": seat_state.own.cards,
                 "gone": seat_state.exit_reason,
             }
         )
     return {
         "game": state.game,
         "ruleset": state.ruleset.name,
-        "board": state.board.id,
+        "board": state.own.board.id,
         "state": game_status(state),
         "ended": state.result.reason if state.result else None,
         "play_off": state.next_play_off.game if state.next_play_off else None,

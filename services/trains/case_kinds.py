@@ -78,7 +78,7 @@ def answer_strategy(values: Sequence[object]) -> str | list[str | int]:
     game_state = build_game_state(read_trains_map(map_json), read_value(STATE, player_state))
     command = hold_10(game_state, 0, legal(game_state, 0), SeatRandom(NO_SEED, 0))
     assert isinstance(command, ClaimRoute | RequestCards), "a turn has no other commands"
-    return command_json(command, game_state.board)
+    return command_json(command, game_state.own.board)
 
 
 def answer_game(values: Sequence[object]) -> str | list[object]:

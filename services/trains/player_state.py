@@ -107,7 +107,7 @@ def command_json(command: ClaimRoute | RequestCards, board: Board) -> str | list
 
 def may_acquire(state: GameState, wanted: Connection) -> bool:
     """Whether seat 0 may acquire the connection now."""
-    route = routes_by_connection(state.board).get(wanted)
+    route = routes_by_connection(state.own.board).get(wanted)
     try:
         decide(state, 0, ClaimRoute(route or "no-such-route", {wanted.color: wanted.length}))
     except CommandRefusedError:

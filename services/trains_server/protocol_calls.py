@@ -79,28 +79,31 @@ def read_offer(value: object) -> list[Destination]:
 
 def cards_in_hand(state: GameState, seat: Seat) -> list[str]:
     """The seat's cards, as a list of colours."""
-    hand = state.seats[seat].hand
+    hand = state.seats[seat].own.hand
     return [color for color in COLORS for _ in range(hand.get(color, 0))]
 
 
 def offered_destinations(state: GameState, seat: Seat) -> list[Destination]:
     """The destinations that the seat chooses from, in the order of the offer."""
-    return [destination_of(state.board, str(ticket)) for ticket in state.seats[seat].offer]
+    return [destination_of(state.own.board, str(ticket)) for ticket in state.seats[seat].own.offer]
 
 
 def acquired_connections(state: GameState, seat: Seat) -> list[list[str | int]]:
     """The seat's connections, each as city, city, colour, length."""
     return [
-        *map(connection_json, sorted(connection_of(state.board, route) for route in state.seats[seat].routes))
+        *map(
+            connection_json,
+            sorted(connection_of(state.own.board, route) for route in state.seats[seat].own.routes),
+        )
     ]
 
 
 def player_state_json(state: GameState, seat: Seat) -> dict[str, object]:
     """The player state: the seat's own part, and the connections of those still in the game, in turn order after it."""
-    seat_state, order = state.seats[seat], state.turn_order
+    seat_state, order = state.seats[seat].own, state.turn_order
     place = order.index(seat)
     after = [other for other in (*order[place + 1 :], *order[:place]) if other in state.active_seats]
-    kept = [list(destination_of(state.board, str(ticket))) for ticket in seat_state.tickets]
+    kept = [list(destination_of(state.own.board, str(ticket))) for ticket in seat_state.tickets]
     own = {
         "destination1": kept[0],
         "destination2": kept[1],

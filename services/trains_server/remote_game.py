@@ -34,7 +34,7 @@ async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> Gam
     removed_late: list[Seat] = []
     while (turn := await table.next_turn()) is not None:
         seat, player = turn.seat, players[turn.seat]
-        routes = routes or routes_by_connection(turn.state.board)
+        routes = routes or routes_by_connection(turn.state.own.board)
         before = Counter(cards_in_hand(turn.state, seat))
         command = await choose_command(player, turn, routes)
         state = await table.send(seat, command)
@@ -69,8 +69,8 @@ async def choose_command(player: RemotePlayer, turn: Turn, routes: dict[Connecti
     try:
         if state.pending_choices[seat] != TICKETS:
             return await player.play(player_state_json(state, seat), routes)
-        map_json = write_trains_map(state.board.form)
-        await player.setup(map_json, state.seats[seat].cars, cards_in_hand(state, seat))
+        map_json = write_trains_map(state.own.board.form)
+        await player.setup(map_json, state.seats[seat].own.cars, cards_in_hand(state, seat))
         return await player.pick(offered_destinations(state, seat))
     except PeerFailedError:
         return Leave()

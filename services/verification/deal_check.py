@@ -90,19 +90,21 @@ def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
 
 
 def _check_deck_shuffle(state: GameState, event: DeckShuffled, entry: Entry) -> str:
-    return _check_shuffle(state, in_canonical_order(state.discards.items()), event, "the deck")
+    return _check_shuffle(state, in_canonical_order(state.own.discards.items()), event, "the deck")
 
 
 def _check_deck_recreated(state: GameState, event: DeckRecreated, entry: Entry) -> str:
-    cards = Counter(state.discards)
-    cards.update(state.deck)
+    table = state.own
+    cards = Counter(table.discards)
+    cards.update(table.deck)
     return _check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
 
 
 def _check_ticket_shuffle(state: GameState, event: TicketsShuffled, entry: Entry) -> str:
-    remaining: Sequence[str | None] | None = state.ticket_decks.get(event.deck)
+    table = state.own
+    remaining: Sequence[str | None] | None = table.ticket_decks.get(event.deck)
     if remaining is None:
-        remaining = [ticket.id for ticket in state.board.tickets.values() if ticket.deck == event.deck]
+        remaining = [ticket.id for ticket in table.board.tickets.values() if ticket.deck == event.deck]
     return _check_shuffle(
         state, sorted(ticket for ticket in remaining if ticket), event, f"the tickets {event.deck}"
     )
@@ -121,12 +123,12 @@ def _check_shuffle(
 
 
 def _check_top_cards(cards: Sequence[str | None], state: GameState) -> str:
-    top = state.deck[: -len(cards) - 1 : -1]
+    top = state.own.deck[: -len(cards) - 1 : -1]
     return "" if [*cards] == top else "A card that left the deck isn't the one that lay on top."
 
 
 def _check_offered_tickets(state: GameState, event: TicketsOffered, entry: Entry) -> str:
-    decks = {name: list(row) for name, row in state.ticket_decks.items()}
+    decks = {name: list(row) for name, row in state.own.ticket_decks.items()}
     for deck, ticket in zip(event.decks, event.tickets, strict=True):
         if not decks.get(deck) or decks[deck].pop() != ticket:
             return "A ticket that was offered isn't the one that lay on top of its deck."

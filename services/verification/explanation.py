@@ -161,19 +161,20 @@ def game_state_json(state: GameState) -> Json:
     """A state as far as its viewer knows it; null is a card or ticket face down."""
     if not state.game:
         return {"state": "nothing"}
+    table = state.own
     return {
         "state": game_status(state),
         "at": state.at_ms,
         "turn": state.turn,
         "awaits": {str(seat): choice for seat, choice in state.pending_choices.items()},
-        "market": list(state.market),
-        "deck": len(state.deck),
-        "next": list(reversed(state.deck[-5:])),
-        "discards": _card_counts(state.discards),
-        "ticket_decks": {name: len(deck) for name, deck in state.ticket_decks.items()},
-        "routes": dict(state.route_owners),
-        "stations": dict(state.station_owners),
-        "passengers": dict(state.passenger_owners),
+        "market": list(table.market),
+        "deck": len(table.deck),
+        "next": list(reversed(table.deck[-5:])),
+        "discards": _card_counts(table.discards),
+        "ticket_decks": {name: len(deck) for name, deck in table.ticket_decks.items()},
+        "routes": dict(table.route_owners),
+        "stations": dict(table.station_owners),
+        "passengers": dict(table.passenger_owners),
         "seats": [_seat_json(seat, seat_state) for seat, seat_state in enumerate(state.seats)],
     }
 
@@ -187,13 +188,13 @@ def _seat_json(seat: int, seat_state: SeatState) -> Json:
     return {
         "seat": seat,
         "name": seat_state.name,
-        "points": seat_state.running_score,
-        "cars": seat_state.cars,
-        "cards": seat_state.cards,
-        "hand": _card_counts(seat_state.hand),
-        "tickets": list(seat_state.tickets),
-        "offer": list(seat_state.offer),
-        "stations": dict(seat_state.stations),
+        "points": seat_state.own.running_score,
+        "cars": seat_state.own.cars,
+        "cards": seat_state.own.cards,
+        "hand": _card_counts(seat_state.own.hand),
+        "tickets": list(seat_state.own.tickets),
+        "offer": list(seat_state.own.offer),
+        "stations": dict(seat_state.own.stations),
         "gone": seat_state.exit_reason,
     }
 

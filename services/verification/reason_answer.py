@@ -110,7 +110,7 @@ def answer_on_reason(
     `names` are the players', by their commitments; the answer has none of them."""
     state, acts = GameState(names), list[Act]()
     for number, (at_ms, events) in enumerate(shown, 1):
-        before_tunnel = None if state.tunnel is None else state.tunnel.cards
+        before_tunnel = None if state.own.tunnel is None else state.own.tunnel.cards
         fold_events(state, at_ms, events)
         acts += _acts_of(state, number, events, before_tunnel)
     named = read_reason(dispute.reason, state)
@@ -138,7 +138,7 @@ def read_reason(reason: str, state: GameState) -> Named:
         number = int(count) if count.isdigit() else _NUMBERS.index(count.lower()) + 1 if count else None
         cards[_KINDS.get(kind.lower(), PASSENGER)] = number
     words = _words(rest)
-    cities = {city for city, name in state.board.cities.items() if _words(name) in words}
+    cities = {city for city, name in state.own.board.cities.items() if _words(name) in words}
     rules = (rule.upper() for rule in _RULE.findall(reason))
     return Named(
         frozenset(seat for seat in seats if seat < len(state.seats)),
@@ -220,7 +220,7 @@ class _Judge:
         if is_hidden:  # its hand holds what it plays, or nobody may know yet
             hand: dict[str | None, int] = dict.fromkeys(state.rule_options.cards, 0)
             hand.update(act.cards)
-            state.seats[act.seat].hand = hand
+            state.seats[act.seat].own.hand = hand
         try:
             decide_on_view(state, self.shown[act.number - 1][0], act.seat, act.command)
         except CommandRefusedError as refusal:
@@ -302,4 +302,5 @@ def _plain_act(number: int, event: Event) -> Act | None:
 
 
 def _ends(state: GameState, route: str) -> frozenset[str]:
-    return frozenset((state.board.routes[route].a, state.board.routes[route].b))
+    table = state.own
+    return frozenset((table.board.routes[route].a, table.board.routes[route].b))

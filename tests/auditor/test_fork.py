@@ -28,12 +28,12 @@ def test_a_fork_of_an_archived_game_goes_on_from_its_state(running_server: Runni
     posted(running_server, f"/v1/games/{forked['game']}/start", **bearer(forked["token"]))
     source = fold(decode_game_file(running_server.archive.read(game) or b"").entries[:3])
     forked_state = fold(running_server.ledger.read_entries(forked["game"])[:3])
-    assert (forked_state.deck, forked_state.ticket_decks, forked_state.market) == (
-        source.deck,
-        source.ticket_decks,
-        source.market,
+    assert (forked_state.own.deck, forked_state.own.ticket_decks, forked_state.own.market) == (
+        source.own.deck,
+        source.own.ticket_decks,
+        source.own.market,
     )
-    assert [seat.hand for seat in forked_state.seats] == [seat.hand for seat in source.seats]
+    assert [seat.own.hand for seat in forked_state.seats] == [seat.own.hand for seat in source.seats]
 
 
 def test_an_unknown_game_can_not_be_forked(running_server: RunningServer) -> None:

@@ -47,7 +47,7 @@ def fullest(rules: str, seats: int, games: int, report: Report) -> list[GameStat
     for number in range(games):
         report(f"{rules} {number} of {games}")
         states.append(playout(rules, seats, f"search {number}")[0])
-    return nlargest(FULLEST, states, key=lambda state: len(state.route_owners))
+    return nlargest(FULLEST, states, key=lambda state: len(state.own.route_owners))
 
 
 def slowest(search: Callable[[GameState, int], object], state: GameState) -> float:
@@ -62,19 +62,19 @@ def trail(state: GameState, seat: int) -> object:
 def loans(state: GameState, seat: int) -> object:
     """With all its stations, wherever the seat built fewer."""
     seat_state = state.seats[seat].copy()
-    free = (city for city in state.board.cities if city not in state.station_owners)
-    while len(seat_state.stations) < len(state.rule_options.station_costs):
-        seat_state.stations[next(free)] = None
+    free = (city for city in state.own.board.cities if city not in state.own.station_owners)
+    while len(seat_state.own.stations) < len(state.rule_options.station_costs):
+        seat_state.own.stations[next(free)] = None
     other = state.copy()
     other.seats[seat] = seat_state
-    return choose_loans(other, seat, [other.board.tickets[str(name)] for name in seat_state.tickets])
+    return choose_loans(other, seat, [other.own.board.tickets[str(name)] for name in seat_state.own.tickets])
 
 
 def journeys(state: GameState, seat: int) -> object:
     """With a passenger in the city of the seat's first route, and all passenger cards in hand."""
     other = state.copy()
     seat_state = other.seats[seat]
-    seat_state.hand["passenger"] = 10
-    if seat_state.routes:
-        other.passenger_owners[other.board.routes[seat_state.routes[0]].a] = seat
+    seat_state.own.hand["passenger"] = 10
+    if seat_state.own.routes:
+        other.own.passenger_owners[other.own.board.routes[seat_state.own.routes[0]].a] = seat
     return move_offers(other, seat)

@@ -49,10 +49,10 @@ def compact(state: GameState) -> CompactGame:
     rules = compact_rules(state)
     game, ends = public_part(state, rules), ticket_ends(state, rules)
     for seat, seat_state in enumerate(state.seats):
-        game.hands[seat] = [seat_state.hand.get(kind, 0) for kind in KINDS[: rules.kind_count]]
-        game.tickets[seat] = [ends[str(name)] for name in seat_state.tickets]
-    game.deck = [list(state.deck).count(kind) for kind in KINDS[: rules.kind_count]]
-    game.ticket_decks = [[ends[str(name)] for name in row] for row in state.ticket_decks.values()]
+        game.hands[seat] = [seat_state.own.hand.get(kind, 0) for kind in KINDS[: rules.kind_count]]
+        game.tickets[seat] = [ends[str(name)] for name in seat_state.own.tickets]
+    game.deck = [list(state.own.deck).count(kind) for kind in KINDS[: rules.kind_count]]
+    game.ticket_decks = [[ends[str(name)] for name in row] for row in state.own.ticket_decks.values()]
     return game
 
 
@@ -77,7 +77,7 @@ class FollowingGame(CompactGame):
         super().__init__(start.rules, len(state.seats))
         for name in COMPARED:
             setattr(self, name, getattr(start, name))
-        self.deck_order = [KINDS.index(str(card)) for card in state.deck]
+        self.deck_order = [KINDS.index(str(card)) for card in state.own.deck]
         self.shuffles: list[DeckShuffled | DeckRecreated] = []  # of the referee, the next first
         self.rebuilt = 0
 
@@ -126,7 +126,7 @@ class RefereedGame(FollowingGame):
         return super().reveal_tunnel(payment)
 
     def claim(self, route: int, payment: Payment, passenger: int = NOWHERE) -> None:
-        name, tunnel = self.rules.graph.routes[route].id, self.state.tunnel
+        name, tunnel = self.rules.graph.routes[route].id, self.state.own.tunnel
         if tunnel is not None:
             self.decide(PayTunnel(dict(Counter(cards_of(payment)) - Counter(tunnel.cards))))
         elif not self.rules.is_tunnel[route]:
@@ -135,7 +135,7 @@ class RefereedGame(FollowingGame):
         super().claim(route, payment, passenger)
 
     def draw_tickets(self, counts: Sequence[int]) -> list[TicketEnds]:
-        decks = dict(zip(self.state.ticket_decks, counts, strict=True))
+        decks = dict(zip(self.state.own.ticket_decks, counts, strict=True))
         self.decide(DrawTickets(decks if self.rules.tickets_named else None))
         return super().draw_tickets(counts)
 
@@ -157,7 +157,7 @@ class RefereedGame(FollowingGame):
         super().pass_turn()
 
     def end_turn(self) -> None:
-        if self.state.tunnel is not None:
+        if self.state.own.tunnel is not None:
             self.decide(DeclineTunnel())
         super().end_turn()
 

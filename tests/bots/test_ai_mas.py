@@ -178,7 +178,7 @@ def test_TUNNEL_3_the_same_call_with_the_whole_payment_pays() -> None:
     assert player.claim_route(place(player, "Paris"), place(player, "Brest"), "g", 4, 0) < 0
     assert player.claim_route(*ends, "g", 3, 0) == TTRCons.WRONG_CONTENT, "too little"
     assert player.claim_route(*ends, "g", 3, 1) == 0
-    assert player.shown[-1] == ("claim", 0, player.client.scene.state.seats[0].routes[-1])
+    assert player.shown[-1] == ("claim", 0, player.client.scene.state.seats[0].own.routes[-1])
     assert [card.color for card in player.my_player.hand] == ["g"]
 
 
@@ -194,7 +194,7 @@ def test_DOUBLE_1_of_parallel_routes_the_first_that_is_free_and_suits_is_claimed
     for color, card, track in (("w", "white", "a"), ("o", "orange", "b")):
         player = at(hands=[{card: 3}])
         assert player.claim_route("Frankfurt", "Paris", color, 3, 0) == 0
-        assert player.client.scene.state.seats[0].routes == [f"frankfurt-paris-{track}"]
+        assert player.client.scene.state.seats[0].own.routes == [f"frankfurt-paris-{track}"]
     player = at(hands=[{"white": 3}], owners={"frankfurt-paris-a": 1})
     assert player.claim_route("Frankfurt", "Paris", "w", 3, 0) == TTRCons.WRONG_DEMAND, "the second is closed"
     gray = at(hands=[{"red": 2}])
@@ -233,7 +233,7 @@ def test_STATION_3_a_station_is_built_with_or_without_the_borrowed_neighbour() -
     for neighbour, named in (("Paris", "paris"), (None, None)):
         player = at(hands=[{"red": 2}])
         assert player.build_station("Brest", neighbour, "r", 1, 0) == 0
-        assert player.client.scene.state.seats[0].stations == {"brest": named}
+        assert player.client.scene.state.seats[0].own.stations == {"brest": named}
         assert player.shown == [("station", 0, "Brest")]
         assert player.my_player.stations == 2
     assert at(hands=[{"red": 2}]).build_station("Brest", "Moskva", "r", 1, 0) == TTRCons.WRONG_CONTENT
@@ -303,10 +303,10 @@ def test_a_city_goes_by_its_name_with_or_without_accents(
 def test_ROUTE_1_calls_take_cities_as_the_rule_text_spells_them() -> None:
     player = at(hands=[{"orange": 3, "locomotive": 3, "red": 1}])
     assert player.claim_route("Munchen", "Wien", "o", 3, 0) == 0
-    assert player.client.scene.state.seats[0].routes == ["munchen-wien-a"]
+    assert player.client.scene.state.seats[0].own.routes == ["munchen-wien-a"]
     builder = at(hands=[{"red": 2}])
     assert builder.build_station("Kobenhavn", "Stockholm", "r", 1, 0) == 0
-    assert builder.client.scene.state.seats[0].stations == {"kobenhavn": "stockholm"}
+    assert builder.client.scene.state.seats[0].own.stations == {"kobenhavn": "stockholm"}
 
 
 # -- the class from its page alone ------------------------------------------------------------

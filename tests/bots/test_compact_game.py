@@ -60,7 +60,7 @@ class BothGames:
 
     def play(self, command: Command) -> None:
         seat = min(self.state.pending_choices)
-        tunnel = self.state.tunnel
+        tunnel = self.state.own.tunnel
         events = decide_and_apply(self.state, seat, command)
         self.game.shuffles = [event for event in events if isinstance(event, DeckShuffled | DeckRecreated)]
         if isinstance(command, PayTunnel):
@@ -99,7 +99,7 @@ class BothGames:
                 game.move_passenger(graph.city_index[command.city], path)
             case DrawTickets():
                 decks = command.decks or self.state.rule_options.draw_tickets
-                self.offer = game.draw_tickets([decks.get(name, 0) for name in self.state.ticket_decks])
+                self.offer = game.draw_tickets([decks.get(name, 0) for name in self.state.own.ticket_decks])
                 return
             case KeepTickets():
                 game.keep_tickets(self.offer, command.keep)

@@ -68,9 +68,9 @@ def before_new_york(hand: dict[str, int]) -> Scene:
 
 def test_in_its_last_turn_it_completes_a_ticket_rather_than_claim_a_longer_route() -> None:
     scene = before_new_york({"white": 2, "red": 4})
-    scene.state.in_last_turns = True
+    scene.state.own.in_last_turns = True
     assert choice(scene) == ClaimRoute("new-york-pittsburgh-a", {"white": 2})
-    scene.seat_state(0).tickets = []
+    scene.seat_state(0).own.tickets = []
     command = choice(scene)
     assert isinstance(command, ClaimRoute) and command.cards == {"red": 4}
 
@@ -89,7 +89,7 @@ def test_it_keeps_locomotives_that_its_network_needs_for_it() -> None:
 
 def test_without_cars_for_any_ticket_it_keeps_those_that_cost_least() -> None:
     scene = choosing_tickets("denver:el-paso", "los-angeles:new-york", "houston:kansas-city")
-    scene.seat_state(0).cars = 1
+    scene.seat_state(0).own.cars = 1
     assert choice(scene) == KeepTickets((0, 2))
 
 
@@ -102,14 +102,14 @@ def test_it_plans_a_shorter_way_before_it_gives_a_ticket_up() -> None:
 
 def test_it_keeps_tickets_that_share_their_way() -> None:
     scene = choosing_tickets("new-york:seattle", "los-angeles:seattle", "los-angeles:new-york", keep=2)
-    scene.seat_state(0).cars = 45
+    scene.seat_state(0).own.cars = 45
     chosen = choice(scene)
     assert isinstance(chosen, KeepTickets) and 0 in chosen.keep
 
 
 def choosing_tickets(*offer: str, keep: int = 2) -> Scene:
     scene = created(2).when(None, StartGame())
-    scene.seat_state(0).offer, scene.seat_state(0).min_keep = [*offer], keep
+    scene.seat_state(0).own.offer, scene.seat_state(0).own.min_keep = [*offer], keep
     return scene
 
 
@@ -122,7 +122,7 @@ def test_STATION_3_it_builds_a_station_where_another_seat_has_the_last_route_of_
         owners={"berlin-wien-a": 0, "budapest-wien-a": 0, "bucuresti-budapest-a": 1},
         cars=[10, 30],
     )
-    scene.state.in_last_turns = True
+    scene.state.own.in_last_turns = True
     command = choice(scene)
     assert isinstance(command, BuildStation) and command.city in {"bucuresti", "budapest"}
 
@@ -130,9 +130,9 @@ def test_STATION_3_it_builds_a_station_where_another_seat_has_the_last_route_of_
 def test_PASSENGER_2_it_sends_a_passenger_off_when_the_journey_brings_enough() -> None:
     ways = {"berlin-leipzig-a": 0}
     scene = given(2, rules="marklin", hands=[{}], owners=ways, passengers={"leipzig": 0}, tickets=[[]])
-    scene.state.tokens["berlin"] = (7,)
+    scene.state.own.tokens["berlin"] = (7,)
     assert not isinstance(choice(scene), MovePassenger)
-    scene.state.tokens["berlin"] = (9,)
+    scene.state.own.tokens["berlin"] = (9,)
     assert isinstance(choice(scene), MovePassenger)
 
 
@@ -142,10 +142,10 @@ RIVAL: Final = {"seattle-vancouver-a": 1, "helena-seattle-a": 1, "denver-helena-
 def test_SCORE_3_in_its_last_turn_it_lengthens_its_longest_route_where_that_wins_the_bonus() -> None:
     ways = dict.fromkeys((*DALLAS_TO_PITTSBURGH, "new-york-pittsburgh-a"), 0)
     scene = given(2, hands=[{"yellow": 2}], owners={**ways, **RIVAL}, tickets=[[]], cars=[10, 30])
-    scene.state.in_last_turns = True
+    scene.state.own.in_last_turns = True
     command = choice(scene)
     assert isinstance(command, ClaimRoute)
-    route = scene.state.board.routes[command.route]
+    route = scene.state.own.board.routes[command.route]
     assert route.length == 2 and {route.a, route.b} & {"dallas", "new-york"}
 
 

@@ -27,7 +27,7 @@ def test_STATION_3_a_station_lends_the_last_route_of_a_ticket_in_the_last_turn()
     scene = given(
         2, rules="europe", hands=[{"red": 2}], tickets=[["berlin:bucuresti"]], owners=owners, cars=[10, 30]
     )
-    scene.state.in_last_turns = True
+    scene.state.own.in_last_turns = True
     game = after_a_turn(scene)
     ((city, _neighbour),) = game.stations[0]
     assert game.rules.cities[city] in {"bucuresti", "budapest"}
@@ -71,7 +71,7 @@ def test_PASSENGER_3_a_passenger_is_sent_off_when_the_journey_brings_enough(
         passengers={"leipzig": 0},
         tickets=[[]],
     )
-    scene.state.tokens["berlin"] = (token,)
+    scene.state.own.tokens["berlin"] = (token,)
     before = compact(scene.state).points[0]
     game = after_a_turn(scene)
     assert game.points[0] - before == (token if is_sent else 0)
@@ -103,7 +103,7 @@ def test_SCORE_3_of_two_routes_with_as_many_points_the_one_that_makes_the_longes
     rivals = dict.fromkeys(("seattle-vancouver-a", "calgary-vancouver-a", "calgary-seattle-a"), 1)
     hands = [{"white": 4, "yellow": 4}]  # for Calgary - Helena, and for Nashville - Pittsburgh
     scene = given(2, hands=hands, owners={**own, **rivals}, tickets=[[], []], cars=[10, 30])
-    scene.state.in_last_turns = True
+    scene.state.own.in_last_turns = True
     game = after_a_turn(scene)
     assert game.rules.graph.routes[game.routes[0][-1]].id == "nashville-pittsburgh-a"
 

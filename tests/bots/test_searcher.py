@@ -51,9 +51,11 @@ def permuted(state: GameState, seat: int, rng: Random) -> GameState:
         return rng.sample(row, len(row))
 
     known = ViewerKnowledge(seat)
-    known.hand(seat).update({str(card): n for card, n in state.seats[seat].hand.items() if n})
-    known.located_tickets.update(str(name) for name in (*state.seats[seat].tickets, *state.seats[seat].offer))
-    known.decks = {deck: [None] * len(row) for deck, row in state.ticket_decks.items()}
+    known.hand(seat).update({str(card): n for card, n in state.seats[seat].own.hand.items() if n})
+    known.located_tickets.update(
+        str(name) for name in (*state.seats[seat].own.tickets, *state.seats[seat].own.offer)
+    )
+    known.decks = {deck: [None] * len(row) for deck, row in state.own.ticket_decks.items()}
     return determinize(state, known, shuffle)
 
 
@@ -66,7 +68,9 @@ def everything(game: CompactGame) -> dict[str, Any]:
 def test_P5_a_sampled_world_does_not_depend_on_what_is_hidden(rules: str, moves: int) -> None:
     state, _, seat = position("hidden", moves, rules)
     other = permuted(state, seat, Random(1))
-    assert other.deck != state.deck and other.seats[1 - seat].hand != state.seats[1 - seat].hand
+    assert (
+        other.own.deck != state.own.deck and other.seats[1 - seat].own.hand != state.seats[1 - seat].own.hand
+    )
     for world in range(3):
         one, same = (
             WorldSampler(each, seat, compact_rules(each)).sample(Random(world)) for each in (state, other)
@@ -88,27 +92,27 @@ def test_a_sampled_world_has_every_card_and_ticket_once_and_what_the_seat_knows_
         for kind in (*world.market, *world.revealed):
             cards[kind] += kind != NO_CARD
         assert cards == [state.rule_options.cards.get(kind, 0) for kind in kinds]
-        assert world.hands[seat] == [state.seats[seat].hand.get(kind, 0) for kind in kinds]
-        assert [sum(hand) for hand in world.hands] == [each.cards for each in state.seats]
-        assert len(world.tickets[seat]) == len(state.seats[seat].tickets)
+        assert world.hands[seat] == [state.seats[seat].own.hand.get(kind, 0) for kind in kinds]
+        assert [sum(hand) for hand in world.hands] == [each.own.cards for each in state.seats]
+        assert len(world.tickets[seat]) == len(state.seats[seat].own.tickets)
         assert len(world.tickets[1 - seat]) == ticket_count(state.seats[1 - seat])
         tickets = [*world.tickets[0], *world.tickets[1]]
         for deck, row in enumerate(world.ticket_decks):
             assert all(ticket.deck == deck for ticket in row)
             tickets += row
         assert len(tickets) == len(set(tickets))
-        held = [len(row) for row in state.ticket_decks.values()]
+        held = [len(row) for row in state.own.ticket_decks.values()]
         assert [len(row) for row in world.ticket_decks] == held or moves == 2, "some seat is still to choose"
 
 
 def ticket_count(seat_state: SeatState) -> int:
-    return len(seat_state.tickets) if seat_state.start_tickets_chosen else START_TICKETS
+    return len(seat_state.own.tickets) if seat_state.own.start_tickets_chosen else START_TICKETS
 
 
 def test_europe_a_seat_has_at_most_one_long_ticket_in_any_world() -> None:
     state, view, seat = position("long", 40, "europe")
     sampler = WorldSampler(view, seat, compact_rules(view))
-    long, found = list(state.ticket_decks).index("long"), Counter[int]()
+    long, found = list(state.own.ticket_decks).index("long"), Counter[int]()
     for number in range(40):
         world = sampler.sample(Random(number))
         found[sum(ticket.deck == long for ticket in world.tickets[1 - seat])] += 1
@@ -118,7 +122,11 @@ def test_europe_a_seat_has_at_most_one_long_ticket_in_any_world() -> None:
 def test_cards_that_another_seat_took_face_up_are_in_its_hand_in_every_world() -> None:
     scene = given(2, hands=[{}, {}])
     scene.state.shuffle_key = ""  # a view
-    scene.seat_state(1).hand |= {None: 3, "red": 5, "blue": -1}  # it paid with a blue card that nobody saw
+    scene.seat_state(1).own.hand |= {
+        None: 3,
+        "red": 5,
+        "blue": -1,
+    }  # it paid with a blue card that nobody saw
     for number in range(20):
         world = WorldSampler(scene.state, 0, compact_rules(scene.state)).sample(Random(number))
         assert sum(world.hands[1]) == 7 and world.hands[1][KINDS.index("red")] >= 5
@@ -132,7 +140,7 @@ def test_others_hold_the_tickets_that_their_routes_lead_to_in_most_worlds() -> N
         "new-york-pittsburgh-a",
     )
     scene = given(2, tickets=[[], ["los-angeles:miami", "boston:miami"]], owners=dict.fromkeys(way, 1))
-    rules, ticket = compact_rules(scene.state), scene.state.board.tickets["dallas:new-york"]
+    rules, ticket = compact_rules(scene.state), scene.state.own.board.tickets["dallas:new-york"]
     sampler, city = WorldSampler(scene.state, 0, rules), rules.graph.city_index
     ends = TicketEnds(city[ticket.a], city[ticket.b], ticket.points)
     shares = Counter(each for number in range(100) for each in sampler.sample(Random(number)).tickets[1])
@@ -199,7 +207,7 @@ def test_it_takes_a_route_that_ends_its_ticket_before_anything_else() -> None:
     scene = given(
         2, hands=[{"green": 2, "red": 4}, {}], tickets=[["dallas:new-york"], []], owners=owners, cars=[10, 3]
     )
-    scene.state.in_last_turns, scene.state.seats_with_last_turn = True, {1}
+    scene.state.own.in_last_turns, scene.state.own.seats_with_last_turn = True, {1}
     (best, *others) = values(scene.state, 0)
     assert isinstance(best.command, ClaimRoute) and best.command.route.startswith("little-rock-saint-louis")
     assert best.lead is not None and all(best.lead > (each.lead or -99) for each in others)

@@ -72,9 +72,9 @@ def test_destinations_go_by_names_not_by_ids() -> None:
     board = trains_board({"Ash": {city: {"red": 3} for city in cities[1:]}}, *cities)
     assert [city["id"] for city in board["cities"]] == ["ash", "st-louis", "st-louis-2", "zed", "yew"]
     scene = trains_on(board)
-    scene.seat_state(0).offer = ["ash:zed", "ash:st-louis", "ash:st-louis-2", "ash:yew", "st-louis:zed"]
+    scene.seat_state(0).own.offer = ["ash:zed", "ash:st-louis", "ash:st-louis-2", "ash:yew", "st-louis:zed"]
     assert choice(scene, "hold-10") == KeepTickets((1, 2))
-    scene.seat_state(0).offer = ["st-louis:zed", "st-louis-2:zed", "ash:yew", "ash:zed", "st-louis:yew"]
+    scene.seat_state(0).own.offer = ["st-louis:zed", "st-louis-2:zed", "ash:yew", "ash:zed", "st-louis:yew"]
     assert choice(scene, "buy-now") == KeepTickets((0, 4))
 
 
@@ -152,7 +152,7 @@ def test_length_counts_before_colour_and_colour_as_a_word() -> None:
 
 
 def test_a_connection_is_named_with_the_lesser_city_first() -> None:
-    board = trains_game().state.board
+    board = trains_game().state.own.board
     assert connection_of(board, BOW_CAM) == Connection("Bow", "Cam", 3, "green")
 
 
@@ -180,4 +180,4 @@ def test_whole_games_by_the_view_of_each_seat(seats: int) -> None:
         assert command == policy(state, seat, legal(state, seat), seat_random)
         send(seat, command)
     assert not any(seat_state.exit_reason for seat_state in state.seats)
-    assert sum(len(seat_state.routes) for seat_state in state.seats) > seats
+    assert sum(len(seat_state.own.routes) for seat_state in state.seats) > seats

@@ -62,9 +62,9 @@ class Moment(NamedTuple):
 
 def kind_of(state: GameState) -> Moment:
     turn = state.turn or 0
-    passengers = any(seat.passengers_left != state.rule_options.passengers for seat in state.seats)
+    passengers = any(seat.own.passengers_left != state.rule_options.passengers for seat in state.seats)
     gone = any(seat.exit_reason for seat in state.seats)
-    return Moment(state.pending_choices[turn], state.in_last_turns, gone, passengers)
+    return Moment(state.pending_choices[turn], state.own.in_last_turns, gone, passengers)
 
 
 def assert_goes_on(state: GameState, rng: Random) -> None:

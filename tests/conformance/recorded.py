@@ -80,7 +80,7 @@ class Recorded:
         self.state = GameState()
         plans = tuple(SeatPlan("bot", "random") for _ in range(self.record["players"]))
         decide_envelope(self.state, CommandEnvelope("create", "again", None, CreateGame(plans)), 0, "5e" * 32)
-        tickets = [ticket(self.state.board, text) for text in self.record["ticket_deck_top_first"]]
+        tickets = [ticket(self.state.own.board, text) for text in self.record["ticket_deck_top_first"]]
         self.shuffles: list[list[str]] = [self.record["deck_top_first"]]
         self.shuffles += [event["reshuffle"] for event in self.record["events"] if "reshuffle" in event]
         self.tickets = tickets

@@ -21,13 +21,16 @@ def test_a_recorded_game_goes_the_same_way_move_by_move(path: Path) -> None:
     game = Recorded(path)
     for seat, command, row in game.moves():
         seat_state = game.state.seats[seat]
-        hand, points = dict(seat_state.hand), seat_state.points
+        hand, points = dict(seat_state.own.hand), seat_state.own.points
         game.act(seat, command)
         if row.get("do") == "draw":
-            assert seat_state.hand[row["card"]] == hand[row["card"]] + 1
-            assert game.state.market == row["market_after"]
+            assert seat_state.own.hand[row["card"]] == hand[row["card"]] + 1
+            assert game.state.own.market == row["market_after"]
         if row.get("do") == "claim":
-            assert (seat_state.points - points, seat_state.cars) == (row["points"], row["trains_left"])
+            assert (seat_state.own.points - points, seat_state.own.cars) == (
+                row["points"],
+                row["trains_left"],
+            )
     assert game.shuffles == []
     assert game.state.result is not None
     assert game.state.result.reason == "last turns"
@@ -41,10 +44,10 @@ def test_a_recorded_game_ends_with_the_same_scores(path: Path) -> None:
     assert game.state.result is not None
     for ours, theirs in zip(game.state.result.scores, game.record["final"], strict=True):
         seat_state = game.state.seats[ours.seat]
-        assert set(seat_state.routes) == {routes()[number] for number in theirs["routes"]}
-        assert seat_state.cars == theirs["trains_left"]
-        made = {ticket(game.state.board, t["ticket"]) for t in theirs["tickets"] if t["completed"]}
-        missed = {ticket(game.state.board, t["ticket"]) for t in theirs["tickets"] if not t["completed"]}
+        assert set(seat_state.own.routes) == {routes()[number] for number in theirs["routes"]}
+        assert seat_state.own.cars == theirs["trains_left"]
+        made = {ticket(game.state.own.board, t["ticket"]) for t in theirs["tickets"] if t["completed"]}
+        missed = {ticket(game.state.own.board, t["ticket"]) for t in theirs["tickets"] if not t["completed"]}
         assert (set(ours.made), set(ours.missed)) == (made, missed)
         assert (ours.routes, ours.tickets) == (theirs["route_points"], theirs["ticket_points"])
         assert (ours.longest, ours.bonus) == (theirs["longest_path"], theirs["longest_bonus"])

@@ -41,7 +41,7 @@ def with_move(
 
 def draw_that_breaks(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
     """Raises KeyError once somebody has a route."""
-    if state.route_owners:
+    if state.own.route_owners:
         raise KeyError("no such deck")
     return draw_tickets(state, seat, command)
 
@@ -68,30 +68,30 @@ def nothing_to_keep(state: GameState, seat: Seat) -> Sequence[Command]:
 
 def a_slot_too_many(state: GameState, seat: Seat) -> Sequence[Command]:
     """A draw from a slot that no market has, once cards were discarded."""
-    more = [DrawMarket(9)] if any(state.discards.values()) else []
+    more = [DrawMarket(9)] if any(state.own.discards.values()) else []
     return [*market_offers(state, seat), *more]
 
 
 def no_late_tickets(state: GameState, seat: Seat) -> Sequence[Command]:
     """No draw of tickets once somebody has a route, though it is accepted."""
-    return () if state.route_owners else draw_offers(state, seat)
+    return () if state.own.route_owners else draw_offers(state, seat)
 
 
 def by_the_next_card(state: GameState, seat: Seat) -> Sequence[Command]:
     """A blind draw is listed by the card that it would bring."""
-    return () if state.deck and state.deck[-1] == "red" else blind_offers(state, seat)
+    return () if state.own.deck and state.own.deck[-1] == "red" else blind_offers(state, seat)
 
 
 def refused_by_the_next_card(state: GameState, seat: Seat, command: DrawMarket) -> EventStream:
     """The refusal says what lies face down."""
     if command.color is not None:
-        raise CommandRefusedError("CARD-1", f"take the {state.deck[-1]} from the deck")
+        raise CommandRefusedError("CARD-1", f"take the {state.own.deck[-1]} from the deck")
     return _draw_market(state, seat, command)
 
 
 def draw_by_chance(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
     """Every thirtieth draw ever ends the turn at once."""
-    if state.deck and next(_TURNS) % 30 == 0:
+    if state.own.deck and next(_TURNS) % 30 == 0:
         yield from draw_without_end(state, seat, command)
     else:
         yield from draw_blind(state, seat, command)

@@ -97,7 +97,7 @@ def test_a_copy_that_forgets_something_is_a_lost_state(monkeypatch: pytest.Monke
 
     def forgetful(self: GameState) -> GameState:
         copy = sound(self)
-        copy.seats_with_last_turn = set(copy.turn_order)
+        copy.own.seats_with_last_turn = set(copy.turn_order)
         return copy
 
     monkeypatch.setattr(GameState, "copy", forgetful)

@@ -299,7 +299,7 @@ def test_P5_a_turn_is_what_the_seats_own_view_amounts_to(http: httpx.Client) -> 
         turn = client.next_turn()
     assert turn is not None
     assert turn.commands == ada.legal()
-    assert turn.state.seats[0].hand == ada.state.seats[0].hand
+    assert turn.state.seats[0].own.hand == ada.state.seats[0].own.hand
     assert [seat.name for seat in turn.state.seats] == ["Ada", "Bo"]
 
 

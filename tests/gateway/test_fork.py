@@ -53,7 +53,7 @@ def start(http: httpx.Client, fork: Json) -> None:
 
 
 def hand(state: GameState, seat: int) -> dict[Any, int]:
-    return {card: count for card, count in state.seats[seat].hand.items() if count}
+    return {card: count for card, count in state.seats[seat].own.hand.items() if count}
 
 
 # -- while the other game goes on ---------------------------------------------------------------
@@ -72,11 +72,11 @@ def test_an_asker_with_a_seats_token_sees_its_own_hand_and_the_others_are_dealt_
     assert other.seat == 1
     start(http, fork)
     assert hand(again.look(), 0) == hand(ada.look(), 0)
-    assert again.look().seats[0].tickets == ada.look().seats[0].tickets
-    assert again.look().market == ada.look().market
+    assert again.look().seats[0].own.tickets == ada.look().seats[0].own.tickets
+    assert again.look().own.market == ada.look().own.market
     assert again.look().turn == ada.look().turn
     source, copy = fold(ledger.read_entries(ada.game)), fold(ledger.read_entries(fork["game"]))
-    assert copy.deck != source.deck
+    assert copy.own.deck != source.own.deck
     assert hand(other.look(), 1) == hand(copy, 1)
     assert sum(hand(copy, 1).values()) == sum(hand(bo.look(), 1).values())
     assert again.do(again.legal()[0])["number"] == 4
@@ -118,7 +118,11 @@ def test_a_fork_of_a_game_that_is_over_keeps_its_cards_and_bots_play_it_to_its_e
     assert not fork["afresh"]
     assert [seat["policy"] for seat in fork["taken"]] == ["greedy", "random"]
     source, copy = fold(ledger.read_entries(game)[: last // 2]), fold(ledger.read_entries(fork["game"]))
-    assert (copy.deck, copy.route_owners, copy.market) == (source.deck, source.route_owners, source.market)
+    assert (copy.own.deck, copy.own.route_owners, copy.own.market) == (
+        source.own.deck,
+        source.own.route_owners,
+        source.own.market,
+    )
     assert [hand(copy, seat) for seat in (0, 1)] == [hand(source, seat) for seat in (0, 1)]
     start(http, fork)
     assert ended(http, fork["game"]) > 2

@@ -185,7 +185,7 @@ def test_a_whole_game_of_two_is_played_over_http(http: httpx.Client, ledger: Red
         fold_events(public, entry["at"], read_events(entry))
     for seen in (public, *(player.look() for player in players)):
         assert seen.result == truth.result
-        assert seen.route_owners == truth.route_owners
+        assert seen.own.route_owners == truth.own.route_owners
     (ended,) = [
         event
         for event in read_events(entries(http, players[0].game, None)[-1])
@@ -210,7 +210,10 @@ def test_a_named_seed_is_not_the_only_randomness_where_people_sit_and_the_public
     sealed, other = (entries(http, player.game, None)[0]["events"][1] for player in (one, two))
     assert (sealed["given"], other["given"]) == (False, False)
     assert sealed["commitment"] != other["commitment"]
-    assert one.look().market != two.look().market or one.look().seats[0].hand != two.look().seats[0].hand
+    assert (
+        one.look().own.market != two.look().own.market
+        or one.look().seats[0].own.hand != two.look().seats[0].own.hand
+    )
 
 
 # -- the OpenAPI page ----------------------------------------------------------------

@@ -211,5 +211,5 @@ def test_a_client_may_give_the_position_that_its_game_starts_from(
         assert http.post(f"/v1/games/{game}/join", json={"name": name}).status_code == 200
     http.post(f"/v1/games/{game}/start", headers=bearer(reply.json()["token"])).raise_for_status()
     state = fold(ledger.read_entries(game))
-    assert (state.turn, state.route_owners) == (1, {"cadiz-lisboa-a": 0})
-    assert state.seats[1].hand["locomotive"] == 2
+    assert (state.turn, state.own.route_owners) == (1, {"cadiz-lisboa-a": 0})
+    assert state.seats[1].own.hand["locomotive"] == 2

@@ -40,9 +40,9 @@ def test_VIEW_1_a_table_shows_a_seat_its_own_cards_and_nobody_elses(http: httpx.
     # when
     own, other, public = state(ada), state(bo), state(watcher(ada))
     # then
-    hand = {card: n for card, n in ada.look().seats[0].hand.items() if n and card}
+    hand = {card: n for card, n in ada.look().seats[0].own.hand.items() if n and card}
     assert own["hand"] == hand
-    assert [ticket["id"] for ticket in own["tickets"]] == ada.state.seats[0].tickets
+    assert [ticket["id"] for ticket in own["tickets"]] == ada.state.seats[0].own.tickets
     assert other["hand"] != own["hand"]
     assert public["hand"] is None
     assert public["tickets"] == public["offer"] == []

@@ -73,7 +73,7 @@ def features(log: Sequence[Entry]) -> Counter[str]:
         for event in entry.events:
             seen.update(_seen(moment, event))
             if isinstance(event, SeatCleared):
-                freed.update(state.seats[event.seat].routes)
+                freed.update(state.seats[event.seat].own.routes)
             evolve(state, event)
     return seen
 
@@ -115,19 +115,19 @@ def _tie_breaks(state: GameState, event: GameEnded) -> Iterator[str]:
 
 
 def _twins(moment: Moment, event: RouteClaimed) -> tuple[str, ...]:
-    return moment.state.board.routes[event.route].parallels
+    return moment.state.own.board.routes[event.route].parallels
 
 
 def _is_closed(moment: Moment, event: RouteClaimed) -> bool:
     twins = _twins(moment, event)
-    return moment.state.closes_parallels and bool(twins)
+    return moment.state.own.closes_parallels and bool(twins)
 
 
 def _is_shared(moment: Moment, event: RouteClaimed) -> bool:
     """A parallel has an owner already, under rules that close parallels in smaller games."""
     state = moment.state
-    owned = any(twin in state.route_owners for twin in _twins(moment, event))
-    return owned and not state.closes_parallels and not state.rule_options.parallel_owned
+    owned = any(twin in state.own.route_owners for twin in _twins(moment, event))
+    return owned and not state.own.closes_parallels and not state.rule_options.parallel_owned
 
 
 def _limit_reached(moment: Moment, event: SeatGone) -> str | None:
@@ -144,7 +144,7 @@ def _contributed(contributor: Contributor) -> Detector:
 
 
 def _flushed_by(kind: str) -> Detector:
-    return lambda moment, event: moment.state.market.count(kind) >= moment.state.rule_options.flush[kind]
+    return lambda moment, event: moment.state.own.market.count(kind) >= moment.state.rule_options.flush[kind]
 
 
 def _lent_routes(moment: Moment, event: GameEnded) -> set[bool]:
@@ -152,14 +152,16 @@ def _lent_routes(moment: Moment, event: GameEnded) -> set[bool]:
     return {
         neighbour is not None
         for score in event.scores
-        for neighbour, route in zip(moment.state.seats[score.seat].stations.values(), score.lent, strict=True)
+        for neighbour, route in zip(
+            moment.state.seats[score.seat].own.stations.values(), score.lent, strict=True
+        )
         if route is not None
     }
 
 
 def _countries(moment: Moment, event: GameEnded) -> set[int]:
     """For the tickets that were made: how many of their ends are countries."""
-    board = moment.state.board
+    board = moment.state.own.board
     made_tickets = [board.tickets[ticket] for score in event.scores for ticket in score.made]
     return {sum(city in board.countries for city in (ticket.a, ticket.b)) for ticket in made_tickets}
 
@@ -197,7 +199,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         ),
     },
     DeckShuffled: {"deck rebuilt": lambda moment, event: moment.state.turn is not None},
-    DeckRecreated: {"rest of the deck shuffled in": lambda moment, event: bool(moment.state.deck)},
+    DeckRecreated: {"rest of the deck shuffled in": lambda moment, event: bool(moment.state.own.deck)},
     MarketFlushed: {
         "flush by locomotives": _flushed_by(LOCOMOTIVE),
         "flush by passenger cards": lambda moment, event: (
@@ -211,8 +213,8 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         ),
     },
     RouteClaimed: {
-        "ferry": lambda moment, event: moment.state.board.routes[event.route].kind == "ferry",
-        "tunnel paid": lambda moment, event: bool(moment.state.tunnel and moment.state.tunnel.extra),
+        "ferry": lambda moment, event: moment.state.own.board.routes[event.route].kind == "ferry",
+        "tunnel paid": lambda moment, event: bool(moment.state.own.tunnel and moment.state.own.tunnel.extra),
         '"+4" paid': lambda moment, event: PLUS_FOUR in event.cards,
         "parallel closed by seat count": _is_closed,
         "parallel open in a larger game": _is_shared,
@@ -243,7 +245,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     CardsGiven: {"cards requested": lambda moment, event: True},
     RequestUnmet: {
         "request unmet": lambda moment, event: True,
-        "request unmet with a card left": lambda moment, event: len(moment.state.deck) == 1,
+        "request unmet with a card left": lambda moment, event: len(moment.state.own.deck) == 1,
     },
     SeatGone: {
         "removed for an illegal command": lambda moment, event: (
@@ -269,7 +271,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     },
     SeatCleared: {
         "routes of a removed seat free again": lambda moment, event: bool(
-            moment.state.seats[event.seat].routes
+            moment.state.seats[event.seat].own.routes
         ),
     },
     PlayOffCalled: {

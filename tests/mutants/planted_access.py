@@ -63,7 +63,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a seat is freed that has seen its hand", "security", "services/referee/rules/setup/seat_changes.py",
-        "return bool(state.ticket_decks) or state.fork_origin is not None", "return False", FREED,
+        "return bool(state.own.ticket_decks) or state.fork_origin is not None", "return False", FREED,
     ),
     Mutant(
         "a game for its players alone is shown to everybody", "security", "services/gateway/games/game_views.py",

@@ -42,7 +42,7 @@ RULES_MUTANTS: Final = (
         "if not is_scarce or mix != rest:", "if True:", DRAWS,
     ),
     Mutant(
-        "a passenger's points wait for the end", "PASSENGER-3", "services/referee/rules/seat_state.py",
+        "a passenger's points wait for the end", "PASSENGER-3", "services/referee/rules/train_state.py",
         "return self.points + self.merchandise", "return self.points", SCORES,
     ),
     Mutant(
@@ -59,15 +59,15 @@ RULES_MUTANTS: Final = (
     ),
     Mutant(
         "cards that weren't handed over are lost", "CONDUCT-2", "services/referee/rules/setup/deal.py",
-        "        yield HandReturned(*state.untaken)\n", "        yield from ()\n", TRAINS,
+        "        yield HandReturned(*table.untaken)\n", "        yield from ()\n", TRAINS,
     ),
     Mutant(
         "destinations given back by removal are shuffled", "CONDUCT-2", "services/referee/rules/setup/deal.py",
-        "    if any(seat_state.offer for seat_state in state.seats):\n", "    if True:\n", TRAINS,
+        "    if any(seat_state.own.offer for seat_state in state.seats):\n", "    if True:\n", TRAINS,
     ),
     Mutant(
         "the hand goes under the deck", "CONDUCT-2", "services/referee/rules/appliers/opening.py",
-        "    state.deck += [HIDDEN]", "    state.deck[:0] = [HIDDEN]", TRAINS,
+        "    table.deck += [HIDDEN]", "    table.deck[:0] = [HIDDEN]", TRAINS,
     ),
     Mutant(
         "the youngest is last", "TURN-1", "services/referee/rules/setup/create_game.py",

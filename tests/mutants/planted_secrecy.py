@@ -44,8 +44,8 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "legal moves follow the deck", "P5", "services/referee/rules/moves/cards.py",
-        "return _BLIND_DRAWS if state.deck or has_cards_left(state) else ()",
-        "return _BLIND_DRAWS if has_cards_left(state) and state.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
+        "return _BLIND_DRAWS if state.own.deck or has_cards_left(state) else ()",
+        "return _BLIND_DRAWS if has_cards_left(state) and state.own.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
     ),
     Mutant(
         "bots are called in the order of their tickets", "P5", "services/referee/scheduling.py",
@@ -68,7 +68,7 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "the class of AI-MAS shows everybody's hand", "P5", "services/bots/kit/ai_mas/ttr_table.py",
-        "for card, count in seat_state.hand.items() if is_own and card", "for card, count in seat_state.hand.items() if card", GATE,
+        "for card, count in seat_state.own.hand.items() if is_own and card", "for card, count in seat_state.own.hand.items() if card", GATE,
     ),
     Mutant(
         "a fork shows what its asker doesn't know", "P5", "services/referee/rules/setup/fork.py",

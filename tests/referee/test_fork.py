@@ -60,10 +60,10 @@ def test_the_log_of_a_fork_has_the_state_and_no_fork_command(ledger: RedisLedger
     assert GameForked(GAME, AT, None, True) in first.events
     assert second.events[-1] == PlayResumed()
     source_state, fork_state = fold(ledger.read_entries(GAME)[:AT]), fold(ledger.read_entries(FORK))
-    assert (fork_state.pending_choices, fork_state.market, fork_state.route_owners) == (
+    assert (fork_state.pending_choices, fork_state.own.market, fork_state.own.route_owners) == (
         source_state.pending_choices,
-        source_state.market,
-        source_state.route_owners,
+        source_state.own.market,
+        source_state.own.route_owners,
     )
 
 

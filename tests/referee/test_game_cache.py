@@ -173,7 +173,7 @@ def test_P8_a_state_that_can_not_be_packed_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     broken: Any = crowded.processor.game_cache.get(THIRD).state
-    broken.route_owners = {"route": lambda: None}
+    broken.own.route_owners = {"route": lambda: None}
     for game in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, GAME, GAME):
         crowded.processor.game_cache.get(game)
     assert THIRD not in crowded.processor.game_cache._unpacked
@@ -190,7 +190,7 @@ def test_P8_a_bug_in_packing_is_logged_once_with_its_game(crowded: Referee) -> N
     with captured_logs() as lines:
         for _ in range(2):
             broken: Any = crowded.processor.game_cache.get(THIRD).state
-            broken.route_owners = {"route": lambda: None}
+            broken.own.route_owners = {"route": lambda: None}
             for game in (NEIGHBOUR_GAME, GAME):
                 crowded.processor.game_cache.get(game)
     assert [(line["event"], line["game"]) for line in lines] == [("game can't be packed", THIRD)]
@@ -225,7 +225,7 @@ def test_P9_a_game_folded_from_its_log_shares_what_is_equal_with_the_others(
     cache.prefetch([GAME, NEIGHBOUR_GAME])
     one, two = (cache.get(game).state for game in (GAME, NEIGHBOUR_GAME))
     assert one.rule_options is two.rule_options
-    assert all(map(same, one.open_routes.values(), two.open_routes.values()))
+    assert all(map(same, one.own.open_routes.values(), two.own.open_routes.values()))
 
 
 def same(one: object, other: object) -> bool:
@@ -236,13 +236,13 @@ def test_P8_a_state_that_an_error_left_broken_is_rolled_back(opened: Referee) ->
     cache = opened.processor.game_cache
     before = full_state(cache.get(GAME).state)
     with pytest.raises(ZeroDivisionError), cache.rollback_on_error(GAME):
-        cache.get(GAME).state.deck.clear()
-        cache.get(GAME).state.seats[0].hand.clear()
+        cache.get(GAME).state.own.deck.clear()
+        cache.get(GAME).state.seats[0].own.hand.clear()
         raise ZeroDivisionError
     assert full_state(cache.get(GAME).state) == before
     with cache.rollback_on_error(GAME):
-        cache.get(GAME).state.deck.clear()
-    assert cache.get(GAME).state.deck == []
+        cache.get(GAME).state.own.deck.clear()
+    assert cache.get(GAME).state.own.deck == []
 
 
 def test_P9_the_least_recently_used_game_is_packed(crowded: Referee) -> None:

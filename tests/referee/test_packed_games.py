@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -25,11 +25,9 @@ from services.referee.game_cache import (
 )
 from services.referee.rules import RULESETS, GameState, fold
 from services.referee.rules.board import load_board
-from services.referee.rules.seat_state import SEAT_FIELDS
-from services.referee.rules.state import STATE_FIELDS
 from tests.golden.test_golden import FILES, read
 from tests.long_runs import long_after
-from tests.rules.given import full_state
+from tests.rules.given import full_state, parts
 from tests.rules.hostile_games import hostile_game
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
 
@@ -106,19 +104,14 @@ def test_P7_what_happens_to_an_unpacked_state_leaves_the_packed_game_alone() -> 
 def test_P7_every_field_of_a_state_is_packed() -> None:
     """Each field that can be is given a value of its own here; one that is left out would have its first one."""
     state = played("usa", 4).state
-    marked(state, STATE_FIELDS)
-    for seat_state in state.seats:
-        marked(seat_state, SEAT_FIELDS)
-    found = unpacked(state)
-    for name in set(STATE_FIELDS) - {"seats"}:
-        assert getattr(found, name) == getattr(state, name), name
-    for found_seat, seat_state in zip(found.seats, state.seats, strict=True):
-        for name in SEAT_FIELDS:
-            assert getattr(found_seat, name) == getattr(seat_state, name), name
-    assert len(found.seats) == 4
+    for target, names in parts(state):
+        marked(target, names)
+    for (target, names), (found, _) in zip(parts(state), parts(unpacked(state)), strict=True):
+        for name in names:
+            assert getattr(found, name) == getattr(target, name), name
 
 
-def marked(target: object, names: tuple[str, ...]) -> None:
+def marked(target: object, names: Sequence[str]) -> None:
     """Give each field that holds a number or a string another one, which no other field has."""
     for index, name in enumerate(names):
         value = getattr(target, name)
@@ -130,9 +123,13 @@ def marked(target: object, names: tuple[str, ...]) -> None:
 
 def test_P7_routes_that_were_opened_again_stand_where_they_stood() -> None:
     state = played("usa", 4).state
-    again = next(name for name in state.route_owners if len(state.open_routes[state.board.routes[name].fare]))
-    state.open_routes[state.board.routes[again].fare] += (again,)
-    assert unpacked(state).open_routes == state.open_routes
+    again = next(
+        name
+        for name in state.own.route_owners
+        if len(state.own.open_routes[state.own.board.routes[name].fare])
+    )
+    state.own.open_routes[state.own.board.routes[again].fare] += (again,)
+    assert unpacked(state).own.open_routes == state.own.open_routes
 
 
 def test_P9_equal_rule_options_are_one_value_for_all_games() -> None:
@@ -191,7 +188,7 @@ def test_P9_a_game_on_a_hostile_board_is_counted_with_at_least_half_of_what_it_t
 
 def test_P9_the_board_of_a_stranger_counts_once_for_all_games_on_it() -> None:
     games, game = SizedGames[CachedGame](), cached(played("usa", 2).state)
-    game.state.board = replace(load_board("usa"))  # equal, and not the one that is loaded anyway
+    game.state.own.board = replace(load_board("usa"))  # equal, and not the one that is loaded anyway
     for name in ("one", "two"):
         games.put(name, game)
     assert games.total_bytes - 2 * game.size_bytes() > 100_000

@@ -117,10 +117,10 @@ def test_TIE_1_the_next_game_is_created_and_started_by_the_server(
     require_one_game(ledger, client)
     state = fold(ledger.read_entries(NEXT))
     assert state.play_off == PlayOff(GAME, 1, (0, 1), (0, 0))
-    assert (state.rule_options, state.ruleset, state.board) == (
+    assert (state.rule_options, state.ruleset, state.own.board) == (
         first.rule_options,
         first.ruleset,
-        first.board,
+        first.own.board,
     )
     assert [seat_state.name for seat_state in state.seats] == [seat_state.name for seat_state in first.seats]
     assert state.seed == FRESH

@@ -142,8 +142,13 @@ class World:
 
 
 def cards(state: GameState) -> int:
-    in_hands = sum(seat_state.cards for seat_state in state.seats)
-    return in_hands + len(state.deck) + sum(state.discards.values()) + len([c for c in state.market if c])
+    in_hands = sum(seat_state.own.cards for seat_state in state.seats)
+    return (
+        in_hands
+        + len(state.own.deck)
+        + sum(state.own.discards.values())
+        + len([c for c in state.own.market if c])
+    )
 
 
 def any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:

@@ -154,12 +154,14 @@ def test_the_layout_names_every_part_of_an_observation() -> None:
     seen = env.observe("seat_1")["observation"]
     assert [*form.layout.values()][-1].stop == form.size == len(seen)
     own = view.seats[1]
-    assert seen[form.layout["hand"]].tolist() == [own.hand[kind] for kind in form.kinds]
+    assert seen[form.layout["hand"]].tolist() == [own.own.hand[kind] for kind in form.kinds]
     seats = seen[form.layout["seats"]].reshape(3, len(SEAT_FIELDS))
     assert seats[:, SEAT_FIELDS.index("cars")].tolist() == [45] * 3
     offered = seen[form.layout["tickets"]]
     assert sorted(offered[offered > 0].tolist()) == [2, 3, 4, 5]  # four tickets, by their places in the offer
-    assert own.offer == [[*view.board.tickets][int(np.flatnonzero(offered == 2 + n)[0])] for n in range(4)]
+    assert own.own.offer == [
+        [*view.own.board.tickets][int(np.flatnonzero(offered == 2 + n)[0])] for n in range(4)
+    ]
 
 
 def test_owners_are_counted_from_the_observer() -> None:
@@ -168,11 +170,11 @@ def test_owners_are_counted_from_the_observer() -> None:
     for _ in moves(env, Random(3)):
         pass
     routes = env.observation_form.layout["routes"]
-    owners = env._game.state.route_owners
+    owners = env._game.state.own.route_owners
     assert set(owners.values()) == {0, 1, 2}
     for seat in range(3):
         seen = env.observation_form.encode(env._game.view(seat), seat)[routes]
-        for route, number in zip(env._game.state.board.routes, seen, strict=True):
+        for route, number in zip(env._game.state.own.board.routes, seen, strict=True):
             assert number == ((owners[route] - seat) % 3 + 1 if route in owners else 0)
 
 

@@ -165,15 +165,15 @@ def _kinds_of(state: GameState) -> set[str]:
     seat_states = state.seats
     conditions = {
         "setup": state.turn is None,
-        "last turns": state.in_last_turns,
-        "passed": state.seats_passed,
-        "named": any(seat_state.requested_mix for seat_state in seat_states),
-        "some have chosen": len({seat_state.start_tickets_chosen for seat_state in seat_states}) == 2,
+        "last turns": state.own.in_last_turns,
+        "passed": state.own.seats_passed,
+        "named": any(seat_state.own.requested_mix for seat_state in seat_states),
+        "some have chosen": len({seat_state.own.start_tickets_chosen for seat_state in seat_states}) == 2,
         "strict": state.rule_options.strict,
         "clocks": state.rule_options.clock_ms,
-        "stations": state.station_owners,
-        "passengers": state.passenger_owners,
-        "from a position": state.position_starter is not None,
+        "stations": state.own.station_owners,
+        "passengers": state.own.passenger_owners,
+        "from a position": state.own.position_starter is not None,
     }
     gone = (f"gone: {seat_state.exit_reason}" for seat_state in seat_states if seat_state.exit_reason)
     return {*state.pending_choices.values(), *gone, *(name for name, holds in conditions.items() if holds)}
@@ -210,15 +210,15 @@ def visible_state(log: Sequence[bytes], viewer: Seat | None) -> dict[str, Any]:
     fields = full_state(state)
     for name in OWN_FIELDS:
         fields.pop(name, None)
-    fields["tickets of the board"] = state.board.tickets
+    fields["tickets of the board"] = state.own.board.tickets
     fields["known"] = {seat: dict(+hand) for seat, hand in known.hands.items() if +hand}
     for seat, seat_state in enumerate(fields["seats"]):
         for name in ("name", "age", "seat_secret", "is_seated", "kind", "contribution"):
             seat_state.pop(name, None)
         seat_state["deadline_ms"] = _remaining_ms(state, seat)
-        seat_state["hand"] = state.seats[seat].cards
+        seat_state["hand"] = state.seats[seat].own.cards
         seat_state["min_keep"] = (
-            state.seats[seat].offer and state.seats[seat].min_keep
+            state.seats[seat].own.offer and state.seats[seat].own.min_keep
         )  # else it means nothing
     fields["open_routes"] = {fare: set(routes) for fare, routes in fields["open_routes"].items()}
     return fields
@@ -231,15 +231,20 @@ def _remaining_ms(state: GameState, seat: Seat) -> int | None:
 
 def all_cards(state: GameState) -> Counter[str]:
     """Every card that is in the game, wherever it is."""
-    tunnel = state.tunnel.revealed if state.tunnel else ()
-    rows: list[Any] = [state.deck, [card for card in state.market if card], tunnel, state.discards]
+    tunnel = state.own.tunnel.revealed if state.own.tunnel else ()
+    rows: list[Any] = [
+        state.own.deck,
+        [card for card in state.own.market if card],
+        tunnel,
+        state.own.discards,
+    ]
     total: Counter[str] = Counter()
-    for row in (*rows, *(seat_state.hand for seat_state in state.seats)):
+    for row in (*rows, *(seat_state.own.hand for seat_state in state.seats)):
         total.update(row)
     return +total
 
 
 def all_tickets(state: GameState) -> Counter[str]:
     """Every ticket that is in the game."""
-    held = (row for seat_state in state.seats for row in (seat_state.tickets, seat_state.offer))
-    return Counter(str(ticket) for row in (*held, *state.ticket_decks.values()) for ticket in row)
+    held = (row for seat_state in state.seats for row in (seat_state.own.tickets, seat_state.own.offer))
+    return Counter(str(ticket) for row in (*held, *state.own.ticket_decks.values()) for ticket in row)

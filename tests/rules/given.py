@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -25,6 +25,7 @@ from services.referee.rules.appliers.playing import assign_route
 from services.referee.rules.board import points_for_route
 from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
 from services.referee.rules.state import MIX, STATE_FIELDS
+from services.referee.rules.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS
 
 SEED = "5e" * 32
 SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)
@@ -125,18 +126,18 @@ def given(
     set_market_and_decks(state, market, deck, discards)
     regular = {} if ticket_deck is None else {"regular": ticket_deck}
     for name, row in {**regular, **(ticket_decks or {})}.items():
-        state.ticket_decks[name] = list(reversed(row))
+        state.own.ticket_decks[name] = list(reversed(row))
     evolve(state, TurnStarted(turn))
     set_seat_states(state, hands, cars, tickets, merchandise)
     for route, seat in (owners or {}).items():
         give_route(state, route, seat)
     for city, (seat, neighbour) in (stations or {}).items():
-        state.station_owners[city] = seat
-        state.seats[seat].stations[city] = neighbour
+        state.own.station_owners[city] = seat
+        state.seats[seat].own.stations[city] = neighbour
     for city, seat in (passengers or {}).items():
-        state.passenger_owners[city] = seat
-        state.seats[seat].passengers_left -= 1
-    state.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
+        state.own.passenger_owners[city] = seat
+        state.seats[seat].own.passengers_left -= 1
+    state.own.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
     return Scene(state)
 
 
@@ -158,7 +159,7 @@ def make_start_choices(state: GameState) -> None:
             decks = state.rule_options.start_tickets
             command: Command = DrawTickets(dict.fromkeys(decks, state.rule_options.start_named // len(decks)))
         else:
-            command = KeepTickets(tuple(range(state.seats[seat].min_keep)))
+            command = KeepTickets(tuple(range(state.seats[seat].own.min_keep)))
         decide_and_apply(state, seat, command)
 
 
@@ -168,11 +169,11 @@ def set_market_and_decks(
     deck: Sequence[str] | None,
     discards: Mapping[str, int] | None,
 ) -> None:
-    state.market = list(MARKET[: state.rule_options.market] if market is None else market)
+    state.own.market = list(MARKET[: state.rule_options.market] if market is None else market)
     if deck is not None:
-        state.deck = list(reversed(deck))
-    state.discards = dict.fromkeys(state.discards, 0)
-    state.discards.update((discards or {}).items())
+        state.own.deck = list(reversed(deck))
+    state.own.discards = dict.fromkeys(state.own.discards, 0)
+    state.own.discards.update((discards or {}).items())
 
 
 def set_seat_states(
@@ -183,20 +184,20 @@ def set_seat_states(
     merchandise: Sequence[int],
 ) -> None:
     for seat_state, hand in zip(state.seats, hands, strict=False):
-        seat_state.hand = dict.fromkeys(seat_state.hand, 0)
-        seat_state.hand.update(hand.items())
+        seat_state.own.hand = dict.fromkeys(seat_state.own.hand, 0)
+        seat_state.own.hand.update(hand.items())
     for seat_state, count in zip(state.seats, cars, strict=False):
-        seat_state.cars = count
+        seat_state.own.cars = count
     for seat_state, names in zip(state.seats, tickets, strict=False):
-        seat_state.tickets = list(names)
+        seat_state.own.tickets = list(names)
     for seat_state, points in zip(state.seats, merchandise, strict=False):
-        seat_state.merchandise = points
+        seat_state.own.merchandise = points
 
 
 def give_route(state: GameState, name: str, seat: Seat) -> None:
     """The seat owns the route, as if it had been paid for earlier."""
     if state.rule_options.points_at_once:
-        state.seats[seat].points += points_for_route(state.rule_options, state.board.routes[name])
+        state.seats[seat].own.points += points_for_route(state.rule_options, state.own.board.routes[name])
     assign_route(state, name, seat)
 
 
@@ -245,16 +246,29 @@ def without_root(event: Event) -> Event:
     return replace(event, root="") if isinstance(event, SHUFFLES) else event
 
 
+def parts(state: GameState) -> Iterator[tuple[object, Sequence[str]]]:
+    """The objects that a state is made of, each with the names of its fields."""
+    yield state, [name for name in STATE_FIELDS if name not in {"own", "seats"}]
+    yield state.own, TRAIN_FIELDS
+    for seat_state in state.seats:
+        yield seat_state, [name for name in SEAT_FIELDS if name != "own"]
+        yield seat_state.own, TRAIN_SEAT_FIELDS
+
+
 def full_state(state: GameState) -> dict[str, Any]:
     """Every field of a state in comparable values."""
-    fields = {name: getattr(state, name, None) for name in STATE_FIELDS}
-    fields["board"] = state.board.digest if state.game else None
+    fields = {name: getattr(state, name, None) for name in STATE_FIELDS if name != "own"}
+    if state.game:
+        fields |= {name: getattr(state.own, name) for name in TRAIN_FIELDS}
+        fields["board"] = state.own.board.digest
     fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
     return {name: _copy_value(value) for name, value in fields.items()}
 
 
 def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
-    return {name: _copy_value(getattr(seat_state, name)) for name in SEAT_FIELDS}
+    fields = {name: getattr(seat_state, name) for name in SEAT_FIELDS if name != "own"}
+    fields |= {name: getattr(seat_state.own, name) for name in TRAIN_SEAT_FIELDS}
+    return {name: _copy_value(value) for name, value in fields.items()}
 
 
 def _copy_value(value: Any) -> Any:

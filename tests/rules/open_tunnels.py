@@ -24,8 +24,8 @@ def begin_tunnel(
 
 
 def discards(scene: Scene) -> Payment:
-    return {str(card): n for card, n in scene.state.discards.items() if n}
+    return {str(card): n for card, n in scene.state.own.discards.items() if n}
 
 
 def hand(scene: Scene, seat: int = 0) -> Payment:
-    return {str(card): n for card, n in scene.seat_state(seat).hand.items() if n}
+    return {str(card): n for card, n in scene.seat_state(seat).own.hand.items() if n}

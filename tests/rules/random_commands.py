@@ -38,7 +38,7 @@ def command_pool(rng: Random, state: GameState) -> list[Command]:
     commands += [DrawTickets(mix) for mix in MIXES]
     commands += [KeepTickets(keep) for keep in KEEPS]
     commands.append(ClaimRoute("nowhere-a", {"red": 1}))
-    routes = [*state.board.routes.values()]
+    routes = [*state.own.board.routes.values()]
     for route in rng.sample(routes, min(25, len(routes))):
         commands += claims(rng, state, route)
     commands += tunnel_payments(rng, state)
@@ -51,24 +51,26 @@ def near_misses(rng: Random, state: GameState, offer: Command) -> Iterator[Comma
     """Variants of a legal command with one thing changed, which may be legal or not."""
     match offer:
         case ClaimRoute(name, cards, _):
-            route = state.board.routes[name]
-            for other in (*route.parallels, rng.choice(state.board.fares[route.fare])):
+            route = state.own.board.routes[name]
+            for other in (*route.parallels, rng.choice(state.own.board.fares[route.fare])):
                 yield ClaimRoute(other, cards)
-            for city in (route.a, route.b, rng.choice([*state.board.cities])):
+            for city in (route.a, route.b, rng.choice([*state.own.board.cities])):
                 yield ClaimRoute(name, cards, city)
             yield ClaimRoute(name, recoloured(rng, cards))
         case BuildStation(city, cards, _):
-            beside = [r.b if r.a == city else r.a for r in state.board.routes.values() if city in (r.a, r.b)]
+            beside = [
+                r.b if r.a == city else r.a for r in state.own.board.routes.values() if city in (r.a, r.b)
+            ]
             yield BuildStation(city, cards, rng.choice(beside))
-            yield BuildStation(city, cards, rng.choice([*state.board.cities]))
-            yield BuildStation(rng.choice([*state.board.cities]), cards)
+            yield BuildStation(city, cards, rng.choice([*state.own.board.cities]))
+            yield BuildStation(rng.choice([*state.own.board.cities]), cards)
             yield BuildStation(city, recoloured(rng, cards))
         case PayTunnel(cards):
             yield PayTunnel(recoloured(rng, cards))
         case MovePassenger(city, path):
             yield from (MovePassenger(city, path[:steps]) for steps in range(1, len(path)))
-            yield MovePassenger(city, (*path, rng.choice([*state.route_owners])))
-            yield MovePassenger(rng.choice([*state.passenger_owners]), path)
+            yield MovePassenger(city, (*path, rng.choice([*state.own.route_owners])))
+            yield MovePassenger(rng.choice([*state.own.passenger_owners]), path)
 
 
 def recoloured(rng: Random, cards: Mapping[str, int]) -> dict[str, int]:
@@ -93,8 +95,8 @@ def claims(rng: Random, state: GameState, route: Route) -> Iterator[ClaimRoute]:
 
 
 def tunnel_payments(rng: Random, state: GameState) -> Iterator[PayTunnel]:
-    base = [*state.tunnel.cards] if state.tunnel else [rng.choice(COLORS)]
-    extra = state.tunnel.extra if state.tunnel else 1
+    base = [*state.own.tunnel.cards] if state.own.tunnel else [rng.choice(COLORS)]
+    extra = state.own.tunnel.extra if state.own.tunnel else 1
     for color in (*base, rng.choice(CARDS)):
         for wild in range(extra + 1):
             plain = extra - wild + rng.choice((0, 0, 0, 1))
@@ -104,24 +106,24 @@ def tunnel_payments(rng: Random, state: GameState) -> Iterator[PayTunnel]:
 
 
 def stations(rng: Random, state: GameState) -> Iterator[BuildStation]:
-    cities = [*state.board.cities]
+    cities = [*state.own.board.cities]
     for _ in range(12):
         color, wild, count = rng.choice(COLORS), rng.randrange(3), rng.randrange(1, 4)
         cards = {color: count, LOCOMOTIVE: wild} if wild else {color: count}
         city = rng.choice(cities)
         yield BuildStation(city, cards)
         yield BuildStation(city, cards, rng.choice(cities))
-        beside = [r.b if r.a == city else r.a for r in state.board.routes.values() if city in (r.a, r.b)]
+        beside = [r.b if r.a == city else r.a for r in state.own.board.routes.values() if city in (r.a, r.b)]
         yield BuildStation(city, cards, rng.choice(beside))
     yield BuildStation("nowhere", {LOCOMOTIVE: 1})
 
 
 def passenger_moves(rng: Random, state: GameState) -> Iterator[MovePassenger]:
     """Walks from cities with and without a passenger, over claimed and any routes."""
-    starts = [*state.passenger_owners] * 6 + [rng.choice([*state.board.cities])]
-    claimed = [state.board.routes[name] for name in state.route_owners]
+    starts = [*state.own.passenger_owners] * 6 + [rng.choice([*state.own.board.cities])]
+    claimed = [state.own.board.routes[name] for name in state.own.route_owners]
     for start in starts:
-        routes = claimed if rng.random() < 0.8 else [*state.board.routes.values()]
+        routes = claimed if rng.random() < 0.8 else [*state.own.board.routes.values()]
         path, city = [], start
         for _ in range(rng.randrange(1, 7)):
             onward = [route for route in routes if city in (route.a, route.b)]

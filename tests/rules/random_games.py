@@ -154,11 +154,11 @@ class RandomGame:
         for event in events:
             if isinstance(event, SeatCleared):
                 removed = before[event.seat]
-                self.removed_cards.update({str(card): n for card, n in removed.hand.items()})
+                self.removed_cards.update({str(card): n for card, n in removed.own.hand.items()})
                 self.removed_tickets.update(
-                    str(t) for t in (*removed.tickets, *removed.offer) if t not in returned
+                    str(t) for t in (*removed.own.tickets, *removed.own.offer) if t not in returned
                 )
-                self.removed_token_points += removed.merchandise
+                self.removed_token_points += removed.own.merchandise
                 del self.journeys_made[event.seat]
             elif isinstance(event, TicketsReturned) and event.to == "out":
                 self.removed_tickets.update(str(ticket) for ticket in event.tickets)
@@ -262,25 +262,25 @@ def position_of(state: GameState) -> Position:
     assert state.turn is not None
     return Position(
         turn=state.turn,
-        hands=tuple({str(c): n for c, n in seat_state.hand.items() if n} for seat_state in state.seats),
-        market=tuple(state.market),
-        deck=tuple(str(card) for card in reversed(state.deck)),
-        discard={str(card): n for card, n in state.discards.items() if n},
-        routes=dict(state.route_owners),
-        cars=tuple(seat_state.cars for seat_state in state.seats),
-        tickets=tuple(_given_tickets(state, seat_state.tickets) for seat_state in state.seats),
-        ticket_decks={name: _given_tickets(state, row[::-1]) for name, row in state.ticket_decks.items()},
+        hands=tuple({str(c): n for c, n in seat_state.own.hand.items() if n} for seat_state in state.seats),
+        market=tuple(state.own.market),
+        deck=tuple(str(card) for card in reversed(state.own.deck)),
+        discard={str(card): n for card, n in state.own.discards.items() if n},
+        routes=dict(state.own.route_owners),
+        cars=tuple(seat_state.own.cars for seat_state in state.seats),
+        tickets=tuple(_given_tickets(state, seat_state.own.tickets) for seat_state in state.seats),
+        ticket_decks={name: _given_tickets(state, row[::-1]) for name, row in state.own.ticket_decks.items()},
         stations={
-            city: StationGiven(seat, state.seats[seat].stations[city])
-            for city, seat in state.station_owners.items()
+            city: StationGiven(seat, state.seats[seat].own.stations[city])
+            for city, seat in state.own.station_owners.items()
         },
-        passengers=dict(state.passenger_owners),
-        tokens=dict(state.tokens),
-        merchandise=tuple(seat_state.merchandise for seat_state in state.seats),
-        points=tuple(seat_state.points for seat_state in state.seats),
+        passengers=dict(state.own.passenger_owners),
+        tokens=dict(state.own.tokens),
+        merchandise=tuple(seat_state.own.merchandise for seat_state in state.seats),
+        points=tuple(seat_state.own.points for seat_state in state.seats),
     )
 
 
 def _given_tickets(state: GameState, row: list[str | None]) -> tuple[TicketGiven, ...]:
-    tickets = (state.board.tickets[str(name)] for name in row)
+    tickets = (state.own.board.tickets[str(name)] for name in row)
     return tuple(TicketGiven((ticket.a, ticket.b), ticket.points) for ticket in tickets)

@@ -62,9 +62,13 @@ class PlayOffSeries:
         decide_envelope(state, envelope, CREATED_AT_MS, SEED)
         make_start_choices(state)
         for seat_state in state.seats:
-            seat_state.hand, seat_state.tickets = dict.fromkeys(seat_state.hand, 0), []
-        state.market, state.deck, state.discards = [None] * 5, [], dict.fromkeys(state.discards, 0)
-        state.ticket_decks["regular"] = []
+            seat_state.own.hand, seat_state.own.tickets = dict.fromkeys(seat_state.own.hand, 0), []
+        state.own.market, state.own.deck, state.own.discards = (
+            [None] * 5,
+            [],
+            dict.fromkeys(state.own.discards, 0),
+        )
+        state.own.ticket_decks["regular"] = []
         if winner is not None:
             give_route(state, WIN, winner)
         if leaver is not None:

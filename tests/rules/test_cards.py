@@ -38,7 +38,7 @@ def test_CARD_1_the_gap_is_filled_before_the_second_card_which_may_be_that_one()
     scene.when(0, DrawMarket(1)).then(
         MarketCardTaken(0, 1, "black"), MarketFilled((1,), ("orange",)), TurnStarted(1)
     )
-    assert (scene.seat_state(0).hand["blue"], scene.seat_state(0).hand["black"]) == (1, 1)
+    assert (scene.seat_state(0).own.hand["blue"], scene.seat_state(0).own.hand["black"]) == (1, 1)
 
 
 def test_CARD_1_one_face_up_and_one_blind_in_either_order() -> None:
@@ -92,14 +92,14 @@ def test_CARD_4_an_empty_deck_is_rebuilt_from_the_discards_when_a_card_is_wanted
     (shuffled,), (drawn,) = scene.events_of(DeckShuffled), scene.events_of(CardDrawn)
     assert sorted(shuffled.order) == ["blue"] * 2 + ["red"] * 7
     assert shuffled.order[0] == drawn.card
-    assert len(scene.state.deck) == 8
-    assert not any(scene.state.discards.values())
+    assert len(scene.state.own.deck) == 8
+    assert not any(scene.state.own.discards.values())
 
 
 def test_CARD_4_the_deck_is_rebuilt_to_fill_a_gap() -> None:
     scene = given(deck=[], discards={"red": 3})
     scene.when(0, DrawMarket(0)).then_types(MarketCardTaken, DeckShuffled, MarketFilled)
-    assert None not in scene.state.market
+    assert None not in scene.state.own.market
 
 
 def test_CARD_4_the_last_card_is_drawn_without_a_shuffle() -> None:
@@ -111,7 +111,7 @@ def test_CARD_4_with_both_empty_blind_draws_are_illegal_and_gaps_stay_open() -> 
     assert DrawBlind() not in scene.legal(0)
     scene.when(0, DrawBlind()).refused("CARD-4")
     scene.when(0, DrawMarket(0)).then(MarketCardTaken(0, 0, "red"))
-    assert scene.state.market == [None, *MARKET[1:]]
+    assert scene.state.own.market == [None, *MARKET[1:]]
     scene.when(0, DrawBlind()).refused("CARD-4")
     scene.when(0, DrawMarket(1)).then(MarketCardTaken(0, 1, "blue"), TurnStarted(1))
 
@@ -130,14 +130,14 @@ def test_CARD_4_gaps_are_filled_as_soon_as_there_are_cards_again() -> None:
     scene = given(deck=[], market=(None, "red", None, "red", "red"), hands=[{"blue": 3}])
     scene.when(0, ClaimRoute("montreal-new-york-a", {"blue": 3}))
     scene.then_types(RouteClaimed, DeckShuffled, MarketFilled, TurnStarted)
-    assert scene.state.market == ["blue", "red", "blue", "red", "red"]
-    assert scene.state.deck == ["blue"]
+    assert scene.state.own.market == ["blue", "red", "blue", "red", "red"]
+    assert scene.state.own.deck == ["blue"]
 
 
 def test_CARD_5_there_is_no_limit_to_a_hand() -> None:
     scene = given(2, hands=[{"red": 12, "blue": 12, "green": 12, "locomotive": 14}])
     scene.when(0, DrawBlind(), DrawBlind())
-    assert scene.seat_state(0).cards == 52
+    assert scene.seat_state(0).own.cards == 52
 
 
 def test_MARKET_1_market_cards_are_seen_by_all() -> None:
@@ -174,7 +174,7 @@ def test_MARKET_2_three_locomotives_flush_all_five() -> None:
         MarketFlushed(),
         MarketFilled((0, 1, 2, 3, 4), ("blue", "blue", "green", "green", "white")),
     )
-    assert {k: n for k, n in scene.state.discards.items() if n} == {"red": 2, "locomotive": 3}
+    assert {k: n for k, n in scene.state.own.discards.items() if n} == {"red": 2, "locomotive": 3}
 
 
 def test_MARKET_2_two_locomotives_do_not() -> None:
@@ -197,7 +197,7 @@ def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() 
     )
     scene.when(0, DrawMarket(2))
     scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, DeckShuffled, MarketFilled)
-    assert scene.state.market[:2] == ["blue", "green"]
+    assert scene.state.own.market[:2] == ["blue", "green"]
     (shuffled,) = scene.events_of(DeckShuffled)
     assert sorted(shuffled.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40)
 
@@ -213,9 +213,9 @@ def test_MARKET_2_in_europe_all_the_cards_are_shuffled_together_if_the_deck_cann
     scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, DeckRecreated, MarketFilled)
     (recreated,) = scene.events_of(DeckRecreated)
     assert sorted(recreated.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40 + ["blue"] * 2)
-    assert tuple(scene.state.market) == recreated.order[:5]
-    assert scene.state.deck[::-1] == list(recreated.order[5:])
-    assert not any(scene.state.discards.values())
+    assert tuple(scene.state.own.market) == recreated.order[:5]
+    assert scene.state.own.deck[::-1] == list(recreated.order[5:])
+    assert not any(scene.state.own.discards.values())
 
 
 def test_MARKET_2_flushes_that_the_deck_can_pay_for_go_on_until_the_market_is_below_the_count() -> None:
@@ -223,7 +223,7 @@ def test_MARKET_2_flushes_that_the_deck_can_pay_for_go_on_until_the_market_is_be
     scene.when(0, DrawMarket(4))
     assert len(scene.events_of(MarketFlushed)) == 8
     assert not scene.events_of(DeckShuffled)
-    assert scene.state.market == ["green"] * 5
+    assert scene.state.own.market == ["green"] * 5
 
 
 def test_MARKET_2_after_five_reshuffles_in_a_row_the_market_stays_as_it_is() -> None:
@@ -231,7 +231,7 @@ def test_MARKET_2_after_five_reshuffles_in_a_row_the_market_stays_as_it_is() -> 
     scene.when(0, DrawMarket(4))
     assert len(scene.events_of(DeckShuffled)) == 5
     assert len(scene.events_of(MarketFlushed)) > 5
-    assert scene.state.market == [LOCO] * 5
+    assert scene.state.own.market == [LOCO] * 5
     assert [type(event) for event in scene.events[-2:]] == [DeckShuffled, MarketFilled]
 
 

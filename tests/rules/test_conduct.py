@@ -121,20 +121,20 @@ def test_CONDUCT_2_refused_system_commands_remove_nobody() -> None:
 
 def test_CONDUCT_2_hand_and_tickets_are_out_of_the_game() -> None:
     scene = given(3, options=STRICT, hands=[{"red": 9}], tickets=[["boston:miami"]])
-    cards, tickets = len(scene.state.deck), len(scene.state.ticket_decks["regular"])
+    cards, tickets = len(scene.state.own.deck), len(scene.state.own.ticket_decks["regular"])
     scene.when(0, Pass())
-    assert (scene.seat_state(0).cards, scene.seat_state(0).tickets) == (0, [])
-    assert not any(scene.state.discards.values())
-    assert (len(scene.state.deck), len(scene.state.ticket_decks["regular"])) == (cards, tickets)
+    assert (scene.seat_state(0).own.cards, scene.seat_state(0).own.tickets) == (0, [])
+    assert not any(scene.state.own.discards.values())
+    assert (len(scene.state.own.deck), len(scene.state.own.ticket_decks["regular"])) == (cards, tickets)
 
 
 def test_CONDUCT_2_tickets_that_were_offered_are_out_of_the_game() -> None:
     scene = given(3, options=STRICT).when(0, DrawTickets())
-    left = len(scene.state.ticket_decks["regular"])
+    left = len(scene.state.own.ticket_decks["regular"])
     scene.when(0, Pass()).then_types(CommandRefused, SeatGone, SeatCleared, TurnStarted)
-    assert len(scene.state.ticket_decks["regular"]) == left
+    assert len(scene.state.own.ticket_decks["regular"]) == left
     scene = started(2, STRICT).when(0, KeepTickets((0,)))
-    assert not scene.seat_state(0).offer
+    assert not scene.seat_state(0).own.offer
     scene.when(1, KeepTickets((0, 1)))
     assert scene.state.turn == 1
 
@@ -142,11 +142,11 @@ def test_CONDUCT_2_tickets_that_were_offered_are_out_of_the_game() -> None:
 def test_CONDUCT_2_its_routes_are_free_again_and_so_are_their_parallels() -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: 0, BOSTON_A: 0}, hands=[{}, {"red": 4}, {"blue": 3}])
     scene.when(0, Pass())
-    assert not scene.state.route_owners
+    assert not scene.state.own.route_owners
     offered = {choice.route for choice in scene.legal(1) if isinstance(choice, ClaimRoute)}
     assert {BOSTON_A, BOSTON_B} <= offered
     scene.when(1, ClaimRoute(BOSTON_B, {"red": 2})).when(2, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.state.route_owners == {BOSTON_B: 1, NEW_YORK: 2}
+    assert scene.state.own.route_owners == {BOSTON_B: 1, NEW_YORK: 2}
 
 
 def test_CONDUCT_2_it_ranks_below_every_other_seat() -> None:
@@ -219,10 +219,10 @@ def test_CONDUCT_3_nobody_leaves_after_the_game_is_over() -> None:
 
 def test_CONDUCT_2_routes_that_are_free_again_end_the_row_of_passes() -> None:
     scene = given(3, options={"strict": True})
-    scene.state.seats_passed = {0, 2}
+    scene.state.own.seats_passed = {0, 2}
     scene.when(1, DrawBlind())
     assert scene.seat_state(1).exit_reason == "removed"
-    assert not scene.state.seats_passed
+    assert not scene.state.own.seats_passed
 
 
 def test_CONDUCT_1_a_seat_sends_no_system_command() -> None:

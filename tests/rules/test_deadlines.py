@@ -96,9 +96,9 @@ def test_CLOCK_1_nobody_elses_time_runs_out_meanwhile() -> None:
 
 def test_CLOCK_1_ones_own_first_card_gives_no_new_time() -> None:
     scene = with_move_limit().after_ms(600).when(0, DrawBlind()).after_ms(399)
-    cards = scene.seat_state(0).cards
+    cards = scene.seat_state(0).own.cards
     late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
-    assert scene.seat_state(0).cards == cards
+    assert scene.seat_state(0).own.cards == cards
 
 
 def test_CLOCK_1_refused_commands_give_no_new_time() -> None:
@@ -109,7 +109,7 @@ def test_CLOCK_1_refused_commands_give_no_new_time() -> None:
 
 def test_CLOCK_1_tickets_to_choose_from_give_no_new_time() -> None:
     scene = with_move_limit().after_ms(600).when(0, DrawTickets()).after_ms(399)
-    first, *others = scene.seat_state(0).offer
+    first, *others = scene.seat_state(0).own.offer
     late(scene).then(
         TicketsKept(0, (first,)),
         TicketsReturned(0, "regular", "bottom", tuple(others)),
@@ -122,7 +122,7 @@ def test_CLOCK_1_an_open_tunnel_gives_no_new_time_in_europe() -> None:
     scene = with_move_limit(rules="europe", hands=[{"green": 4}], deck=ASKS_FOR_MORE)
     scene.after_ms(600).when(0, TUNNEL).after_ms(399)
     late(scene).then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
-    assert scene.seat_state(0).hand["green"] == 4
+    assert scene.seat_state(0).own.hand["green"] == 4
 
 
 def test_CLOCK_1_other_seats_commands_give_no_new_time() -> None:

@@ -25,7 +25,7 @@ def test_decided_MARKET_2_a_flush_that_loops_stops_after_five_reshuffles() -> No
     scene.when(0, DrawMarket(0))
     assert len(scene.events_of(DeckShuffled)) == 5
     assert len(scene.events_of(MarketFlushed)) == 5
-    assert scene.state.market == [LOCO] * 5
+    assert scene.state.own.market == [LOCO] * 5
     assert scene.state.turn == 0  # and a second card may be drawn, blind
     assert scene.legal(0) == [DrawBlind()]
 
@@ -40,9 +40,9 @@ def test_decided_TURN_4_END_3_with_nothing_legal_to_do_all_pass_and_the_game_end
 
 def test_decided_CLOCK_2_out_of_time_while_choosing_starting_tickets_and_the_game_goes_on() -> None:
     scene = started(3, {"clock_ms": 1000}).when(1, KeepTickets((1, 2)))
-    first = scene.seat_state(0).offer[:2]
+    first = scene.seat_state(0).own.offer[:2]
     scene.after_ms(1000).when(None, CallTime(0)).when(2, KeepTickets((0, 1))).refused("CLOCK-2")
-    assert (scene.seat_state(0).tickets, scene.seat_state(0).exit_reason) == (first, "out of time")
+    assert (scene.seat_state(0).own.tickets, scene.seat_state(0).exit_reason) == (first, "out of time")
     scene.when(None, CallTime(2))
     assert scene.state.turn == 1
     assert not scene.state.result
@@ -66,7 +66,7 @@ def test_bug_CARD_4_a_market_that_is_not_refilled_after_the_deck_was_empty() -> 
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
     (filled,) = scene.events_of(MarketFilled)
     assert filled.slots == (0, 2, 3)
-    assert scene.state.market == ["blue", "red", "blue", "blue", "red"]
+    assert scene.state.own.market == ["blue", "red", "blue", "blue", "red"]
 
 
 def test_bug_CARD_2_a_locomotive_taken_as_the_second_card() -> None:

@@ -68,7 +68,7 @@ def test_END_1_a_second_trigger_changes_nothing() -> None:
 def test_END_1_any_action_ends_a_last_turn() -> None:
     scene = given(2, hands=[{"blue": 3}], cars=[5], deck=["red"] * 9).when(0, CLAIM)
     scene.when(1, DrawTickets(), KeepTickets((0,)))
-    assert len(scene.seat_state(1).tickets) == 3
+    assert len(scene.seat_state(1).own.tickets) == 3
     ended(scene.when(0, DrawMarket(0), DrawMarket(0)), "last turns")
 
 
@@ -95,9 +95,9 @@ def test_END_3_a_full_round_of_passes_ends_the_game(seats: int) -> None:
 
 def test_END_3_passes_count_only_in_a_row() -> None:
     scene = nothing_left(2)
-    scene.seat_state(1).hand["blue"] = 3
+    scene.seat_state(1).own.hand["blue"] = 3
     scene.when(0, Pass()).when(1, CLAIM)
-    assert not scene.state.seats_passed
+    assert not scene.state.own.seats_passed
     assert not scene.state.result
 
 
@@ -121,7 +121,7 @@ def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
 def test_END_4_the_game_ends_before_the_first_turn_when_all_time_went_on_the_starting_tickets() -> None:
     scene = started(2, {"clock_ms": 1000}).after_ms(1000)
     ended(scene.when(None, CallTime(1)).when(None, CallTime(0)), "out of time")
-    assert [len(seat_state.tickets) for seat_state in scene.state.seats] == [2, 2]
+    assert [len(seat_state.own.tickets) for seat_state in scene.state.seats] == [2, 2]
 
 
 def test_CLOCK_1_a_clock_runs_only_while_the_game_waits_for_its_seat() -> None:
@@ -177,12 +177,12 @@ def test_CLOCK_2_a_seat_whose_time_is_over_takes_no_further_part() -> None:
 def test_CLOCK_2_an_open_card_draw_ends() -> None:
     scene = timed(2).when(0, DrawBlind()).after_ms(1000).when(None, CallTime(0))
     scene.then(SeatGone(0, "out of time"), TurnStarted(1))
-    assert scene.seat_state(0).cards == 4
+    assert scene.seat_state(0).own.cards == 4
 
 
 def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_number() -> None:
     scene = timed(2).when(0, DrawTickets())
-    first, *others = scene.seat_state(0).offer
+    first, *others = scene.seat_state(0).own.offer
     scene.after_ms(1000).when(None, CallTime(0)).then(
         TicketsKept(0, (first,)),
         TicketsReturned(0, "regular", "bottom", tuple(others)),

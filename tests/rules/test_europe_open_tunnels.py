@@ -62,7 +62,7 @@ def test_TURN_3_other_seats_wait_meanwhile() -> None:
 
 def test_END_1_a_tunnel_can_begin_the_last_turns_once_it_is_laid() -> None:
     scene = begin_tunnel({"red": 5}, {"red": 3}, route=SOCHI, cars=[4])
-    assert not scene.state.in_last_turns
+    assert not scene.state.own.in_last_turns
     scene.when(0, PayTunnel({"red": 2}))
     scene.then_types(RouteClaimed, RevealedDiscarded, LastTurnsBegan, TurnStarted)
 
@@ -90,7 +90,7 @@ def test_CONDUCT_3_the_last_seat_may_leave_with_one_open() -> None:
     scene.then_types(
         TunnelDeclined, SeatGone, RevealedDiscarded, TicketsShown, TicketsShown, SeedRevealed, GameEnded
     )
-    assert scene.state.tunnel is None
+    assert scene.state.own.tunnel is None
 
 
 def test_CONDUCT_2_a_seat_that_is_removed_takes_its_hand_out_of_the_game_but_not_what_was_turned_up() -> None:
@@ -108,7 +108,7 @@ def test_CONDUCT_2_a_seat_that_is_removed_takes_its_hand_out_of_the_game_but_not
     )
     assert hand(scene) == {}
     assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}
-    assert (scene.state.station_owners, scene.seat_state(0).stations) == ({}, {})
+    assert (scene.state.own.station_owners, scene.seat_state(0).own.stations) == ({}, {})
 
 
 def test_CLOCK_1_the_clock_runs_while_a_tunnel_waits_to_be_paid() -> None:
@@ -123,11 +123,11 @@ def test_CLOCK_2_an_open_tunnel_is_declined() -> None:
     scene.when(0, PayTunnel({"red": 2})).refused("CLOCK-2")
     scene.when(None, CallTime(0))
     scene.then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
-    assert (hand(scene), scene.state.route_owners) == ({"red": 4}, {})
+    assert (hand(scene), scene.state.own.route_owners) == ({"red": 4}, {})
 
 
 def test_CLOCK_2_an_open_card_draw_ends() -> None:
     scene = given(rules="europe", hands=[{}]).when(0, DrawMarket(0))
     scene.then_types(MarketCardTaken, MarketFilled)
     scene.after_ms(120_000).when(None, CallTime(0)).then(SeatGone(0, "out of time"), TurnStarted(1))
-    assert scene.seat_state(0).cards == 1
+    assert scene.seat_state(0).own.cards == 1

@@ -67,7 +67,7 @@ def test_TIE_1_their_number_does_not_count() -> None:
 
 def level(state: GameState, seat: int, ahead: int) -> None:
     """Take the lead out of the seat's account, by something that breaks no tie."""
-    state.seats[seat].merchandise -= ahead
+    state.seats[seat].own.merchandise -= ahead
 
 
 def test_TIE_1_then_the_points_of_unused_stations() -> None:
@@ -118,7 +118,7 @@ def test_TIE_1_the_criteria_count_in_their_order() -> None:
 def test_SCORE_1_route_points_are_recounted() -> None:
     scene = europe(owners={"petrograd-stockholm-a": 0, "palermo-smyrna-a": 1})
     assert [seat.routes for seat in score(scene.state)] == [21, 15]
-    scene.seat_state(0).points += 1
+    scene.seat_state(0).own.points += 1
     with pytest.raises(AssertionError, match="SCORE-1"):
         score(scene.state)
 
@@ -130,42 +130,45 @@ def crowded(seed: int) -> GameState:
     """Five seats own everything between them, and each has three stations and ten tickets."""
     rng = Random(seed)
     state = europe(5).state
-    for route in rng.sample(sorted(state.board.routes), len(state.board.routes)):
+    for route in rng.sample(sorted(state.own.board.routes), len(state.own.board.routes)):
         able = [seat for seat, seat_state in enumerate(state.seats) if fits(seat_state, state, route)]
         if able:
             seat = rng.choice(able)
-            state.seats[seat].cars -= state.board.routes[route].length
+            state.seats[seat].own.cars -= state.own.board.routes[route].length
             lay(state, route, seat)
-    busiest = sorted(state.board.cities, key=lambda city: -busy(state, city))
-    tickets = rng.sample(sorted(state.board.tickets), 46)
+    busiest = sorted(state.own.board.cities, key=lambda city: -busy(state, city))
+    tickets = rng.sample(sorted(state.own.board.tickets), 46)
     for seat, seat_state in enumerate(state.seats):
-        seat_state.tickets = [*tickets[seat * 9 : seat * 9 + 9]]
+        seat_state.own.tickets = [*tickets[seat * 9 : seat * 9 + 9]]
         for city in busiest[seat:15:5]:
-            state.station_owners[city], seat_state.stations[city] = seat, None
+            state.own.station_owners[city], seat_state.own.stations[city] = seat, None
     return state
 
 
 def fits(seat_state: SeatState, state: GameState, route: str) -> bool:
-    return seat_state.cars >= state.board.routes[route].length and route not in seat_state.blocked_parallels
+    return (
+        seat_state.own.cars >= state.own.board.routes[route].length
+        and route not in seat_state.own.blocked_parallels
+    )
 
 
 def lay(state: GameState, name: str, seat: int) -> None:
-    seat_state, route = state.seats[seat], state.board.routes[name]
-    seat_state.routes.append(name)
-    seat_state.blocked_parallels.update(route.parallels)
-    seat_state.points += state.rule_options.route_points[route.length - 1] or 0
-    state.route_owners[name] = seat
+    seat_state, route = state.seats[seat], state.own.board.routes[name]
+    seat_state.own.routes.append(name)
+    seat_state.own.blocked_parallels.update(route.parallels)
+    seat_state.own.points += state.rule_options.route_points[route.length - 1] or 0
+    state.own.route_owners[name] = seat
 
 
 def busy(state: GameState, city: str) -> int:
-    return sum(city in (route.a, route.b) for route in state.board.routes.values())
+    return sum(city in (route.a, route.b) for route in state.own.board.routes.values())
 
 
 def test_STATION_3_fifteen_stations_are_resolved_and_all_is_scored_in_a_tenth_of_a_second() -> None:
     lent = 0
     for state in map(crowded, range(5)):
-        assert sum(len(seat_state.stations) for seat_state in state.seats) == 15
-        assert len(state.route_owners) > 60
+        assert sum(len(seat_state.own.stations) for seat_state in state.seats) == 15
+        assert len(state.own.route_owners) > 60
         times = []
         for _ in range(3):
             began = thread_time()

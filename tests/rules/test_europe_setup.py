@@ -90,14 +90,14 @@ def test_SETUP_3_at_least_two_of_the_four_are_kept(keep: tuple[int, ...]) -> Non
 @pytest.mark.parametrize("keep", [(1, 2), (0, 3), (1, 2, 3), (0, 1, 2, 3)])
 def test_SETUP_3_the_long_one_may_be_given_back(keep: tuple[int, ...]) -> None:
     scene = opened()
-    offer = list(scene.seat_state(0).offer)
+    offer = list(scene.seat_state(0).own.offer)
     scene.when(0, KeepTickets(keep)).then(TicketsKept(0, tuple(offer[i] for i in keep)))
 
 
 def test_SETUP_3_what_is_given_back_is_out_of_the_game_in_seat_order() -> None:
     scene = opened(2)
-    first, second = list(scene.seat_state(0).offer), list(scene.seat_state(1).offer)
-    left = list(scene.state.ticket_decks["regular"])
+    first, second = list(scene.seat_state(0).own.offer), list(scene.seat_state(1).own.offer)
+    left = list(scene.state.own.ticket_decks["regular"])
     scene.when(1, KeepTickets((2, 3))).when(0, KeepTickets((0, 1)))
     scene.then(
         TicketsKept(0, (first[0], first[1])),
@@ -106,14 +106,14 @@ def test_SETUP_3_what_is_given_back_is_out_of_the_game_in_seat_order() -> None:
         TicketsReturned(1, "regular", "out", (second[1],)),
         TurnStarted(0),
     )
-    assert scene.state.ticket_decks["regular"] == left
-    held = {ticket for deck in scene.state.ticket_decks.values() for ticket in deck}
+    assert scene.state.own.ticket_decks["regular"] == left
+    held = {ticket for deck in scene.state.own.ticket_decks.values() for ticket in deck}
     assert not held & {*first, *second}
 
 
 def test_SETUP_3_the_long_tickets_that_nobody_was_offered_never_come() -> None:
     scene = given(2, rules="europe", ticket_deck=())
-    assert scene.state.ticket_decks["long"]
+    assert scene.state.own.ticket_decks["long"]
     assert DrawTickets() not in scene.legal(0)
     scene.when(0, DrawTickets()).refused("TICKET-1")
 
@@ -129,20 +129,20 @@ def test_TICKET_1_later_draws_are_of_three_regular_tickets_and_go_back_to_the_bo
     assert scene.events_of(TicketsReturned) == (
         TicketsReturned(0, "regular", "bottom", ("paris:wien", "smyrna:sofia")),
     )
-    assert scene.state.ticket_decks["regular"][-1] == "essen:kyiv"
+    assert scene.state.own.ticket_decks["regular"][-1] == "essen:kyiv"
 
 
 def test_TICKET_1_what_was_out_of_the_game_is_not_in_a_later_draw() -> None:
     scene = opened(2)
-    given_back = {*scene.seat_state(0).offer[2:], *scene.seat_state(1).offer[2:]}
+    given_back = {*scene.seat_state(0).own.offer[2:], *scene.seat_state(1).own.offer[2:]}
     for seat in (0, 1):
         scene.when(seat, KeepTickets((0, 1)))
     seen: set[str | None] = set()
-    while scene.state.ticket_decks["regular"]:
+    while scene.state.own.ticket_decks["regular"]:
         seat = scene.state.turn or 0
         scene.when(seat, DrawTickets())
-        seen |= set(scene.seat_state(seat).offer)
-        scene.when(seat, KeepTickets(tuple(range(len(scene.seat_state(seat).offer)))))
+        seen |= set(scene.seat_state(seat).own.offer)
+        scene.when(seat, KeepTickets(tuple(range(len(scene.seat_state(seat).own.offer)))))
     assert len(seen) == 40 - 6
     assert not seen & given_back
 
@@ -154,10 +154,10 @@ def test_TICKET_1_what_was_out_of_the_game_is_not_in_a_later_draw() -> None:
 def test_ROUTE_6_points_by_length(route: str, worth: tuple[int, int]) -> None:
     length, points = worth
     scene = given(2, rules="europe", hands=[{"locomotive": 14}], deck=())
-    assert scene.state.board.routes[route].length == length
+    assert scene.state.own.board.routes[route].length == length
     scene.when(0, ClaimRoute(route, {"locomotive": length}))
     (claimed,) = scene.events_of(RouteClaimed)
-    assert (claimed.points, scene.seat_state(0).points) == (points, points)
+    assert (claimed.points, scene.seat_state(0).own.points) == (points, points)
 
 
 # -- clocks --------------------------------------------------------------------------------------
@@ -176,11 +176,11 @@ def test_CLOCK_1_every_seat_has_120_seconds_for_the_whole_game() -> None:
 
 def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_number() -> None:
     scene = opened(2).when(0, KeepTickets((0, 1)))
-    offer = list(scene.seat_state(1).offer)
+    offer = list(scene.seat_state(1).own.offer)
     scene.after_ms(120_000).when(None, CallTime(1))
     assert scene.events[:2] == (TicketsKept(1, (offer[0], offer[1])), SeatGone(1, "out of time"))
     assert scene.events_of(TicketsReturned)[-1] == TicketsReturned(1, "regular", "out", (offer[2], offer[3]))
-    assert (scene.state.turn, scene.seat_state(1).tickets) == (0, offer[:2])
+    assert (scene.state.turn, scene.seat_state(1).own.tickets) == (0, offer[:2])
 
 
 def test_CLOCK_2_tickets_of_a_later_draw_are_kept_in_the_order_offered() -> None:

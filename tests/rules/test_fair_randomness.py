@@ -46,7 +46,7 @@ def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game
     state = seated(ADAS, BOBS).when(None, StartGame()).state
     seed = bytes.fromhex(SEED)
     rule_options = RULE_OPTIONS_SCHEMA.write(state.rule_options)
-    rules = pack(["usa", state.ruleset.version, "usa", state.board.digest, rule_options, 3])
+    rules = pack(["usa", state.ruleset.version, "usa", state.own.board.digest, rule_options, 3])
     server_contribution = h(b"ledgerline/contribution/1", seed, b"\x02")
     contributions = (bytes.fromhex(ADAS), bytes.fromhex(BOBS), server_contribution)
     key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *contributions, state.game.encode())
@@ -73,7 +73,7 @@ def dealt_at(game: str) -> GameState:
 def test_P5_a_persons_secret_in_one_game_of_a_named_seed_opens_nothing_in_another() -> None:
     """The same cards are in the same places; every salt differs."""
     one, two = dealt_at("table-1"), dealt_at("table-2")
-    assert one.deck == two.deck
+    assert one.own.deck == two.own.deck
     assert one.seats[0].seat_secret == two.seats[0].seat_secret  # bots play alike
     assert one.seats[1].seat_secret != two.seats[1].seat_secret
     assert derive_salt_key(one.seed or "", one.game) != derive_salt_key(two.seed or "", two.game)

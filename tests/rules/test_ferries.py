@@ -68,12 +68,16 @@ def test_FERRY_1_the_locomotives_are_held_and_used_up() -> None:
     scene = given(rules="europe", hands=[{"green": 9, LOCO: 1}])
     scene.when(0, ClaimRoute(ESSEN, {"green": 2, LOCO: 1}))
     scene.then(RouteClaimed(0, ESSEN, {"green": 2, LOCO: 1}, 4), TurnStarted(1))
-    assert (scene.seat_state(0).hand["green"], scene.seat_state(0).hand[LOCO], scene.seat_state(0).cars) == (
+    assert (
+        scene.seat_state(0).own.hand["green"],
+        scene.seat_state(0).own.hand[LOCO],
+        scene.seat_state(0).own.cars,
+    ) == (
         7,
         0,
         42,
     )
-    assert {card: n for card, n in scene.state.discards.items() if n} == {"green": 2, LOCO: 1}
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == {"green": 2, LOCO: 1}
 
 
 @pytest.mark.parametrize("hand", [{"green": 9}, {"green": 1, LOCO: 1}, {"green": 2, LOCO: 1}, PLENTY])
@@ -85,7 +89,7 @@ def test_FERRY_1_what_is_offered_is_what_is_accepted(hand: Payment, ferry: str) 
         for choice in scene.legal(0)
         if isinstance(choice, ClaimRoute) and choice.route == ferry
     ]
-    for payment in payments(scene.state.board.routes[ferry].length) if ferry != SMYRNA else offered:
+    for payment in payments(scene.state.own.board.routes[ferry].length) if ferry != SMYRNA else offered:
         scene = given(rules="europe", hands=[hand]).when(0, ClaimRoute(ferry, payment))
         assert (payment in offered) == isinstance(scene.events[0], RouteClaimed)
     if hand == {"green": 9}:

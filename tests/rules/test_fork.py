@@ -107,9 +107,9 @@ def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str, ch
             assert visible_state(fork.log, asker) == visible_state(play.log[:at], asker)
             assert visible_state(fork.log, None) == visible_state(play.log[:at], None)
             assert all_cards(fork.state).total() == all_cards(source_state).total()
-            assert all_tickets(fork.state).keys() <= source_state.board.tickets.keys()
+            assert all_tickets(fork.state).keys() <= source_state.own.board.tickets.keys()
             assert all_tickets(fork.state).total() == len(all_tickets(fork.state))
-            differ += fork.state.deck != source_state.deck
+            differ += fork.state.own.deck != source_state.own.deck
     assert differ
 
 
@@ -122,7 +122,7 @@ def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str, chanc
             source_state = fold(play.log[:at])
             if (
                 "removed" not in {seat_state.exit_reason for seat_state in source_state.seats}
-                and source_state.position_starter is None
+                and source_state.own.position_starter is None
             ):
                 assert all_cards(ForkedGame(play.log[:at], at).state) == all_cards(source_state)
 
@@ -165,6 +165,6 @@ def test_P5_nobody_else_learns_hidden_cards() -> None:
     fork = ForkedGame(play.log, at)
     for viewer in viewers(play):
         state, _ = viewer_state(fork.log, viewer)
-        assert set(state.deck) == {None}
+        assert set(state.own.deck) == {None}
         for seat, seat_state in enumerate(state.seats):
-            assert (None in seat_state.tickets) == (seat != viewer and bool(seat_state.tickets))
+            assert (None in seat_state.own.tickets) == (seat != viewer and bool(seat_state.own.tickets))

@@ -216,7 +216,7 @@ def test_the_first_card_drawn_is_the_top_of_the_deck_that_was_set_up() -> None:
     )
     fork = ForkedGame(play.log, at)
     (seat,) = fork.state.pending_choices
-    top = fold(play.log[:at]).deck[-1]
+    top = fold(play.log[:at]).own.deck[-1]
     assert fork.process(seat, DrawBlind())[0] == CardDrawn(seat, top)
 
 

@@ -20,8 +20,8 @@ def test_a_pickled_state_has_the_same_legal_commands(ruleset: str) -> None:
     assert [legal(restored, seat) for seat in state.pending_choices] == [
         legal(state, seat) for seat in state.pending_choices
     ]
-    for field in fields(state.board):  # not by `repr`: a set may be shown in another order
-        assert getattr(restored.board, field.name) == getattr(state.board, field.name)
+    for field in fields(state.own.board):  # not by `repr`: a set may be shown in another order
+        assert getattr(restored.own.board, field.name) == getattr(state.own.board, field.name)
 
 
 def test_every_frozen_class_of_the_rules_is_pickled_as_a_call() -> None:

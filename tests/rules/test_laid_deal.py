@@ -50,7 +50,7 @@ def test_CONDUCT_2_what_a_removed_seat_leaves_goes_on_top_of_a_deck_that_was_lai
     assert (offer.seat, offer.tickets[0]) == (1, "ash:bow")
     scene.when(1, KeepTickets((0, 1)), RequestCards())
     assert scene.events_of(CardsGiven)[0].cards == ("blue", "red")
-    assert scene.state.deck[::-1] == ["red", "green", *DECK[8:]]
+    assert scene.state.own.deck[::-1] == ["red", "green", *DECK[8:]]
 
 
 def test_P5_nobody_sees_the_order_of_decks_that_were_laid() -> None:
@@ -68,8 +68,8 @@ def test_decks_that_are_left_out_are_shuffled_by_the_seed(rules: str) -> None:
     scene = laid(rules, board=None).when(None, StartGame())
     state = scene.state
     assert state.turn is None and state.pending_choices
-    assert all(seat_state.cards == state.rule_options.hand for seat_state in state.seats)
-    assert all(card is not None for card in state.market)
+    assert all(seat_state.own.cards == state.rule_options.hand for seat_state in state.seats)
+    assert all(card is not None for card in state.own.market)
 
 
 def test_GAME_6_a_position_before_the_deal_has_no_hands_and_enough_cards() -> None:

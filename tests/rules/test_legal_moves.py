@@ -35,8 +35,8 @@ def normal_form(state: GameState, command: Command) -> object:
     """A command in a normal form: commands with the same effect have the same."""
     match command:
         case DrawMarket(slot, color):
-            is_there = color in state.market if slot is None else slot < len(state.market)
-            place = state.market.index(color) if slot is None and is_there else slot
+            is_there = color in state.own.market if slot is None else slot < len(state.own.market)
+            place = state.own.market.index(color) if slot is None and is_there else slot
             return (command.type, place if is_there else None)
         case DrawTickets(decks):
             fixed = None if state.rule_options.draw_named else held(state.rule_options.draw_tickets)
@@ -58,7 +58,7 @@ def normal_form(state: GameState, command: Command) -> object:
 def is_any_mix_of_scarce_tickets(state: GameState, decks: Mapping[str, int]) -> bool:
     """TICKET-3: fewer tickets are left than a mix has, and the command names them, or any mix."""
     options = state.rule_options
-    left = {deck: len(state.ticket_decks[deck]) for deck in options.draw_tickets}
+    left = {deck: len(state.own.ticket_decks[deck]) for deck in options.draw_tickets}
     is_a_mix = decks.keys() <= left.keys() and sum(decks.values()) == options.draw_named
     return sum(left.values()) < options.draw_named and (is_a_mix or held(decks) == held(left))
 
@@ -79,7 +79,7 @@ def neighbour_fits(state: GameState, command: Command) -> bool:
     if not isinstance(command, BuildStation) or command.neighbour is None:
         return True
     ends = {command.city, command.neighbour}
-    return any({route.a, route.b} == ends for route in state.board.routes.values())
+    return any({route.a, route.b} == ends for route in state.own.board.routes.values())
 
 
 def moved(state: GameState, seat: Seat, command: MovePassenger) -> PassengerMoved | None:
@@ -143,7 +143,7 @@ def test_what_is_legal_is_what_decide_accepts(rules: str, examples: int) -> None
         state, when = play.state, {0, 1, *(play.rng.randrange(250) for _ in range(8))}
         for number in play.steps():
             stuck = state.turn is not None and legal(state, state.turn) == [Pass()]
-            if number in when or state.tunnel or (stuck and play.rng.random() < 0.5):
+            if number in when or state.own.tunnel or (stuck and play.rng.random() < 0.5):
                 before = full_state(state)
                 for seat in range(play.seats):
                     (check_legal if seat in state.pending_choices else check_idle)(play, seat)

@@ -86,8 +86,8 @@ def test_TICKET_1_at_least_one_is_kept_and_the_others_go_to_the_bottom_of_their_
         TicketsReturned(0, "long", "bottom", (LONG[0], LONG[1])),
         TurnStarted(1),
     )
-    assert scene.state.ticket_decks["short"][::-1] == [*SHORT[2:], SHORT[0]]
-    assert scene.state.ticket_decks["long"][::-1] == [*LONG[2:], *LONG[:2]]
+    assert scene.state.own.ticket_decks["short"][::-1] == [*SHORT[2:], SHORT[0]]
+    assert scene.state.own.ticket_decks["long"][::-1] == [*LONG[2:], *LONG[:2]]
 
 
 @pytest.mark.parametrize("keep", [(4,), (0, 0)])

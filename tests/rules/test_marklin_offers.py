@@ -42,7 +42,7 @@ def accepted_moves(state: GameState, city: str) -> Iterator[PassengerMoved]:
     """All moves that the referee accepts, found by trying every path; no refused path is extended."""
     waiting: list[tuple[str, ...]] = [()]
     for path in waiting:
-        for route in state.route_owners:
+        for route in state.own.route_owners:
             try:
                 moved, *_ = decide(state, 0, MovePassenger(city, (*path, route)))
             except CommandRefusedError:
@@ -59,7 +59,7 @@ def most(moves: list[PassengerMoved], cards: int) -> int | None:
 @pytest.mark.parametrize("seed", range(40))
 def test_PASSENGER_3_no_journey_scores_more_than_those_offered(seed: int) -> None:
     scene = a_position(Random(seed))
-    (city,) = (city for city, seat in scene.state.passenger_owners.items() if seat == 0)
+    (city,) = (city for city, seat in scene.state.own.passenger_owners.items() if seat == 0)
     accepted = list(accepted_moves(scene.state, city))
     offers = [choice for choice in scene.legal(0) if isinstance(choice, MovePassenger)]
     offered = [moved for moved in accepted if MovePassenger(city, moved.path) in offers]
@@ -94,8 +94,8 @@ def test_PASSENGER_2_at_most_a_journey_for_each_passenger_and_number_of_cards_is
     seen = 0
     for state, seat, commands in turns(seats, seed=seats):
         moves = [command for command in commands if isinstance(command, MovePassenger)]
-        standing = list(state.passenger_owners.values()).count(seat)
-        assert len(moves) <= standing * (1 + state.seats[seat].hand[PASSENGER])
+        standing = list(state.own.passenger_owners.values()).count(seat)
+        assert len(moves) <= standing * (1 + state.seats[seat].own.hand[PASSENGER])
         assert len({(move.city, move.path) for move in moves}) == len(moves)
         seen = max(seen, len(moves))
     assert seen > 2
@@ -111,15 +111,15 @@ def test_PASSENGER_2_cached_journeys_are_those_that_a_new_search_would_find(seat
         ways = [
             JourneyEdge(route.id, route.a, route.b, int(owner != seat))
             for route, owner in (
-                (state.board.routes[name], owner) for name, owner in state.route_owners.items()
+                (state.own.board.routes[name], owner) for name, owner in state.own.route_owners.items()
             )
-            if not {route.a, route.b} & state.board.countries
+            if not {route.a, route.b} & state.own.board.countries
         ]
-        tokens = {city: stack[0] for city, stack in state.tokens.items() if stack}
-        held = state.seats[seat].hand[PASSENGER]
+        tokens = {city: stack[0] for city, stack in state.own.tokens.items() if stack}
+        held = state.seats[seat].own.hand[PASSENGER]
         searched = [
             MovePassenger(city, journey.path)
-            for city, owner in state.passenger_owners.items()
+            for city, owner in state.own.passenger_owners.items()
             if owner == seat
             for journey in best_journeys(city, ways, tokens, held)
         ]
@@ -150,7 +150,7 @@ def test_PASSENGER_2_another_card_in_hand_is_noticed_where_nothing_else_is_new()
         hands=[{PASSENGER: 1}],
     )
     one = move_offers(scene.state, 0)
-    scene.seat_state(0).hand[PASSENGER] = 2
+    scene.seat_state(0).own.hand[PASSENGER] = 2
     two = move_offers(scene.state, 0)
     assert [len(move.path) for move in one] == [1, 3]
     assert [len(move.path) for move in two] == [1, 3, 5]

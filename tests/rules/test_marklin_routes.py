@@ -33,7 +33,7 @@ def claimable(scene: Scene, seat: int) -> set[str]:
 
 
 def test_DOUBLE_1_the_board_has_two_triple_routes() -> None:
-    routes = marklin(2).state.board.routes
+    routes = marklin(2).state.own.board.routes
     triples = {frozenset((route.a, route.b)) for route in routes.values() if len(route.parallels) == 2}
     assert triples == {frozenset(("dortmund", "dusseldorf")), frozenset(("dusseldorf", "koln"))}
 
@@ -55,7 +55,7 @@ def test_DOUBLE_2_with_four_or_five_three_seats_share_a_triple_route(seats: int)
     scene = marklin(seats).when(0, claim(B)).when(1, claim(C))
     assert claimable(scene, 2) == {A}
     scene.when(2, claim(A)).then_types(RouteClaimed, TurnStarted)
-    assert scene.state.route_owners == {B: 0, C: 1, A: 2}
+    assert scene.state.own.route_owners == {B: 0, C: 1, A: 2}
     scene.when(3, claim(A)).refused("ROUTE-1")
 
 
@@ -78,8 +78,8 @@ def test_DOUBLE_1_nor_does_it_when_another_seat_took_the_second() -> None:
 @pytest.mark.parametrize(("route", "points"), POINTS.items())
 def test_ROUTE_6_one_to_seven_spaces_score_1_2_4_7_10_15_18(route: str, points: int) -> None:
     scene = marklin(2)
-    length = scene.state.board.routes[route].length
+    length = scene.state.own.board.routes[route].length
     assert length == 1 + list(POINTS).index(route)
     paid = {LOCOMOTIVE: length}
     scene.when(0, ClaimRoute(route, paid)).then(RouteClaimed(0, route, paid, points), TurnStarted(1))
-    assert (scene.seat_state(0).points, scene.seat_state(0).cars) == (points, 45 - length)
+    assert (scene.seat_state(0).own.points, scene.seat_state(0).own.cars) == (points, 45 - length)

@@ -207,12 +207,12 @@ def test_CONDUCT_2_the_passengers_of_a_removed_seat_leave_and_its_tokens_count_n
         hands=[{}, {"green": 4, "passenger": 2}],
     )
     scene.when(0, Pass())
-    assert scene.state.passenger_owners == {"frankfurt": 1}
+    assert scene.state.own.passenger_owners == {"frankfurt": 1}
     assert [(s.total, s.place) for s in scores(scene)] == [(0, 3), (2, 1), (0, 2)]
     assert MovePassenger("frankfurt", (TO_FRANKFURT,)) not in scene.legal(1)  # nobody's now
     assert MovePassenger("frankfurt", (TO_MANNHEIM,)) in scene.legal(1)
     scene.when(1, ClaimRoute(TO_FRANKFURT, {"green": 4}, "koln"))
-    assert scene.state.passenger_owners == {"frankfurt": 1, "koln": 1}
+    assert scene.state.own.passenger_owners == {"frankfurt": 1, "koln": 1}
 
 
 def test_CONDUCT_2_a_removed_seats_triple_route_opens_as_a_whole() -> None:

@@ -50,7 +50,10 @@ def test_SETUP_3_every_seat_is_asked_for_its_mix_before_any_ticket_is_dealt() ->
     scene = started(3)
     assert scene.events[-3:] == (MixAsked(0), MixAsked(1), MixAsked(2))
     assert not scene.events_of(TicketsOffered)
-    assert {name: len(deck) for name, deck in scene.state.ticket_decks.items()} == {"short": 23, "long": 23}
+    assert {name: len(deck) for name, deck in scene.state.own.ticket_decks.items()} == {
+        "short": 23,
+        "long": 23,
+    }
     assert scene.legal(1) == [DrawTickets(decks) for decks in MIXES]
 
 
@@ -124,7 +127,7 @@ def test_SETUP_3_a_viewer_who_sees_no_mix_knows_whom_the_game_waits_for() -> Non
 
 def test_SETUP_3_the_tickets_are_dealt_in_seat_order_once_all_have_named() -> None:
     scene = started(3)
-    short, long = (scene.state.ticket_decks[name][::-1] for name in ("short", "long"))
+    short, long = (scene.state.own.ticket_decks[name][::-1] for name in ("short", "long"))
     scene.when(2, mix(0, 4)).then_types(TicketsNamed)
     scene.when(0, mix(3, 1)).then_types(TicketsNamed)
     scene.when(1, mix(2, 2)).then(
@@ -138,8 +141,8 @@ def test_SETUP_3_the_tickets_are_dealt_in_seat_order_once_all_have_named() -> No
 
 def test_SETUP_3_five_seats_can_all_name_one_deck() -> None:
     scene = named_by_all(*[(0, 4)] * 5)
-    assert [len(seat_state.offer) for seat_state in scene.state.seats] == [4] * 5
-    assert len(scene.state.ticket_decks["long"]) == 3
+    assert [len(seat_state.own.offer) for seat_state in scene.state.seats] == [4] * 5
+    assert len(scene.state.own.ticket_decks["long"]) == 3
 
 
 def test_SETUP_3_a_game_whose_decks_could_run_short_at_the_start_is_not_created() -> None:
@@ -154,8 +157,8 @@ def test_SETUP_3_at_least_two_of_the_four_are_kept(keep: tuple[int, ...]) -> Non
 
 def test_SETUP_3_what_is_given_back_goes_into_its_own_deck_and_both_are_shuffled() -> None:
     scene = named_by_all((2, 2), (0, 4))
-    offers = [list(seat_state.offer) for seat_state in scene.state.seats]
-    rest = {name: list(deck) for name, deck in scene.state.ticket_decks.items()}
+    offers = [list(seat_state.own.offer) for seat_state in scene.state.seats]
+    rest = {name: list(deck) for name, deck in scene.state.own.ticket_decks.items()}
     scene.when(0, KeepTickets((0, 3))).then_types(TicketsKept)
     scene.when(1, KeepTickets((0, 1, 2)))
     scene.then_types(
@@ -167,7 +170,7 @@ def test_SETUP_3_what_is_given_back_goes_into_its_own_deck_and_both_are_shuffled
         TicketsReturned(0, "long", "shuffled", (offers[0][2],)),
         TicketsReturned(1, "long", "shuffled", (offers[1][3],)),
     )
-    decks = scene.state.ticket_decks
+    decks = scene.state.own.ticket_decks
     assert sorted(map(str, decks["short"])) == sorted(map(str, [*rest["short"], offers[0][1]]))
     assert sorted(map(str, decks["long"])) == sorted(map(str, [*rest["long"], offers[0][2], offers[1][3]]))
     for name, back in (("short", [offers[0][1]]), ("long", [offers[0][2], offers[1][3]])):
@@ -197,14 +200,14 @@ def test_CLOCK_2_a_seat_out_of_time_before_naming_a_mix_gets_no_tickets_and_the_
     scene.then_types(SeatGone, TicketsOffered, TicketsOffered)
     assert [event.seat for event in scene.events_of(TicketsOffered)] == [0, 2]
     scene.when(0, KeepTickets((0, 1))).when(2, KeepTickets((0, 1)))
-    assert (scene.state.turn, scene.seat_state(1).tickets) == (0, [])
+    assert (scene.state.turn, scene.seat_state(1).own.tickets) == (0, [])
     scene.when(0, DrawBlind(), DrawBlind())
     assert scene.state.turn == 2
 
 
 def test_CLOCK_2_open_starting_tickets_are_kept_in_the_order_offered_up_to_two() -> None:
     scene = started(2, CLOCK).when(0, mix(2, 2)).when(1, mix(2, 2))
-    offer = list(scene.seat_state(1).offer)
+    offer = list(scene.seat_state(1).own.offer)
     scene.when(0, KeepTickets((0, 1))).after_ms(1000).when(None, CallTime(1))
     assert scene.events[:2] == (TicketsKept(1, tuple(offer[:2])), SeatGone(1, "out of time"))
     assert scene.events_of(TicketsReturned)[-1] == TicketsReturned(1, "long", "shuffled", tuple(offer[2:]))
@@ -223,7 +226,7 @@ def test_CONDUCT_3_a_seat_that_leaves_while_mixes_are_named_gets_no_tickets(seat
     if seat != 2:
         scene.then(SeatGone(seat, "left")).when(2, mix(2, 2))
     assert [event.seat for event in scene.events_of(TicketsOffered)] == [s for s in (0, 1, 2) if s != seat]
-    assert len(scene.state.ticket_decks["short"]) == 23 - 4
+    assert len(scene.state.own.ticket_decks["short"]) == 23 - 4
 
 
 def test_CONDUCT_2_a_wrong_mix_in_a_strict_game_removes_its_seat_and_the_others_go_on() -> None:

@@ -26,20 +26,22 @@ def played_from(position: Position) -> Scene:
 )
 def test_MERCH_1_a_stack_is_as_its_citys_colour_says(city: str, stack: tuple[int, ...]) -> None:
     scene = started(2, rules="marklin")
-    assert scene.state.tokens[city] == stack
-    assert stack == STACKS[scene.state.board.merchandise[city]]
+    assert scene.state.own.tokens[city] == stack
+    assert stack == STACKS[scene.state.own.board.merchandise[city]]
 
 
 def test_MERCH_1_every_city_of_germany_has_a_stack_and_no_country() -> None:
     state = started(2, rules="marklin").state
-    assert set(state.tokens) == set(state.board.cities) - state.board.countries
-    assert all(state.tokens[city] == STACKS[colour] for city, colour in state.board.merchandise.items())
-    assert Counter(state.board.merchandise.values())["black"] == 1
+    assert set(state.own.tokens) == set(state.own.board.cities) - state.own.board.countries
+    assert all(
+        state.own.tokens[city] == STACKS[colour] for city, colour in state.own.board.merchandise.items()
+    )
+    assert Counter(state.own.board.merchandise.values())["black"] == 1
 
 
 def test_MERCH_1_a_game_may_set_other_stacks_and_a_colour_that_is_left_out_has_none() -> None:
     state = created(2, {"merchandise": {"black": (9, 9, 1)}}, rules="marklin").state
-    assert state.tokens == {"berlin": (9, 9, 1)}
+    assert state.own.tokens == {"berlin": (9, 9, 1)}
 
 
 def test_MERCH_1_a_stack_without_its_highest_token_on_top_is_refused() -> None:
@@ -49,12 +51,12 @@ def test_MERCH_1_a_stack_without_its_highest_token_on_top_is_refused() -> None:
 
 def test_MERCH_1_the_highest_token_of_a_position_is_on_top_in_whatever_order_it_is_given() -> None:
     scene = played_from(Position(tokens={"berlin": (4, 7, 5)}))
-    assert scene.state.tokens == {"berlin": (7, 5, 4)}
-    assert played_from(Position()).state.tokens["berlin"] == (7, 6, 5, 4)
+    assert scene.state.own.tokens == {"berlin": (7, 5, 4)}
+    assert played_from(Position()).state.own.tokens["berlin"] == (7, 6, 5, 4)
 
 
 def test_MERCH_1_rules_without_merchandise_have_no_tokens() -> None:
-    assert started(2).state.tokens == {}
+    assert started(2).state.own.tokens == {}
 
 
 def test_MERCH_1_a_stack_is_taken_from_the_top_until_nothing_is_left() -> None:
@@ -71,5 +73,5 @@ def test_MERCH_1_a_stack_is_taken_from_the_top_until_nothing_is_left() -> None:
         scene.when(seat, MovePassenger(city, (routes[city],)))
         scored += [moved.points for moved in scene.events_of(PassengerMoved)]
     assert scored == [7, 6, 5, 4, 0]
-    assert scene.state.tokens["berlin"] == ()
-    assert [seat_state.merchandise for seat_state in scene.state.seats] == [13, 9]
+    assert scene.state.own.tokens["berlin"] == ()
+    assert [seat_state.own.merchandise for seat_state in scene.state.seats] == [13, 9]

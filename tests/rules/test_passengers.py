@@ -47,13 +47,13 @@ def test_PASSENGER_1_one_is_placed_with_a_claim_in_either_city(city: str) -> Non
     assert placings(scene) == {None, "frankfurt", "mannheim"}
     scene.when(0, claim(city))
     scene.then(RouteClaimed(0, TO_MANNHEIM, {"red": 2}, 2), PassengerPlaced(0, city), TurnStarted(1))
-    assert scene.state.passenger_owners == {city: 0}
-    assert scene.seat_state(0).passengers_left == 2
+    assert scene.state.own.passenger_owners == {city: 0}
+    assert scene.seat_state(0).own.passengers_left == 2
 
 
 def test_PASSENGER_1_a_claim_may_go_without_one() -> None:
     scene = marklin(hands=[PLENTY]).when(0, claim(None)).then_types(RouteClaimed, TurnStarted)
-    assert (scene.state.passenger_owners, scene.seat_state(0).passengers_left) == ({}, 3)
+    assert (scene.state.own.passenger_owners, scene.seat_state(0).own.passengers_left) == ({}, 3)
 
 
 def test_PASSENGER_1_none_in_a_city_that_is_not_the_routes() -> None:
@@ -84,7 +84,7 @@ def test_PASSENGER_1_a_city_is_free_again_when_its_passenger_has_gone() -> None:
     scene = marklin(hands=[PLENTY, PLENTY], owners=LINE, passengers=IN_KOLN)
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
     scene.when(1, ClaimRoute(KOBLENZ_TO_KOLN, {"red": 1}, "koln"))
-    assert scene.state.passenger_owners == {"koln": 1}
+    assert scene.state.own.passenger_owners == {"koln": 1}
 
 
 def test_PASSENGER_1_a_seat_has_three_and_no_more() -> None:
@@ -102,13 +102,13 @@ def test_PASSENGER_1_one_that_travelled_does_not_come_back() -> None:
 
 def test_PASSENGER_1_a_refused_claim_places_nobody() -> None:
     scene = marklin(hands=[{"red": 1}]).when(0, claim("mannheim")).refused("ROUTE-3")
-    assert (scene.state.passenger_owners, scene.seat_state(0).passengers_left) == ({}, 3)
+    assert (scene.state.own.passenger_owners, scene.seat_state(0).own.passengers_left) == ({}, 3)
 
 
 def test_PASSENGER_1_a_refused_placing_claims_nothing() -> None:
     scene = marklin(hands=[PLENTY], passengers={"mannheim": 1}).when(0, claim("mannheim"))
     scene.refused("PASSENGER-1")
-    assert (scene.state.route_owners, scene.seat_state(0).cars) == ({}, 45)
+    assert (scene.state.own.route_owners, scene.seat_state(0).own.cars) == ({}, 45)
 
 
 def test_PASSENGER_1_rules_without_passengers_place_none() -> None:
@@ -125,7 +125,7 @@ def test_PASSENGER_2_own_routes_are_free_and_moving_is_the_turns_action() -> Non
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT, TO_MANNHEIM)))
     scene.then_types(PassengerMoved, TurnStarted)
     assert scene.events[-1] == TurnStarted(1)
-    assert scene.seat_state(0).hand[PASSENGER] == 2
+    assert scene.seat_state(0).own.hand[PASSENGER] == 2
     marklin(owners=LINE, passengers=IN_KOLN).when(1, MovePassenger("koln", (TO_FRANKFURT,))).refused("TURN-1")
 
 
@@ -180,7 +180,7 @@ def test_PASSENGER_2_each_route_of_another_seat_costs_a_passenger_card(cards: in
         scene.refused("PASSENGER-2")
     else:
         assert scene.events_of(PassengerMoved)[0].cards == 2
-        assert scene.seat_state(0).hand[PASSENGER] == cards - 2
+        assert scene.seat_state(0).own.hand[PASSENGER] == cards - 2
 
 
 def test_PASSENGER_2_a_route_of_a_seat_that_left_costs_one_still() -> None:
@@ -205,7 +205,7 @@ def test_PASSENGER_2_other_passengers_do_not_block() -> None:
     standing = {"koln": 0, "frankfurt": 1, "mannheim": 0, "stuttgart": 2}
     scene = marklin(owners=LINE, passengers=standing)
     scene.when(0, MovePassenger("koln", tuple(LINE))).then_types(PassengerMoved, TurnStarted)
-    assert scene.state.passenger_owners == {"frankfurt": 1, "mannheim": 0, "stuttgart": 2}
+    assert scene.state.own.passenger_owners == {"frankfurt": 1, "mannheim": 0, "stuttgart": 2}
 
 
 # -- the merchandise ---------------------------------------------------------------------
@@ -227,8 +227,8 @@ def test_PASSENGER_3_five_cities_whose_tops_are_2_3_3_3_and_3_score_14_and_the_s
     scene.when(0, MovePassenger("emden", path))
     entered = ("munster", "hannover", "erfurt", "kassel", "frankfurt")
     scene.then(PassengerMoved(0, "emden", path, 0, entered, 14), TurnStarted(1))
-    assert scene.seat_state(0).merchandise == 14
-    left = {city: scene.state.tokens[city] for city in tokens}
+    assert scene.seat_state(0).own.merchandise == 14
+    left = {city: scene.state.own.tokens[city] for city in tokens}
     assert left == {"emden": (9,), "munster": (1,), "hannover": (), "erfurt": (2,), "kassel": (),
                     "frankfurt": (2,)}  # fmt: skip
 
@@ -236,11 +236,14 @@ def test_PASSENGER_3_five_cities_whose_tops_are_2_3_3_3_and_3_score_14_and_the_s
 def test_PASSENGER_3_points_add_up_over_moves_and_the_passenger_leaves_the_game() -> None:
     scene = marklin(owners=LINE, passengers={"koln": 0, "stuttgart": 0}, merchandise=[5])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
-    assert (scene.seat_state(0).merchandise, scene.state.passenger_owners) == (9, {"stuttgart": 0})
-    assert (scene.seat_state(0).passengers_left, scene.seat_state(0).points) == (1, 11)  # route points apart
+    assert (scene.seat_state(0).own.merchandise, scene.state.own.passenger_owners) == (9, {"stuttgart": 0})
+    assert (scene.seat_state(0).own.passengers_left, scene.seat_state(0).own.points) == (
+        1,
+        11,
+    )  # route points apart
     scene.when(1, DrawBlind(), DrawBlind()).when(2, DrawBlind(), DrawBlind())
     scene.when(0, MovePassenger("stuttgart", (TO_STUTTGART, TO_MANNHEIM)))
-    assert scene.seat_state(0).merchandise == 9 + 3 + 3  # of Frankfurt's 4, 3, 2 the top is gone
+    assert scene.seat_state(0).own.merchandise == 9 + 3 + 3  # of Frankfurt's 4, 3, 2 the top is gone
 
 
 def test_PASSENGER_3_a_city_passed_twice_gives_one_token_and_the_start_none_even_then() -> None:
@@ -251,8 +254,8 @@ def test_PASSENGER_3_a_city_passed_twice_gives_one_token_and_the_start_none_even
     (moved,) = scene.events_of(PassengerMoved)
     assert moved.taken == ("frankfurt", "mainz", "koblenz")  # Köln is passed again, Frankfurt twice
     assert moved.points == 4 + 2 + 2
-    assert scene.state.tokens["koln"] == (4, 3, 2)
-    assert scene.state.tokens["frankfurt"] == (3, 2)
+    assert scene.state.own.tokens["koln"] == (4, 3, 2)
+    assert scene.state.own.tokens["frankfurt"] == (3, 2)
 
 
 def test_PASSENGER_3_an_empty_city_gives_nothing_and_is_passed_all_the_same() -> None:
@@ -265,8 +268,8 @@ def test_PASSENGER_3_an_empty_city_gives_nothing_and_is_passed_all_the_same() ->
 def test_PASSENGER_3_played_passenger_cards_are_discarded() -> None:
     scene = marklin(owners={TO_FRANKFURT: 1}, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
-    assert {card: n for card, n in scene.state.discards.items() if n} == {PASSENGER: 1}
-    assert scene.seat_state(0).cards == 0
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == {PASSENGER: 1}
+    assert scene.seat_state(0).own.cards == 0
 
 
 def test_PASSENGER_3_all_may_see_it() -> None:

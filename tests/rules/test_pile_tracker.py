@@ -23,8 +23,8 @@ def test_every_card_that_leaves_a_pile_is_the_one_committed_to_in_that_slot(rule
             names = [lies.pop(place) for place in moved.removed]
             assert not moved.removed or names == [*moved.names]
             moves += len(names)
-        assert len(game.state.deck) == sum(end - first for _, first, end in piles.runs.get("", ()))
-        for deck, row in game.state.ticket_decks.items():
+        assert len(game.state.own.deck) == sum(end - first for _, first, end in piles.runs.get("", ()))
+        for deck, row in game.state.own.ticket_decks.items():
             assert len(row) == sum(end - first for _, first, end in piles.runs[deck])
     assert moves > 100
 

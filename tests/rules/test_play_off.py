@@ -133,7 +133,11 @@ def test_TIE_1_it_has_the_same_rules_board_and_options_and_is_linked_to_the_firs
         3, options={"clock_ms": None, "cars": 30, "longest_bonus": 7}, owners={WIN: 1, "brest-dieppe-a": 2}
     )
     state, events = start_next_game(first.state)
-    assert (state.game, state.ruleset, state.board) == ("scene-po1", first.state.ruleset, first.state.board)
+    assert (state.game, state.ruleset, state.own.board) == (
+        "scene-po1",
+        first.state.ruleset,
+        first.state.own.board,
+    )
     assert state.rule_options == first.state.rule_options
     assert (state.rule_options.clock_ms, state.rule_options.cars) == (None, 30)
     created = events[0]
@@ -179,8 +183,8 @@ def test_TIE_1_a_board_of_ones_own_goes_along() -> None:
     form |= {"id": "mine", "title": "Mine"}
     first = ended_game(2, board=form)
     state, events = start_next_game(first.state)
-    assert state.board is first.state.board
-    assert events[0].board_form == first.state.board.form
+    assert state.own.board is first.state.own.board
+    assert events[0].board_form == first.state.own.board.form
     following = next_game(ended_game(2).state)
     assert following is not None
     assert following[1].board == "europe"
@@ -191,7 +195,7 @@ def test_TIE_1_a_board_that_only_has_the_name_of_ours_goes_along_too() -> None:
     form["tickets"] = form["tickets"][:-1]
     first = ended_game(2, board=form)
     state, _ = start_next_game(first.state)
-    assert state.board.digest == first.state.board.digest != board.load_board("europe").digest
+    assert state.own.board.digest == first.state.own.board.digest != board.load_board("europe").digest
 
 
 @pytest.mark.parametrize("length", [36, 37, 40])

@@ -80,7 +80,7 @@ def rows(payments: Any) -> list[list[tuple[str, int]]]:
 def test_ROUTE_7_a_plus_four_is_wild_on_four_spaces_or_more(route: str, payment: Payment) -> None:
     scene = marklin(hands=[PLENTY]).when(0, ClaimRoute(route, payment))
     scene.then(RouteClaimed(0, route, payment, 7), TurnStarted(1))
-    assert {card: n for card, n in scene.state.discards.items() if n} == payment
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == payment
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_ROUTE_7_the_least_length_is_a_rule_option() -> None:
 @pytest.mark.parametrize("route", [BLUE_THREE, GRAY_TWO, BLUE_FOUR, GRAY_FOUR, "berlin-hamburg-a"])
 def test_ROUTE_7_a_passenger_card_never_pays(route: str) -> None:
     scene = marklin(hands=[PLENTY])
-    length = scene.state.board.routes[route].length
+    length = scene.state.own.board.routes[route].length
     for payment in ({PASSENGER: length}, {LOCOMOTIVE: length - 1, PASSENGER: 1}):
         scene.when(0, ClaimRoute(route, payment)).refused("ROUTE-7")
     assert not any(PASSENGER in payment for payment in offered(scene, route))
@@ -134,11 +134,11 @@ def test_ROUTE_7_the_offered_payments_are_the_accepted_ones(route: str, hand: Pa
 def test_ROUTE_7_every_offered_placing_is_accepted_and_every_accepted_one_offered(route: str) -> None:
     scene = marklin(hands=[MIXED_HAND], passengers={"emden": 1, "mannheim": 0})
     shown = [c for c in scene.legal(0) if isinstance(c, ClaimRoute) and c.route == route]
-    length = scene.state.board.routes[route].length
+    length = scene.state.own.board.routes[route].length
     tried = [
         ClaimRoute(route, payment, city)
         for payment in every_payment(length)
-        for city in (None, *scene.state.board.cities)
+        for city in (None, *scene.state.own.board.cities)
     ]
     fits = [claim for claim in tried if accepted(scene, claim)]
     assert sorted(map(str, fits)) == sorted(map(str, shown))
@@ -219,7 +219,7 @@ def test_MARKET_2_three_of_a_kind_flush_the_market(kind: str) -> None:
         MarketFlushed(),
         MarketFilled((0, 1, 2, 3, 4), tuple(NEXT[:5])),
     )
-    assert {card: n for card, n in scene.state.discards.items() if n} == {
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == {
         kind: 3, "blue": 1, "green": 1, "red": 1,
     }  # fmt: skip
 
@@ -235,7 +235,7 @@ def test_MARKET_2_three_of_a_kind_flush_the_market(kind: str) -> None:
 def test_MARKET_2_a_plus_four_is_no_locomotive_and_kinds_do_not_add_up(lying: tuple[str, ...]) -> None:
     scene = marklin(market=(*lying, "red"), deck=[PLUS_FOUR, *NEXT])
     scene.when(0, DrawMarket(4)).then_types(MarketCardTaken, MarketFilled)
-    assert scene.state.market == [*lying, PLUS_FOUR]
+    assert scene.state.own.market == [*lying, PLUS_FOUR]
 
 
 @pytest.mark.parametrize("kind", [LOCOMOTIVE, PASSENGER])
@@ -243,6 +243,6 @@ def test_MARKET_2_five_reshuffles_in_a_row_and_then_it_stays(kind: str) -> None:
     scene = marklin(market=(kind, kind, kind, kind, "red"), deck=[kind] * 3)
     scene.when(0, DrawMarket(4))
     assert len(scene.events_of(DeckShuffled)) == len(scene.events_of(MarketFlushed)) == 5
-    assert scene.state.market == [kind] * 5
+    assert scene.state.own.market == [kind] * 5
     scene.when(0, DrawBlind())
     assert not scene.events_of(MarketFlushed)

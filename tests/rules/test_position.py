@@ -58,22 +58,22 @@ def test_an_empty_position_is_a_game_before_the_deal(rules: str) -> None:
     state = started_game(rules).state
     rule_options = state.rule_options
     assert (state.turn, state.pending_choices) == (0, {0: "action"})
-    assert Counter(state.deck) == Counter({card: n for card, n in rule_options.cards.items() if n})
-    assert state.market == [None] * rule_options.market
-    assert not any(state.discards.values())
-    assert not state.route_owners and not state.station_owners and not state.passenger_owners
-    held = Counter(ticket.deck for ticket in state.board.tickets.values())
-    assert {deck: len(row) for deck, row in state.ticket_decks.items()} == held
-    for city, colour in state.board.merchandise.items():
-        assert state.tokens[city] == rule_options.merchandise[colour]
+    assert Counter(state.own.deck) == Counter({card: n for card, n in rule_options.cards.items() if n})
+    assert state.own.market == [None] * rule_options.market
+    assert not any(state.own.discards.values())
+    assert not state.own.route_owners and not state.own.station_owners and not state.own.passenger_owners
+    held = Counter(ticket.deck for ticket in state.own.board.tickets.values())
+    assert {deck: len(row) for deck, row in state.own.ticket_decks.items()} == held
+    for city, colour in state.own.board.merchandise.items():
+        assert state.own.tokens[city] == rule_options.merchandise[colour]
     for seat_state in state.seats:
-        assert (seat_state.cards, seat_state.tickets, seat_state.cars, seat_state.points) == (
+        assert (seat_state.own.cards, seat_state.own.tickets, seat_state.own.cars, seat_state.own.points) == (
             0,
             [],
             rule_options.cars,
             0,
         )
-        assert (seat_state.passengers_left, seat_state.merchandise) == (rule_options.passengers, 0)
+        assert (seat_state.own.passengers_left, seat_state.own.merchandise) == (rule_options.passengers, 0)
 
 
 def test_a_position_has_what_is_given_and_decks_of_the_rest() -> None:
@@ -92,24 +92,24 @@ def test_a_position_has_what_is_given_and_decks_of_the_rest() -> None:
     )
     state = scene.state
     assert state.turn == 2
-    assert state.seats[0].hand["red"] == 3 and state.seats[0].cards == 4
-    assert state.market == ["red", None, "locomotive", None, None]
-    assert {card: n for card, n in state.discards.items() if n} == {"green": 4}
-    assert state.route_owners == {"warszawa-wien-a": 1}
-    assert [seat_state.cars for seat_state in state.seats] == [45, 41, 45]
-    assert state.seats[0].tickets == ["paris:wien"]
-    assert "paris:wien" not in state.ticket_decks["regular"]
-    assert state.seats[2].stations == {"wien": "budapest", "paris": None}
-    assert state.station_owners == {"wien": 2, "paris": 2}
-    assert [seat_state.merchandise for seat_state in state.seats] == [3, 0, 0]
-    assert [seat_state.points for seat_state in state.seats] == [0, 0, -2]
+    assert state.seats[0].own.hand["red"] == 3 and state.seats[0].own.cards == 4
+    assert state.own.market == ["red", None, "locomotive", None, None]
+    assert {card: n for card, n in state.own.discards.items() if n} == {"green": 4}
+    assert state.own.route_owners == {"warszawa-wien-a": 1}
+    assert [seat_state.own.cars for seat_state in state.seats] == [45, 41, 45]
+    assert state.seats[0].own.tickets == ["paris:wien"]
+    assert "paris:wien" not in state.own.ticket_decks["regular"]
+    assert state.seats[2].own.stations == {"wien": "budapest", "paris": None}
+    assert state.own.station_owners == {"wien": 2, "paris": 2}
+    assert [seat_state.own.merchandise for seat_state in state.seats] == [3, 0, 0]
+    assert [seat_state.own.points for seat_state in state.seats] == [0, 0, -2]
     left = Counter(state.rule_options.cards) - Counter({"red": 4, "locomotive": 2, "green": 4})
-    assert Counter(state.deck) == left
+    assert Counter(state.own.deck) == left
 
 
 def test_points_that_are_left_out_are_what_the_routes_are_worth_where_that_counts_at_once() -> None:
-    assert set_up_game(routes={"montreal-new-york-a": 1}).seat_state(1).points == 4
-    assert set_up_game("trains", routes={"madrid-toledo-red": 1}).seat_state(1).points == 0
+    assert set_up_game(routes={"montreal-new-york-a": 1}).seat_state(1).own.points == 4
+    assert set_up_game("trains", routes={"madrid-toledo-red": 1}).seat_state(1).own.points == 0
 
 
 def test_the_top_of_a_deck_comes_first() -> None:
@@ -122,38 +122,38 @@ def test_the_top_of_a_deck_comes_first() -> None:
             ]
         },
     )
-    assert scene.state.ticket_decks["regular"] == ["boston:miami:1", "boston:miami"]
+    assert scene.state.own.ticket_decks["regular"] == ["boston:miami:1", "boston:miami"]
     (first, *_) = scene.when(0, DrawBlind()).events_of(CardDrawn)
     assert first.card == "red"
-    assert scene.state.deck == ["locomotive", "blue"]
+    assert scene.state.own.deck == ["locomotive", "blue"]
 
 
 def test_more_of_a_card_than_the_rules_have_is_a_puzzle_and_leaves_the_deck_without_it() -> None:
     state = set_up_game(hands=[{"red": 40}], market=["red"] * 5).state
-    assert "red" not in state.deck
-    assert len(state.deck) == 110 - 12
+    assert "red" not in state.own.deck
+    assert len(state.own.deck) == 110 - 12
 
 
 def test_a_position_has_only_the_tokens_that_are_given() -> None:
     state = set_up_game("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).state
-    assert state.tokens == {"berlin": (4,), "koln": ()}
-    assert [seat_state.passengers_left for seat_state in state.seats] == [3, 3, 2]
+    assert state.own.tokens == {"berlin": (4,), "koln": ()}
+    assert [seat_state.own.passengers_left for seat_state in state.seats] == [3, 3, 2]
 
 
 def test_passengers_are_left_off_where_the_rules_have_none() -> None:
     tokens = {"berlin": [7], "koeln": [3]}  # a city of another board
     state = set_up_game("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).state
-    assert (state.passenger_owners, state.tokens) == ({}, {})
-    assert state.seats[0].passengers_left == 0
+    assert (state.own.passenger_owners, state.own.tokens) == ({}, {})
+    assert state.seats[0].own.passengers_left == 0
     with pytest.raises(UnloggedRejectionError, match=r"passengers\.koeln: there is no seat 4"):
         set_up_game("europe", passengers={"koeln": 4})
 
 
 def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
     both = {"boston-montreal-a": 0, "boston-montreal-b": 1}
-    assert set_up_game("usa", 4, routes=both).state.route_owners == both
+    assert set_up_game("usa", 4, routes=both).state.own.route_owners == both
     two = {"madrid-toledo-red": 0, "madrid-toledo-white": 0}
-    assert set_up_game("trains", 2, routes=two).state.route_owners == two
+    assert set_up_game("trains", 2, routes=two).state.own.route_owners == two
 
 
 # -- tickets -------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
 def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> None:
     given = {"between": ["essen", "wien"], "points": 8}
     state = set_up_game("europe", tickets=[[], [given]]).state
-    ticket = state.board.tickets[str(state.seats[1].tickets[0])]
+    ticket = state.own.board.tickets[str(state.seats[1].own.tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"essen", "wien"}, 8)
     assert ticket.id not in boards.load_board("europe").tickets
 
@@ -179,11 +179,11 @@ def test_the_order_of_new_tickets_does_not_reveal_who_holds_them() -> None:
 def test_a_ticket_in_a_deck_is_the_boards_only_if_it_is_of_that_deck() -> None:
     long = next(t for t in boards.load_board("europe").tickets.values() if t.deck == "long")
     given = {"between": [long.a, long.b], "points": long.points}
-    assert set_up_game("europe", ticket_decks={"long": [given]}).state.ticket_decks["long"] == [long.id]
+    assert set_up_game("europe", ticket_decks={"long": [given]}).state.own.ticket_decks["long"] == [long.id]
     state = set_up_game("europe", ticket_decks={"regular": [given]}).state
-    (own,) = state.ticket_decks["regular"]
-    assert state.board.tickets[str(own)].deck == "regular"
-    assert long.id in state.ticket_decks["long"]
+    (own,) = state.own.ticket_decks["regular"]
+    assert state.own.board.tickets[str(own)].deck == "regular"
+    assert long.id in state.own.ticket_decks["long"]
 
 
 def two_alike() -> dict[str, Any]:
@@ -200,8 +200,8 @@ def test_tickets_are_distinguished_by_cities_and_points_and_not_by_their_ids() -
     given = {"between": ["miami", "denver"], "points": 7}
     new = {"between": ["seattle", "el-paso"], "points": 9}
     state = set_up_game(board=two_alike(), tickets=[[given, given], [new]]).state
-    assert {*state.seats[0].tickets} == {"one", "two"}
-    ticket = state.board.tickets[str(state.seats[1].tickets[0])]
+    assert {*state.seats[0].own.tickets} == {"one", "two"}
+    ticket = state.own.board.tickets[str(state.seats[1].own.tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"seattle", "el-paso"}, 9)
     assert "position.tickets.1.0: the same ticket is in tickets.0." in refused(
         "usa", {"tickets": [[given, given], [given]]}, board=two_alike()
@@ -242,7 +242,7 @@ def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
 def test_the_seat_whose_turn_it_is_begins_with_no_choice_of_tickets() -> None:
     scene = started_game(turn=1)
     assert scene.events_of(TurnStarted) == (TurnStarted(1),)
-    assert all(seat_state.tickets == [] for seat_state in scene.state.seats)
+    assert all(seat_state.own.tickets == [] for seat_state in scene.state.seats)
 
 
 LATE: dict[str, dict[str, Any]] = {
@@ -274,9 +274,9 @@ def test_a_game_from_a_position_goes_on_to_its_end_and_every_view_with_it(rules:
     assert full_state(fold(play.log)) == full_state(play.state)
     for viewer, view in play.views.items():
         assert view.result == over, viewer
-        assert view.route_owners == play.state.route_owners
-        assert [seat_state.cards for seat_state in view.seats] == [
-            seat_state.cards for seat_state in play.state.seats
+        assert view.own.route_owners == play.state.own.route_owners
+        assert [seat_state.own.cards for seat_state in view.seats] == [
+            seat_state.own.cards for seat_state in play.state.seats
         ]
-        assert view.ticket_decks.keys() == play.state.ticket_decks.keys()
+        assert view.own.ticket_decks.keys() == play.state.own.ticket_decks.keys()
     assert isinstance(play.state, GameState)

@@ -76,4 +76,4 @@ def test_a_seat_has_no_more_spaces_than_cars(rules: str) -> None:
                 break
     reason = refused(rules, {"routes": routes})
     assert f"position.routes.{route.id}: seat 1's routes have {spaces} spaces" in reason
-    assert set_up_game(rules, routes=routes, options={"cars": spaces}).state.route_owners == routes
+    assert set_up_game(rules, routes=routes, options={"cars": spaces}).state.own.route_owners == routes

@@ -30,8 +30,8 @@ def test_P5_P6_a_turn_in_progress_is_verified_and_an_offer_is_its_seats_alone(ki
     turn = position.turn or 0
     assert legal(game.views[turn], turn) == legal(game.state, turn) != []
     for viewer in (None, *range(3)):
-        offer = game.views[viewer].seats[turn].offer
-        assert offer == (game.state.seats[turn].offer if viewer == turn else [None] * len(offer))
+        offer = game.views[viewer].seats[turn].own.offer
+        assert offer == (game.state.seats[turn].own.offer if viewer == turn else [None] * len(offer))
     sealed = play_and_seal(game)
     assert sealed.state.result is not None
     for viewer in sealed.viewers():

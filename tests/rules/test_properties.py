@@ -14,6 +14,7 @@ from services.referee.rules import RULESETS, GameState, fold, legal, score
 from services.referee.rules import board as boards
 from services.referee.rules.seat_state import SEAT_FIELDS
 from services.referee.rules.state import STATE_FIELDS
+from services.referee.rules.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS
 from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_games import (
@@ -37,10 +38,10 @@ def cards_of(play: RandomGame) -> Counter[str]:
     """Every card of the game, wherever it is."""
     state = play.state
     cards = Counter(play.removed_cards)
-    revealed = state.tunnel.revealed if state.tunnel else ()
-    for held in (state.deck, (card for card in state.market if card), revealed):
+    revealed = state.own.tunnel.revealed if state.own.tunnel else ()
+    for held in (state.own.deck, (card for card in state.own.market if card), revealed):
         cards.update(str(card) for card in held)
-    for counts in (state.discards, *(seat_state.hand for seat_state in state.seats)):
+    for counts in (state.own.discards, *(seat_state.own.hand for seat_state in state.seats)):
         assert all(count >= 0 for count in counts.values())
         cards.update({str(card): n for card, n in counts.items()})
     return +cards
@@ -49,39 +50,41 @@ def cards_of(play: RandomGame) -> Counter[str]:
 def tickets_of(play: RandomGame) -> Counter[str]:
     """Every ticket of the game, wherever it is."""
     tickets = Counter(play.removed_tickets)
-    for deck in play.state.ticket_decks.values():
+    for deck in play.state.own.ticket_decks.values():
         tickets.update(str(ticket) for ticket in deck)
     for seat_state in play.state.seats:
-        tickets.update(str(ticket) for ticket in (*seat_state.tickets, *seat_state.offer))
+        tickets.update(str(ticket) for ticket in (*seat_state.own.tickets, *seat_state.own.offer))
     return tickets
 
 
 def tokens_of(play: RandomGame) -> int:
     """The points of all merchandise, taken or not."""
-    lying = sum(sum(stack) for stack in play.state.tokens.values())
-    return lying + sum(seat_state.merchandise for seat_state in play.state.seats) + play.removed_token_points
+    lying = sum(sum(stack) for stack in play.state.own.tokens.values())
+    return (
+        lying + sum(seat_state.own.merchandise for seat_state in play.state.seats) + play.removed_token_points
+    )
 
 
 def count_pieces(play: RandomGame) -> None:
     """No train car, station or passenger appears or disappears; what lies on the board is where its
     owner thinks it is."""
     state, rule_options = play.state, play.state.rule_options
-    assert state.route_owners == {
-        route: s for s, seat_state in enumerate(state.seats) for route in seat_state.routes
+    assert state.own.route_owners == {
+        route: s for s, seat_state in enumerate(state.seats) for route in seat_state.own.routes
     }
-    assert state.station_owners == {
-        city: s for s, seat_state in enumerate(state.seats) for city in seat_state.stations
+    assert state.own.station_owners == {
+        city: s for s, seat_state in enumerate(state.seats) for city in seat_state.own.stations
     }
-    standing = Counter(state.passenger_owners.values())
+    standing = Counter(state.own.passenger_owners.values())
     for seat, seat_state in enumerate(state.seats):
-        laid = sum(state.board.routes[route].length for route in seat_state.routes)
-        assert seat_state.cars >= 0
-        assert seat_state.cars + laid == rule_options.cars
-        assert len(seat_state.stations) <= len(rule_options.station_costs)
-        assert seat_state.passengers_left >= 0
-        if state.position_starter is None:
+        laid = sum(state.own.board.routes[route].length for route in seat_state.own.routes)
+        assert seat_state.own.cars >= 0
+        assert seat_state.own.cars + laid == rule_options.cars
+        assert len(seat_state.own.stations) <= len(rule_options.station_costs)
+        assert seat_state.own.passengers_left >= 0
+        if state.own.position_starter is None:
             assert (
-                seat_state.passengers_left + standing[seat] + play.journeys_made[seat]
+                seat_state.own.passengers_left + standing[seat] + play.journeys_made[seat]
                 == rule_options.passengers
             )
 
@@ -89,10 +92,10 @@ def count_pieces(play: RandomGame) -> None:
 def play_and_count(play: RandomGame) -> None:
     cards, tickets, tokens = cards_of(play), tickets_of(play), tokens_of(play)
     state = play.state
-    if state.position_starter is None:
+    if state.own.position_starter is None:
         assert cards == +Counter(state.rule_options.cards)
         dealt = {*state.rule_options.start_tickets, *state.rule_options.draw_tickets}
-        assert tickets == Counter(t.id for t in state.board.tickets.values() if t.deck in dealt)
+        assert tickets == Counter(t.id for t in state.own.board.tickets.values() if t.deck in dealt)
     for _ in play.steps():
         assert (cards_of(play), tickets_of(play), tokens_of(play)) == (cards, tickets, tokens)
         count_pieces(play)
@@ -109,8 +112,8 @@ def play_and_count(play: RandomGame) -> None:
                 counted.merchandise,
             )
         )
-        if state.rule_options.points_at_once and state.position_starter is None:
-            assert counted.routes == seat_state.points
+        if state.rule_options.points_at_once and state.own.position_starter is None:
+            assert counted.routes == seat_state.own.points
 
 
 @pytest.mark.parametrize("examples", long_after(1, (3, 10)))
@@ -194,8 +197,8 @@ PRIVATE_SEAT_FIELDS = ("hand", "seat_secret", "requested_mix", "offer", "tickets
 
 
 def test_every_field_of_the_state_is_compared() -> None:
-    assert {*PUBLIC_FIELDS, *PARTLY_HIDDEN_FIELDS} == set(STATE_FIELDS)
-    assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == set(SEAT_FIELDS)
+    assert {*PUBLIC_FIELDS, *PARTLY_HIDDEN_FIELDS} == {*STATE_FIELDS, *TRAIN_FIELDS} - {"own"}
+    assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == {*SEAT_FIELDS, *TRAIN_SEAT_FIELDS} - {"own"}
 
 
 def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) -> None:
@@ -204,20 +207,20 @@ def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) 
     assert [seen_fields[name] for name in PUBLIC_FIELDS] == [true_fields[name] for name in PUBLIC_FIELDS]
     assert view.seed == (state.seed if state.result else None)
     assert view.shuffle_key == ""
-    assert view.deck == [HIDDEN] * len(state.deck)
-    for deck, tickets in state.ticket_decks.items():
-        known = view.ticket_decks[deck]
+    assert view.own.deck == [HIDDEN] * len(state.own.deck)
+    for deck, tickets in state.own.ticket_decks.items():
+        known = view.own.ticket_decks[deck]
         assert len(known) == len(tickets)
         assert all(ticket in (HIDDEN, real) for ticket, real in zip(known, tickets, strict=True))
-    assert bool(view.untaken) == bool(state.untaken)
-    if view.untaken and state.untaken:
-        seat, cards = state.untaken
-        assert view.untaken == (seat, cards if seat == viewer else (HIDDEN,) * len(cards))
+    assert bool(view.own.untaken) == bool(state.own.untaken)
+    if view.own.untaken and state.own.untaken:
+        seat, cards = state.own.untaken
+        assert view.own.untaken == (seat, cards if seat == viewer else (HIDDEN,) * len(cards))
     assert view.refusal_counts.get(viewer, 0) == state.refusal_counts.get(viewer, 0)
     for seat, (shown, real) in enumerate(zip(seen_fields["seats"], true_fields["seats"], strict=True)):
         names = (*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS) if seat == viewer else PUBLIC_SEAT_FIELDS
         assert [shown[name] for name in names] == [real[name] for name in names]
-        assert view.seats[seat].cards == state.seats[seat].cards
+        assert view.seats[seat].own.cards == state.seats[seat].own.cards
         if seat != viewer:
             assert shown["seat_secret"] is None
             assert shown["tickets"] == (real["tickets"] if state.result else [HIDDEN] * len(real["tickets"]))

@@ -47,8 +47,10 @@ def test_CONDUCT_2_a_fork_deals_the_hand_that_went_on_top_afresh_with_the_deck(v
     knowledge = collect_knowledge(viewer, events)
     assert not knowledge.hand(0)
     dealt = determinize(scene.state, knowledge, lambda row: row[::-1])
-    assert (len(dealt.deck), dealt.seats[0].cards) == (len(scene.state.deck), 0)
-    assert Counter(dealt.deck) + Counter(dealt.seats[1].hand) == Counter(scene.state.rule_options.cards)
+    assert (len(dealt.own.deck), dealt.seats[0].own.cards) == (len(scene.state.own.deck), 0)
+    assert Counter(dealt.own.deck) + Counter(dealt.seats[1].own.hand) == Counter(
+        scene.state.rule_options.cards
+    )
 
 
 def test_CONDUCT_2_and_TUNNEL_1_sentences_say_what_became_of_hand_and_deck() -> None:
@@ -63,6 +65,6 @@ def test_CONDUCT_2_and_TUNNEL_1_sentences_say_what_became_of_hand_and_deck() -> 
 
 def test_CONDUCT_2_the_next_seat_chooses_from_the_offer_of_the_removed_one() -> None:
     scene = choosing_destinations(2)
-    offer = list(scene.seat_state(0).offer)
+    offer = list(scene.seat_state(0).own.offer)
     scene.when(0, Leave()).when(1, KeepTickets((0, 4)))
-    assert scene.seat_state(1).tickets == [offer[0], offer[4]]
+    assert scene.seat_state(1).own.tickets == [offer[0], offer[4]]

@@ -43,9 +43,9 @@ def ended(scene: Scene) -> str | None:
 def test_CARD_6_the_next_two_cards_of_the_deck_are_given() -> None:
     scene = trains_game(hands=[{"red": 1}], deck=["red", "blue", "green"]).when(0, ASK)
     scene.then(CardsGiven(0, ("red", "blue")), TurnStarted(1))
-    hand = {card: count for card, count in scene.seat_state(0).hand.items() if count}
+    hand = {card: count for card, count in scene.seat_state(0).own.hand.items() if count}
     assert hand == {"red": 2, "blue": 1}
-    assert scene.state.deck == ["green"]
+    assert scene.state.own.deck == ["green"]
 
 
 def test_CARD_6_the_very_last_two_are_given_too() -> None:
@@ -57,7 +57,7 @@ def test_CARD_6_with_fewer_than_two_left_it_is_legal_and_changes_nothing(deck: l
     scene = trains_game(hands=[{"red": 1}], deck=deck)
     assert ASK in scene.legal(0)
     scene.when(0, ASK).then(RequestUnmet(0), TurnStarted(1))
-    assert (scene.seat_state(0).cards, scene.state.deck) == (1, deck)
+    assert (scene.seat_state(0).own.cards, scene.state.own.deck) == (1, deck)
 
 
 def test_CARD_6_no_discards_are_shuffled_in() -> None:

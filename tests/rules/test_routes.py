@@ -40,7 +40,7 @@ def accepted(route: str, payment: Payment) -> bool:
 def test_ROUTE_1_an_open_route_is_claimed() -> None:
     scene = given(hands=[{"blue": 3}]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
     scene.then(RouteClaimed(0, NEW_YORK, {"blue": 3}, 4), TurnStarted(1))
-    assert scene.state.route_owners == {NEW_YORK: 0}
+    assert scene.state.own.route_owners == {NEW_YORK: 0}
 
 
 def test_ROUTE_1_a_route_that_is_not_on_the_board_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_ROUTE_2_the_offered_payments_are_the_accepted_ones(route: str) -> None:
     offered = [
         choice.cards for choice in scene.legal(0) if isinstance(choice, ClaimRoute) and choice.route == route
     ]
-    length = scene.state.board.routes[route].length
+    length = scene.state.own.board.routes[route].length
     fits = [payment for payment in every_payment(length) if accepted(route, payment)]
     assert sorted(map(sorted_cards, offered)) == sorted(map(sorted_cards, fits))
 
@@ -110,24 +110,24 @@ def test_ROUTE_3_cards_that_the_seat_does_not_hold_pay_nothing(hand: Payment, pa
 
 def test_ROUTE_3_the_last_card_is_as_good_as_any() -> None:
     scene = given(hands=[{"blue": 2, LOCO: 1}]).when(0, ClaimRoute(NEW_YORK, {"blue": 2, LOCO: 1}))
-    assert scene.seat_state(0).cards == 0
+    assert scene.seat_state(0).own.cards == 0
 
 
 def test_ROUTE_4_cars_are_used_up() -> None:
     scene = given(hands=[PLENTY], cars=[20]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.seat_state(0).cars == 17
+    assert scene.seat_state(0).own.cars == 17
 
 
 def test_ROUTE_4_a_car_for_every_space_and_not_one_fewer() -> None:
     scene = given(hands=[PLENTY], cars=[2])
     assert all(
-        scene.state.board.routes[choice.route].length <= 2
+        scene.state.own.board.routes[choice.route].length <= 2
         for choice in scene.legal(0)
         if isinstance(choice, ClaimRoute)
     )
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).refused("ROUTE-4")
     scene = given(hands=[PLENTY], cars=[3]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.seat_state(0).cars == 0
+    assert scene.seat_state(0).own.cars == 0
 
 
 def test_ROUTE_5_one_route_a_turn() -> None:
@@ -143,16 +143,16 @@ def test_ROUTE_5_it_need_not_touch_the_seats_other_routes() -> None:
 def test_ROUTE_6_paid_cards_are_discarded() -> None:
     scene = given(hands=[PLENTY], discards={"blue": 1})
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 2, LOCO: 1}))
-    assert {k: n for k, n in scene.state.discards.items() if n} == {"blue": 3, LOCO: 1}
-    assert (scene.seat_state(0).hand["blue"], scene.seat_state(0).hand[LOCO]) == (10, 13)
+    assert {k: n for k, n in scene.state.own.discards.items() if n} == {"blue": 3, LOCO: 1}
+    assert (scene.seat_state(0).own.hand["blue"], scene.seat_state(0).own.hand[LOCO]) == (10, 13)
 
 
 @pytest.mark.parametrize(("route", "points"), POINTS.items())
 def test_ROUTE_6_points_are_scored_at_once(route: str, points: int) -> None:
     scene = given(hands=[PLENTY])
-    length = scene.state.board.routes[route].length
+    length = scene.state.own.board.routes[route].length
     scene.when(0, ClaimRoute(route, {"locomotive": length}))
-    assert (length, scene.seat_state(0).points) == (1 + list(POINTS).index(route), points)
+    assert (length, scene.seat_state(0).own.points) == (1 + list(POINTS).index(route), points)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])

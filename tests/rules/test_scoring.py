@@ -37,8 +37,8 @@ def test_SCORE_1_routes_score_as_claimed() -> None:
 
 def test_SCORE_1_the_points_as_claimed_are_compared_with_the_recount() -> None:
     scene = given(2, owners={NEW_YORK: 0})
-    assert score(scene.state)[0].routes == scene.seat_state(0).points == 4
-    scene.seat_state(0).points += 1
+    assert score(scene.state)[0].routes == scene.seat_state(0).own.points == 4
+    scene.seat_state(0).own.points += 1
     with pytest.raises(AssertionError):
         score(scene.state)
 

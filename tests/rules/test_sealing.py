@@ -99,6 +99,6 @@ def test_P5_another_seed_changes_every_commitment(number: int) -> None:
 
 def sealed_by(state: GameState, number: int, entry: Entry) -> bytes:
     piles = PileTracker()
-    piles.runs = {name: [(0, 0, 999)] for name in ("", *state.ticket_decks)}
+    piles.runs = {name: [(0, 0, 999)] for name in ("", *state.own.ticket_decks)}
     _, proofs = read_public_rows(seal_entry(state, ChainState(number, b"", {}), piles, entry).public)
     return proofs.commitments

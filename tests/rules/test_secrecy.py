@@ -107,15 +107,15 @@ def assert_indistinguishable(
 def hidden_parts(state: GameState) -> object:
     hands = [
         (
-            seat_state.hand,
-            seat_state.tickets,
-            seat_state.offer,
-            seat_state.requested_mix,
+            seat_state.own.hand,
+            seat_state.own.tickets,
+            seat_state.own.offer,
+            seat_state.own.requested_mix,
             seat_state.seat_secret,
         )
         for seat_state in state.seats
     ]
-    return state.deck, state.ticket_decks, hands
+    return state.own.deck, state.own.ticket_decks, hands
 
 
 # -- a twin state that looks the same ------------------------------------------------------
@@ -144,34 +144,37 @@ def twin_state(
         other.seed = rng.randbytes(32).hex()
     for seat_state in others:
         seat_state.seat_secret = seat_state.seat_secret and rng.randbytes(32).hex()
-        if seat_state.requested_mix and not any(isinstance(event, TicketsOffered) for event in events):
+        if seat_state.own.requested_mix and not any(isinstance(event, TicketsOffered) for event in events):
             short = rng.randint(0, state.rule_options.start_named)
-            seat_state.requested_mix = {"short": short, "long": state.rule_options.start_named - short}
+            seat_state.own.requested_mix = {"short": short, "long": state.rule_options.start_named - short}
     return other
 
 
 def _shuffle_hands(state: GameState, seat_states: Sequence[SeatState], keeps_deck: bool, rng: Random) -> None:
     """Deal each the same number of cards again, from all hidden cards."""
-    held = [seat_state.hand for seat_state in seat_states]
+    held = [seat_state.own.hand for seat_state in seat_states]
     cards = [card for hand in held for card, count in hand.items() for _ in range(count)]
     if not keeps_deck:
-        cards += state.deck
+        cards += state.own.deck
     rng.shuffle(cards)
     for hand in held:
         count = sum(hand.values())
         dealt, cards = Counter(cards[:count]), cards[count:]
         hand.update({card: dealt[card] for card in hand})
     if not keeps_deck:
-        state.deck = cards
+        state.own.deck = cards
 
 
 def _shuffle_tickets(state: GameState, seat_states: Sequence[SeatState], rng: Random) -> None:
     """Shuffle all tickets of each deck among themselves: a ticket's deck is public."""
-    rows = [row for seat_state in seat_states for row in (seat_state.tickets, seat_state.offer)]
-    rows += state.ticket_decks.values()
-    for deck in state.ticket_decks:
+    rows = [row for seat_state in seat_states for row in (seat_state.own.tickets, seat_state.own.offer)]
+    rows += state.own.ticket_decks.values()
+    for deck in state.own.ticket_decks:
         where = [
-            (row, n) for row in rows for n, t in enumerate(row) if state.board.tickets[str(t)].deck == deck
+            (row, n)
+            for row in rows
+            for n, t in enumerate(row)
+            if state.own.board.tickets[str(t)].deck == deck
         ]
         tickets = [row[n] for row, n in where]
         rng.shuffle(tickets)
@@ -199,8 +202,8 @@ def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | No
     """The decks of the tickets that a command keeps; None for other commands."""
     if not isinstance(command, KeepTickets):
         return None
-    offer = state.seats[seat].offer
-    return sorted(state.board.tickets[str(offer[n])].deck for n in command.keep)
+    offer = state.seats[seat].own.offer
+    return sorted(state.own.board.tickets[str(offer[n])].deck for n in command.keep)
 
 
 # -- what holds --------------------------------------------------------------------------

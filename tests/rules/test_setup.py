@@ -33,8 +33,8 @@ def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_l
     (market,) = scene.events_of(MarketFilled)
     assert len(shuffled.order) == 110
     assert [*dealt, *market.cards] == list(shuffled.order[:17])
-    assert [seat_state.cards for seat_state in scene.state.seats] == [4, 4, 4]
-    assert scene.state.deck[::-1] == list(shuffled.order[17:])
+    assert [seat_state.own.cards for seat_state in scene.state.seats] == [4, 4, 4]
+    assert scene.state.own.deck[::-1] == list(shuffled.order[17:])
 
 
 def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
@@ -48,7 +48,7 @@ def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
 def test_SETUP_1_two_to_five_seats_play(seats: int) -> None:
     scene = started(seats)
-    assert [seat_state.cars for seat_state in scene.state.seats] == [45] * seats
+    assert [seat_state.own.cars for seat_state in scene.state.seats] == [45] * seats
 
 
 @pytest.mark.parametrize("seats", [1, 6])
@@ -128,7 +128,7 @@ def test_SETUP_1_a_deck_may_have_no_locomotives() -> None:
 
 def test_SETUP_2_each_seat_is_offered_three_tickets_and_all_choose_at_once_in_any_order() -> None:
     scene = started(3)
-    assert [len(seat_state.offer) for seat_state in scene.state.seats] == [3, 3, 3]
+    assert [len(seat_state.own.offer) for seat_state in scene.state.seats] == [3, 3, 3]
     assert set(scene.state.pending_choices) == {0, 1, 2}
     scene.when(2, KeepTickets((0, 2))).then_types(TicketsKept)
     scene.when(0, KeepTickets((0, 1, 2))).then_types(TicketsKept)
@@ -164,10 +164,14 @@ def test_SETUP_3_what_is_given_back_goes_to_the_bottom_in_seat_order_whatever_th
     decks = []
     for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
         scene = started(3)
-        back = [scene.seat_state(0).offer[0], scene.seat_state(1).offer[1], scene.seat_state(2).offer[2]]
+        back = [
+            scene.seat_state(0).own.offer[0],
+            scene.seat_state(1).own.offer[1],
+            scene.seat_state(2).own.offer[2],
+        ]
         for seat in order:
             scene.when(seat, keeps[seat])
-        deck = scene.state.ticket_decks["regular"]
+        deck = scene.state.own.ticket_decks["regular"]
         assert len(deck) == 24
         assert deck[2::-1] == back  # the last one given back is at the bottom
         decks.append(deck)
@@ -176,7 +180,7 @@ def test_SETUP_3_what_is_given_back_goes_to_the_bottom_in_seat_order_whatever_th
 
 def test_SETUP_3_a_seat_that_leaves_while_choosing_delays_nobody() -> None:
     scene = started(3).when(1, KeepTickets((0, 1))).when(0, Leave())
-    assert len(scene.seat_state(0).tickets) == 2
+    assert len(scene.seat_state(0).own.tickets) == 2
     scene.when(2, KeepTickets((0, 1)))
     assert scene.state.turn == 1
 

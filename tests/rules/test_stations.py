@@ -43,8 +43,8 @@ def of_seat_0(scene: Scene) -> SeatScore:
 def test_STATION_1_a_station_is_built_where_nobody_has_a_route() -> None:
     scene = europe().when(0, BuildStation("wien", {"red": 1}))
     scene.then(StationBuilt(0, "wien", {"red": 1}, None), TurnStarted(1))
-    assert scene.state.station_owners == {"wien": 0}
-    assert scene.seat_state(0).stations == {"wien": None}
+    assert scene.state.own.station_owners == {"wien": 0}
+    assert scene.seat_state(0).own.stations == {"wien": None}
 
 
 @pytest.mark.parametrize("holder", [0, 1])
@@ -111,19 +111,23 @@ def test_STATION_2_with_cards_that_the_seat_holds() -> None:
 
 def test_STATION_2_the_cards_are_discarded_and_no_cars_are_used() -> None:
     scene = europe(stations=built("roma", "london")).when(0, BuildStation("wien", {"red": 2, LOCO: 1}))
-    assert {card: n for card, n in scene.state.discards.items() if n} == {"red": 2, LOCO: 1}
-    assert (scene.seat_state(0).hand["red"], scene.seat_state(0).hand[LOCO], scene.seat_state(0).cars) == (
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == {"red": 2, LOCO: 1}
+    assert (
+        scene.seat_state(0).own.hand["red"],
+        scene.seat_state(0).own.hand[LOCO],
+        scene.seat_state(0).own.cars,
+    ) == (
         10,
         13,
         45,
     )
-    assert scene.seat_state(0).points == 0
+    assert scene.seat_state(0).own.points == 0
 
 
 def test_STATION_2_every_free_city_is_offered() -> None:
     scene = europe(stations={"wien": (1, None)})
     cities = {choice.city for choice in scene.legal(0) if isinstance(choice, BuildStation)}
-    assert cities == set(scene.state.board.cities) - {"wien"}
+    assert cities == set(scene.state.own.board.cities) - {"wien"}
 
 
 # -- lending -------------------------------------------------------------------------------
@@ -132,7 +136,7 @@ def test_STATION_2_every_free_city_is_offered() -> None:
 def test_STATION_3_the_neighbour_may_be_named() -> None:
     scene = europe().when(0, BuildStation("wien", {"red": 1}, "munchen"))
     scene.then(StationBuilt(0, "wien", {"red": 1}, "munchen"), TurnStarted(1))
-    assert scene.seat_state(0).stations == {"wien": "munchen"}
+    assert scene.seat_state(0).own.stations == {"wien": "munchen"}
 
 
 @pytest.mark.parametrize("neighbour", ["paris", "wien", "atlantis"])

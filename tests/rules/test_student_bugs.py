@@ -67,7 +67,7 @@ def test_an_empty_deck_is_rebuilt_by_the_draw_that_needs_it(rules: str) -> None:
     assert [len(shuffled.order) for shuffled in scene.events_of(*RESHUFFLES)] == [18]
     scene.when(0, DrawBlind())
     assert scene.state.turn == 1
-    assert len(scene.state.deck) + sum(card is not None for card in scene.state.market) == 16
+    assert len(scene.state.own.deck) + sum(card is not None for card in scene.state.own.market) == 16
 
 
 @EVERY_MARKET
@@ -112,14 +112,14 @@ def test_a_market_that_ran_dry_is_filled_from_the_next_cards_that_are_discarded(
     scene = given(rules=rules, deck=[], market=GAPS, hands=[{route.color: 3}])
     scene.when(0, ClaimRoute(route.id, {route.color: 3}))
     assert len(scene.events_of(*RESHUFFLES)) == len(scene.events_of(MarketFilled)) == 1
-    assert scene.state.market == [route.color] * 3 + [None] * 2
+    assert scene.state.own.market == [route.color] * 3 + [None] * 2
     assert DrawMarket(0) in scene.legal(1)
 
 
 def test_the_cards_of_a_station_fill_the_market_too() -> None:
     scene = given(rules="europe", deck=[], market=(*SAME_KIND[:4], None), hands=[{"green": 1}])
     scene.when(0, BuildStation("wien", {"green": 1}))
-    assert scene.state.market == [*SAME_KIND[:4], "green"]
+    assert scene.state.own.market == [*SAME_KIND[:4], "green"]
 
 
 def test_the_passenger_cards_of_a_journey_fill_the_market_too() -> None:
@@ -132,7 +132,7 @@ def test_the_passenger_cards_of_a_journey_fill_the_market_too() -> None:
         passengers={"berlin": 0},
     )
     scene.when(0, MovePassenger("berlin", ("berlin-leipzig-a",)))
-    assert scene.state.market == [*SAME_KIND[:4], PASSENGER]
+    assert scene.state.own.market == [*SAME_KIND[:4], PASSENGER]
 
 
 # -- a locomotive is taken as the second card ------------------------------------------------
@@ -155,7 +155,7 @@ def test_a_face_up_locomotive_is_no_second_card(rules: str, first: DrawBlind | D
 def test_a_plus_four_or_a_passenger_card_is_one(card: str) -> None:
     scene = given(rules="marklin", market=(card, *SAME_KIND[:3], "blue"), deck=["green"] * 9, hands=[{}])
     scene.when(0, DrawBlind(), DrawMarket(0))
-    assert (scene.seat_state(0).hand[card], scene.state.turn) == (1, 1)
+    assert (scene.seat_state(0).own.hand[card], scene.state.turn) == (1, 1)
 
 
 # -- stuck in the last turn ------------------------------------------------------------------
@@ -200,11 +200,11 @@ def test_a_seat_that_leaves_in_the_last_turns_delays_nobody(rules: str) -> None:
 def test_a_seat_with_nothing_to_do_in_its_last_turn_passes(rules: str) -> None:
     scene = at_the_end(rules, 2)
     state = scene.state
-    state.deck, state.market, state.open_routes = [], [None] * 5, {}
-    state.discards = dict.fromkeys(state.discards, 0)
-    state.ticket_decks = {deck: [] for deck in state.ticket_decks}
+    state.own.deck, state.own.market, state.own.open_routes = [], [None] * 5, {}
+    state.own.discards = dict.fromkeys(state.own.discards, 0)
+    state.own.ticket_decks = {deck: [] for deck in state.own.ticket_decks}
     for seat in (0, 1):
-        state.seats[seat].hand = dict.fromkeys(state.seats[seat].hand, 0)
+        state.seats[seat].own.hand = dict.fromkeys(state.seats[seat].own.hand, 0)
         assert scene.legal(seat) == ([Pass()] if seat == state.turn else [])
         scene.when(seat, Pass())
     assert state.result
@@ -213,7 +213,7 @@ def test_a_seat_with_nothing_to_do_in_its_last_turn_passes(rules: str) -> None:
 @EVERY_RULESET
 def test_a_second_seat_with_few_cars_does_not_begin_the_last_turns_again(rules: str) -> None:
     scene = at_the_end(rules, 3)
-    scene.state.seats[2].cars = 0
+    scene.state.seats[2].own.cars = 0
     take_a_turn(scene, 2)
     assert scene.events_of(LastTurnsBegan) == ()
     assert scene.events_of(TurnStarted) == (TurnStarted(0),)
@@ -228,7 +228,7 @@ def test_a_market_of_one_kind_is_flushed_until_the_deck_was_rebuilt_five_times(r
     scene.when(0, DrawMarket(4))
     assert len(scene.events_of(*RESHUFFLES)) == 5
     assert len(scene.events_of(MarketFlushed)) > 5
-    assert scene.state.market == [kind] * 5
+    assert scene.state.own.market == [kind] * 5
     scene.when(0, DrawBlind())
     assert scene.state.turn == 1
 
@@ -239,4 +239,4 @@ def test_a_flush_that_only_turns_its_own_discards_up_again_ends_too(rules: str, 
     scene.when(0, DrawMarket(4))
     assert 1 <= len(scene.events_of(*RESHUFFLES)) <= 1 + 5
     assert scene.state.pending_choices == {0: "second card"}
-    assert None not in scene.state.market
+    assert None not in scene.state.own.market

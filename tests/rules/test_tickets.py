@@ -28,8 +28,8 @@ def test_TICKET_1_what_is_not_kept_goes_to_the_bottom(keep: tuple[int, ...]) -> 
         (TicketsReturned(0, "regular", "bottom", back),) if back else ()
     )
     assert scene.events[-1] == TurnStarted(1)
-    assert scene.seat_state(0).tickets == list(kept)
-    assert scene.state.ticket_decks["regular"][::-1] == [FOUR[3], *back]
+    assert scene.seat_state(0).own.tickets == list(kept)
+    assert scene.state.own.ticket_decks["regular"][::-1] == [FOUR[3], *back]
 
 
 @pytest.mark.parametrize("keep", [(3,), (0, 0), (0, 9)])
@@ -40,10 +40,10 @@ def test_TICKET_1_only_offered_tickets_are_kept_and_each_once(keep: tuple[int, .
 @pytest.mark.parametrize("left", [1, 2])
 def test_TICKET_1_what_is_left_is_offered_if_it_is_fewer(left: int) -> None:
     scene = given(ticket_deck=FOUR[:left]).when(0, DrawTickets())
-    assert scene.seat_state(0).offer == FOUR[:left]
+    assert scene.seat_state(0).own.offer == FOUR[:left]
     scene.when(0, KeepTickets(())).refused("TICKET-1")
     scene.when(0, KeepTickets((0,)))
-    assert len(scene.state.ticket_decks["regular"]) == left - 1
+    assert len(scene.state.own.ticket_decks["regular"]) == left - 1
 
 
 def test_TICKET_1_all_are_kept_if_fewer_are_offered_than_the_least_number() -> None:
@@ -71,7 +71,7 @@ def test_TICKET_1_naming_the_only_mix_is_the_same_as_naming_none(named: dict[str
 
 def test_TICKET_2_kept_tickets_stay_and_are_added_to() -> None:
     scene = given(tickets=[["calgary:phoenix"]], ticket_deck=FOUR).when(0, DrawTickets(), KeepTickets((2,)))
-    assert scene.seat_state(0).tickets == ["calgary:phoenix", "atlanta:new-york"]
+    assert scene.seat_state(0).own.tickets == ["calgary:phoenix", "atlanta:new-york"]
 
 
 def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:

@@ -64,7 +64,7 @@ def test_END_1_with_two_rails_or_fewer_every_other_seat_has_one_more_turn(rails:
 
 def test_END_1_three_rails_are_not_the_end() -> None:
     scene = trains_game(2, hands=[{"red": 3}], cars=[6]).when(0, BUY).then_types(RouteClaimed, TurnStarted)
-    assert not scene.state.in_last_turns
+    assert not scene.state.own.in_last_turns
 
 
 def test_END_1_a_second_trigger_changes_nothing() -> None:
@@ -171,7 +171,7 @@ def test_CONDUCT_2_a_missed_deadline_removes_too_in_a_turn_and_at_the_start() ->
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
     scene = choosing_destinations(2, options=options).after_ms(2000).when(None, CallTime(0))
     assert scene.seat_state(0).exit_reason == "removed"
-    assert len(scene.seat_state(1).offer) == 5
+    assert len(scene.seat_state(1).own.offer) == 5
 
 
 def test_CONDUCT_2_before_the_deadline_nobody_is_removed() -> None:
@@ -183,17 +183,17 @@ def test_CONDUCT_2_before_the_deadline_nobody_is_removed() -> None:
 
 def test_CONDUCT_2_its_connections_are_free_again() -> None:
     scene = trains_game(3, hands=[{}, {"red": 3}], owners={ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}).when(0, Pass())
-    assert not scene.state.route_owners
+    assert not scene.state.own.route_owners
     scene.when(1, BUY)
-    assert scene.state.route_owners == {ASH_BOW_RED: 1}
+    assert scene.state.own.route_owners == {ASH_BOW_RED: 1}
 
 
 def test_CONDUCT_2_its_hand_and_destinations_are_out_of_the_game() -> None:
     scene = trains_game(3, hands=[{"red": 9}], tickets=[["ash:bow", "ash:cam"]])
-    deck, destinations = len(scene.state.deck), len(scene.state.ticket_decks["regular"])
+    deck, destinations = len(scene.state.own.deck), len(scene.state.own.ticket_decks["regular"])
     scene.when(0, Pass())
-    assert (scene.seat_state(0).cards, scene.seat_state(0).tickets) == (0, [])
-    assert (len(scene.state.deck), len(scene.state.ticket_decks["regular"])) == (deck, destinations)
+    assert (scene.seat_state(0).own.cards, scene.seat_state(0).own.tickets) == (0, [])
+    assert (len(scene.state.own.deck), len(scene.state.own.ticket_decks["regular"])) == (deck, destinations)
 
 
 def test_CONDUCT_2_it_ranks_below_every_other_seat_however_few_points_they_have() -> None:

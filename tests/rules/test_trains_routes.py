@@ -24,7 +24,7 @@ def claimable(scene: Scene, seat: int) -> set[str]:
 def test_ROUTE_1_a_free_connection_is_acquired() -> None:
     scene = trains_game(hands=[{"red": 3}]).when(0, ClaimRoute(ASH_BOW_RED, {"red": 3}))
     scene.then(RouteClaimed(0, ASH_BOW_RED, {"red": 3}, 0), TurnStarted(1))
-    assert scene.state.route_owners == {ASH_BOW_RED: 0}
+    assert scene.state.own.route_owners == {ASH_BOW_RED: 0}
 
 
 @pytest.mark.parametrize("owner", [0, 1])
@@ -65,7 +65,7 @@ def test_ROUTE_4_a_rail_for_every_space(rails: int, reach: set[str]) -> None:
     assert claimable(scene, 0) == reach
     scene.when(0, ClaimRoute(CAM_DEE, {"white": 5}))
     if CAM_DEE in reach:
-        assert scene.seat_state(0).cars == rails - 5
+        assert scene.seat_state(0).own.cars == rails - 5
     else:
         scene.refused("ROUTE-4")
 
@@ -73,21 +73,21 @@ def test_ROUTE_4_a_rail_for_every_space(rails: int, reach: set[str]) -> None:
 def test_ROUTE_5_one_a_turn_and_it_need_not_touch_the_others() -> None:
     scene = lenient(hands=[{"red": 3, "blue": 3}], owners={ASH_BOW_RED: 0})
     scene.when(0, ClaimRoute(DEE_ESK, {"blue": 3})).when(0, ClaimRoute(ASH_CAM, {"red": 3})).refused("TURN-1")
-    assert scene.seat_state(0).routes == [ASH_BOW_RED, DEE_ESK]
+    assert scene.seat_state(0).own.routes == [ASH_BOW_RED, DEE_ESK]
 
 
 def test_ROUTE_6_paid_cards_leave_the_game() -> None:
     scene = trains_game(hands=[{"red": 3, "white": 1}, {}], deck=[]).when(
         0, ClaimRoute(ASH_BOW_RED, {"red": 3})
     )
-    assert {card: n for card, n in scene.seat_state(0).hand.items() if n} == {"white": 1}
+    assert {card: n for card, n in scene.seat_state(0).own.hand.items() if n} == {"white": 1}
     scene.when(1, RequestCards())
-    assert (scene.seat_state(1).cards, scene.state.deck) == (0, [])
+    assert (scene.seat_state(1).own.cards, scene.state.own.deck) == (0, [])
 
 
 def test_ROUTE_6_points_are_counted_at_the_end_and_not_before() -> None:
     scene = trains_game(3, hands=[{"white": 5}], deck=[], cars=[7]).when(0, ClaimRoute(CAM_DEE, {"white": 5}))
-    assert scene.seat_state(0).points == 0
+    assert scene.seat_state(0).own.points == 0
     scene.when(1, RequestCards()).when(2, RequestCards())
     assert scene.state.result
     assert [score.routes for score in scene.state.result.scores] == [5, 0, 0]
@@ -99,7 +99,7 @@ def test_DOUBLE_connections_of_two_colours_are_independent_and_one_seat_may_hold
     scene = trains_game(seats, hands=[{"blue": 4}, {"blue": 4}], owners={ASH_BOW_RED: 0})
     assert ASH_BOW_BLUE in claimable(scene, 0)
     scene.when(0, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.state.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}
+    assert scene.state.own.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}
     scene = trains_game(seats, hands=[{}, {"blue": 4}], owners={ASH_BOW_RED: 0}, turn=1)
     scene.when(1, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.state.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}
+    assert scene.state.own.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}

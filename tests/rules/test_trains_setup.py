@@ -52,22 +52,22 @@ def test_SETUP_1_each_seat_gets_four_cards_of_250_in_four_colours_and_there_is_n
     hands = scene.events_of(HandDealt)
     assert [hand.seat for hand in hands] == list(range(8))
     assert [card for hand in hands for card in hand.cards] == list(deck.order[:32])
-    assert scene.state.market == []
+    assert scene.state.own.market == []
 
 
 def test_SETUP_4_destinations_are_every_pair_of_cities_that_a_path_joins() -> None:
     joined = {"Ash": {"Bow": {"red": 3}, "Cam": {"red": 3}}, "Dee": {"Esk": {"red": 3}}}
     board = trains_board(joined, "Ash", "Bow", "Cam", "Dee", "Esk", "Fen")
     scene = created(2, {"start_tickets": {"regular": 2}}, rules="trains", board=board)
-    assert list(scene.state.board.tickets) == ["ash:bow", "ash:cam", "bow:cam", "dee:esk"]
-    assert {ticket.points for ticket in scene.state.board.tickets.values()} == {10}
+    assert list(scene.state.own.board.tickets) == ["ash:bow", "ash:cam", "bow:cam", "dee:esk"]
+    assert {ticket.points for ticket in scene.state.own.board.tickets.values()} == {10}
 
 
 def test_SETUP_4_one_seat_after_the_other_is_offered_five() -> None:
     scene = choosing_destinations(3)
     for seat in range(3):
         assert list(scene.state.pending_choices) == [seat]
-        assert [len(seat_state.offer) for seat_state in scene.state.seats] == [
+        assert [len(seat_state.own.offer) for seat_state in scene.state.seats] == [
             5 * (s == seat) for s in range(3)
         ]
         assert scene.state.turn is None
@@ -92,14 +92,17 @@ def test_SETUP_4_nobody_chooses_before_it_is_offered_something() -> None:
 
 def test_SETUP_4_what_is_given_back_may_be_offered_to_the_next_seat_and_what_is_kept_may_not() -> None:
     scene = choosing_destinations(3, options=TOP)
-    first = list(scene.seat_state(0).offer)
+    first = list(scene.seat_state(0).own.offer)
     scene.when(0, KeepTickets((1, 3)))
     kept, returned, offered = scene.events
     assert kept == TicketsKept(0, (first[1], first[3]))
     assert returned == TicketsReturned(0, "regular", "top", (first[0], first[2], first[4]))
     assert isinstance(offered, TicketsOffered)
     assert (offered.seat, offered.tickets[:3]) == (1, returned.tickets)
-    assert not {first[1], first[3]} & {*scene.seat_state(1).offer, *scene.state.ticket_decks["regular"]}
+    assert not {first[1], first[3]} & {
+        *scene.seat_state(1).own.offer,
+        *scene.state.own.ticket_decks["regular"],
+    }
 
 
 def test_SETUP_3_usually_they_are_shuffled_in_with_the_rest() -> None:
@@ -118,7 +121,7 @@ NINE = trains_board({"Ash": {"Bow": RED, "Cam": RED}, "Dee": {"Esk": RED, "Fen":
 @pytest.mark.parametrize(("board", "seats"), [(SEVEN, 2), (NINE, 3)])
 def test_SETUP_4_three_destinations_and_two_for_each_seat_are_enough(board: Board, seats: int) -> None:
     scene = created(seats, rules="trains", board=board)
-    assert len(scene.state.board.tickets) == 3 + 2 * seats
+    assert len(scene.state.own.board.tickets) == 3 + 2 * seats
     why = f"SETUP-4.*{3 + 2 * seats} destinations, {seats + 1} seats need {5 + 2 * seats}"
     with pytest.raises(UnloggedRejectionError, match=why):
         created(seats + 1, rules="trains", board=board)
@@ -127,47 +130,47 @@ def test_SETUP_4_three_destinations_and_two_for_each_seat_are_enough(board: Boar
 def test_SETUP_4_at_the_least_number_the_last_seat_is_still_offered_five() -> None:
     scene = started(3, rules="trains", board=NINE)
     for seat in range(3):
-        assert len(scene.seat_state(seat).offer) == 5
+        assert len(scene.seat_state(seat).own.offer) == 5
         scene.when(seat, KeepTickets((0, 4)))
-    assert len(scene.state.ticket_decks["regular"]) == 3
+    assert len(scene.state.own.ticket_decks["regular"]) == 3
 
 
 def test_CONDUCT_2_a_seat_removed_while_it_chooses_leaves_destinations_and_hand_to_the_next() -> None:
     scene = choosing_destinations(3)
-    offer, hand = list(scene.seat_state(0).offer), Counter(scene.seat_state(0).hand)
+    offer, hand = list(scene.seat_state(0).own.offer), Counter(scene.seat_state(0).own.hand)
     scene.when(0, KeepTickets((0,)))
     scene.then_types(CommandRefused, TicketsReturned, HandReturned, SeatGone, SeatCleared, TicketsOffered)
-    assert scene.seat_state(1).offer == offer  # at the front of theirs, in their order
-    assert not scene.seat_state(0).offer
-    assert Counter(scene.state.deck[-4:]) == +hand
-    assert scene.seat_state(0).cards == 0
+    assert scene.seat_state(1).own.offer == offer  # at the front of theirs, in their order
+    assert not scene.seat_state(0).own.offer
+    assert Counter(scene.state.own.deck[-4:]) == +hand
+    assert scene.seat_state(0).own.cards == 0
 
 
 @pytest.mark.parametrize("reason", ["leaves", "is out of time"])
 def test_CONDUCT_2_so_does_one_that_leaves_or_is_out_of_time(reason: str) -> None:
     scene = choosing_destinations(3, options={"move_ms": 1000})
-    offer, cards = list(scene.seat_state(0).offer), scene.seat_state(0).cards
+    offer, cards = list(scene.seat_state(0).own.offer), scene.seat_state(0).own.cards
     scene.when(0, Leave()) if reason == "leaves" else scene.after_ms(1000).when(None, CallTime(0))
     scene.then_types(TicketsReturned, HandReturned, SeatGone, SeatCleared, TicketsOffered)
     assert scene.events_of(TicketsReturned)[0].to == "top"
-    assert (scene.seat_state(1).offer, cards) == (offer, 4)
+    assert (scene.seat_state(1).own.offer, cards) == (offer, 4)
 
 
 def test_CONDUCT_2_the_next_seats_are_dealt_the_hand_from_the_top() -> None:
     scene = choosing_destinations(2)
-    hand = Counter(scene.seat_state(0).hand)
+    hand = Counter(scene.seat_state(0).own.hand)
     scene.when(0, Leave())
-    before = Counter(scene.seat_state(1).hand)
+    before = Counter(scene.seat_state(1).own.hand)
     scene.when(1, KeepTickets((0, 1)), RequestCards(), RequestCards())
-    assert Counter(scene.seat_state(1).hand) == before + hand
+    assert Counter(scene.seat_state(1).own.hand) == before + hand
 
 
 def test_CONDUCT_2_the_hand_of_a_seat_that_is_removed_before_its_turn_to_choose_goes_on_top_too() -> None:
     scene = choosing_destinations(3)
-    hand = Counter(scene.seat_state(1).hand)
+    hand = Counter(scene.seat_state(1).own.hand)
     scene.when(1, RequestCards())
     scene.then_types(CommandRefused, HandReturned, SeatGone, SeatCleared)
-    assert Counter(scene.state.deck[-4:]) == +hand
+    assert Counter(scene.state.own.deck[-4:]) == +hand
     scene.when(0, KeepTickets((0, 1)))
     assert list(scene.state.pending_choices) == [2]
 
@@ -185,8 +188,8 @@ def test_CONDUCT_2_a_hand_that_has_been_played_with_is_out_of_the_game() -> None
 
 def test_SETUP_4_one_that_is_removed_after_its_choice_takes_its_destinations_out() -> None:
     scene = choosing_destinations(3, options=TOP).when(0, KeepTickets((0, 1))).when(0, Leave())
-    assert (scene.seat_state(0).exit_reason, scene.seat_state(0).tickets) == ("removed", [])
-    assert len(scene.state.ticket_decks["regular"]) + len(scene.seat_state(1).offer) == 8
+    assert (scene.seat_state(0).exit_reason, scene.seat_state(0).own.tickets) == ("removed", [])
+    assert len(scene.state.own.ticket_decks["regular"]) + len(scene.seat_state(1).own.offer) == 8
 
 
 # -- the board ---------------------------------------------------------------------------------
@@ -230,7 +233,7 @@ def test_GAME_6_cards_of_other_colours_let_no_such_connection_in(kind: str) -> N
 
 def test_GAME_6_two_cities_may_be_joined_by_connections_of_several_colours() -> None:
     board = own_board(("x", "green", 4), ("y", "white", 5))
-    assert len(created(2, rules="trains", board=board).state.board.routes) == len(SMALL["routes"]) + 2
+    assert len(created(2, rules="trains", board=board).state.own.board.routes) == len(SMALL["routes"]) + 2
 
 
 def test_GAME_6_a_built_in_board_of_another_game_is_no_board_of_this_one() -> None:

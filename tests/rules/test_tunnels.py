@@ -34,10 +34,10 @@ from tests.rules.open_tunnels import EXAMPLE, LOCO, PAMPLONA, Payment, begin_tun
 def test_TUNNEL_1_the_top_three_cards_are_turned_up_beside_the_base_payment() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, (*EXAMPLE, "white"))
     scene.then(TunnelRevealed(0, PAMPLONA, {"red": 2}, EXAMPLE, 2))
-    assert scene.state.deck == ["white"]
+    assert scene.state.own.deck == ["white"]
     assert scene.state.pending_choices == {0: "tunnel"}
-    assert scene.state.route_owners == {}
-    assert (scene.seat_state(0).cars, scene.seat_state(0).points) == (45, 0)
+    assert scene.state.own.route_owners == {}
+    assert (scene.seat_state(0).own.cars, scene.seat_state(0).own.points) == (45, 0)
 
 
 def test_TUNNEL_1_all_may_see_them() -> None:
@@ -64,7 +64,7 @@ def test_TUNNEL_1_with_fewer_than_three_all_the_cards_are_shuffled_together() ->
     assert sorted(map(str, recreated.order)) == ["blue"] * 2 + ["white"] * 20
     assert isinstance(shown, TunnelRevealed)
     assert (shown.revealed, shown.extra) == (recreated.order[:3], 0)
-    assert scene.state.deck[::-1] == list(recreated.order[3:])
+    assert scene.state.own.deck[::-1] == list(recreated.order[3:])
 
 
 def test_TUNNEL_1_what_was_left_of_the_deck_may_come_up_anywhere() -> None:
@@ -110,7 +110,7 @@ def test_TUNNEL_1_possibly_none_and_then_nothing_is_asked() -> None:
 )
 def test_TUNNEL_1_a_base_payment_that_does_not_pay_turns_nothing_up(payment: Payment, rule: str) -> None:
     scene = begin_tunnel({"red": 9, "blue": 1}, payment).refused(rule)
-    assert len(scene.state.deck) == 3
+    assert len(scene.state.own.deck) == 3
     begin_tunnel({"red": 9}, {"red": 2}, cars=[1]).refused("ROUTE-4")
 
 
@@ -165,7 +165,7 @@ def test_TUNNEL_3_with_nothing_asked_the_route_is_claimed_at_once() -> None:
         RevealedDiscarded(),
         TurnStarted(1),
     )
-    assert (scene.seat_state(0).cars, scene.seat_state(0).points, hand(scene)) == (43, 2, {})
+    assert (scene.seat_state(0).own.cars, scene.seat_state(0).own.points, hand(scene)) == (43, 2, {})
 
 
 def test_TUNNEL_3_base_and_extra_are_discarded_together() -> None:
@@ -173,8 +173,8 @@ def test_TUNNEL_3_base_and_extra_are_discarded_together() -> None:
     scene.then(RouteClaimed(0, PAMPLONA, {"red": 2, LOCO: 2}, 2), RevealedDiscarded(), TurnStarted(1))
     assert hand(scene) == {"red": 1}
     assert discards(scene) == {"red": 3, LOCO: 3, "blue": 1}
-    assert scene.state.route_owners == {PAMPLONA: 0}
-    assert (scene.seat_state(0).cars, scene.seat_state(0).points) == (43, 2)
+    assert scene.state.own.route_owners == {PAMPLONA: 0}
+    assert (scene.seat_state(0).own.cars, scene.seat_state(0).own.points) == (43, 2)
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,12 @@ def test_TUNNEL_3_declined_the_cards_come_back_and_the_turn_is_over() -> None:
     scene.then(TunnelDeclined(0), RevealedDiscarded(), TurnStarted(1))
     assert hand(scene) == {"red": 4}
     assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}
-    assert (scene.state.route_owners, scene.seat_state(0).cars, scene.seat_state(0).points) == ({}, 45, 0)
-    assert scene.state.tunnel is None
+    assert (scene.state.own.route_owners, scene.seat_state(0).own.cars, scene.seat_state(0).own.points) == (
+        {},
+        45,
+        0,
+    )
+    assert scene.state.own.tunnel is None
 
 
 @pytest.mark.parametrize(
@@ -245,7 +249,7 @@ def test_TUNNEL_3_the_same_tunnel_may_be_tried_again_next_turn() -> None:
     scene.when(0, DeclineTunnel()).when(1, DrawBlind(), DrawBlind())
     scene.when(0, ClaimRoute(PAMPLONA, {"red": 2}))
     scene.then_types(TunnelRevealed, RouteClaimed, RevealedDiscarded, TurnStarted)
-    assert scene.state.route_owners == {PAMPLONA: 0}
+    assert scene.state.own.route_owners == {PAMPLONA: 0}
 
 
 def test_TUNNEL_3_nor_can_another_seat_pay_it() -> None:
@@ -268,19 +272,19 @@ def test_TUNNEL_3_without_a_tunnel_there_is_nothing_to_pay_or_decline() -> None:
 def test_TUNNEL_4_the_revealed_cards_stay_until_the_turn_ends() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2})
     assert discards(scene) == {}
-    assert scene.state.tunnel is not None
-    assert scene.state.tunnel.revealed == EXAMPLE
+    assert scene.state.own.tunnel is not None
+    assert scene.state.own.tunnel.revealed == EXAMPLE
     scene.when(0, PayTunnel({"red": 2}))
     assert discards(scene) == {"red": 5, LOCO: 1, "blue": 1}
-    assert scene.state.tunnel is None
+    assert scene.state.own.tunnel is None
 
 
 def test_TUNNEL_4_they_fill_a_gap_in_the_market_only_once_they_are_discarded() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, market=(None, *MARKET[1:]))
-    assert scene.state.market[0] is None
+    assert scene.state.own.market[0] is None
     scene.when(0, DeclineTunnel())
     scene.then_types(TunnelDeclined, RevealedDiscarded, DeckRecreated, MarketFilled, TurnStarted)
-    assert scene.state.market[0] in EXAMPLE
+    assert scene.state.own.market[0] in EXAMPLE
 
 
 def test_TUNNEL_4_they_can_be_drawn_again_by_the_next_seat() -> None:

@@ -48,7 +48,7 @@ def test_a_game_on_it_deals_one_long_ticket_and_three_short_ones_to_each_seat(tm
     board = BOARD_SCHEMA.write(read_board_file(map_file(tmp_path, TICKETS)), exclude_defaults=True)
     game = started(2, rules="europe", board=board)
     decks = [
-        [game.state.board.tickets[str(ticket)].deck for ticket in game.seat_state(seat).offer]
+        [game.state.own.board.tickets[str(ticket)].deck for ticket in game.seat_state(seat).own.offer]
         for seat in (0, 1)
     ]
     assert [Counter(row) for row in decks] == [{"long": 1, "regular": 3}] * 2
@@ -57,15 +57,15 @@ def test_a_game_on_it_deals_one_long_ticket_and_three_short_ones_to_each_seat(tm
 def test_without_long_tickets_each_seat_is_dealt_three_short_ones(tmp_path: Path) -> None:
     form = read_board_file(map_file(tmp_path, {"short": TICKETS["short"]}))
     game = started(2, rules="europe", board=BOARD_SCHEMA.write(form, exclude_defaults=True))
-    assert [len(game.seat_state(seat).offer) for seat in (0, 1)] == [3, 3]
+    assert [len(game.seat_state(seat).own.offer) for seat in (0, 1)] == [3, 3]
 
 
 def test_without_a_file_beside_it_tickets_are_invented(tmp_path: Path) -> None:
     form = read_board_file(map_file(tmp_path, None))
     assert form == read_aimas_map(xml(*LOOP), "kit")
     game = started(2, rules="europe", board=BOARD_SCHEMA.write(form, exclude_defaults=True))
-    assert len(game.state.board.tickets) == 15
-    assert {ticket.points for ticket in game.state.board.tickets.values()} == {10}
+    assert len(game.state.own.board.tickets) == 15
+    assert {ticket.points for ticket in game.state.own.board.tickets.values()} == {10}
 
 
 def test_a_ticket_may_be_listed_twice_under_ids_of_its_own() -> None:

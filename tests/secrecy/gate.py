@@ -232,8 +232,10 @@ def require_same(
 
 def hidden_state(state: GameState) -> object:
     """The part of the state that no viewer knows completely."""
-    hands = [(seat.hand, seat.tickets, seat.offer, seat.requested_mix) for seat in state.seats]
-    return state.deck, state.ticket_decks, hands
+    hands = [
+        (seat.own.hand, seat.own.tickets, seat.own.offer, seat.own.requested_mix) for seat in state.seats
+    ]
+    return state.own.deck, state.own.ticket_decks, hands
 
 
 def run_gate(rules: str, positions: int, seed: int = 0) -> Gate:

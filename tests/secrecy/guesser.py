@@ -102,7 +102,7 @@ def next_cards(view: Observed) -> Iterator[tuple[str, str]]:
     """
     state = view.match.state
     row = in_canonical_order(state.rule_options.cards.items())
-    position = len(row) - len(state.deck)
+    position = len(row) - len(state.own.deck)
     for name, value in view.values.items():
         yield f"key: {name}", shuffled(row, value.hex(), 0)[position]
         yield f"seed: {name}", shuffled(row, key_with(state, value), 0)[position]

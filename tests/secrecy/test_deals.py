@@ -26,7 +26,7 @@ def test_P5_no_viewer_receives_anything_of_what_others_are_dealt(rules: str, gam
 def test_P5_what_a_viewer_receives_is_equally_long_for_every_seed(rules: str) -> None:
     for chance in range(6):
         match = Match(rules, chance)
-        if match.state.position_starter is None:  # else the seed shuffled the rest of the position
+        if match.state.own.position_starter is None:  # else the seed shuffled the rest of the position
             for viewer in (None, *range(match.seats)):
                 one, other = created_twice(match, viewer)
                 assert one == other

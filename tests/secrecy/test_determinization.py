@@ -50,8 +50,8 @@ def shuffle_with(rng: Random) -> Any:
 
 
 def all_tickets(state: GameState) -> list[str | None]:
-    in_hands = [ticket for seat in state.seats for ticket in (*seat.tickets, *seat.offer)]
-    return in_hands + [ticket for row in state.ticket_decks.values() for ticket in row]
+    in_hands = [ticket for seat in state.seats for ticket in (*seat.own.tickets, *seat.own.offer)]
+    return in_hands + [ticket for row in state.own.ticket_decks.values() for ticket in row]
 
 
 @pytest.mark.parametrize("games", long_after(1, (2, 4)))
@@ -61,32 +61,34 @@ def test_what_is_known_stays_and_no_count_changes(rules: str, games: int) -> Non
     for state, known in positions(rules, games, most=120):
         other = determinize(state, known, shuffle_with(Random(differ)))
         for seat, (before, after) in enumerate(zip(state.seats, other.seats, strict=True)):
-            assert (after.cards, len(after.tickets), len(after.offer)) == (
-                before.cards, len(before.tickets), len(before.offer),
+            assert (after.own.cards, len(after.own.tickets), len(after.own.offer)) == (
+                before.own.cards, len(before.own.tickets), len(before.own.offer),
             )  # fmt: skip
-            assert all(before.hand[card] >= count for card, count in known.hand(seat).items())
-            assert all(after.hand[card] >= count for card, count in known.hand(seat).items())
+            assert all(before.own.hand[card] >= count for card, count in known.hand(seat).items())
+            assert all(after.own.hand[card] >= count for card, count in known.hand(seat).items())
             if seat == known.viewer:
-                assert after.hand == before.hand
-                assert (after.tickets, after.offer, after.requested_mix) == (
-                    before.tickets,
-                    before.offer,
-                    before.requested_mix,
+                assert after.own.hand == before.own.hand
+                assert (after.own.tickets, after.own.offer, after.own.requested_mix) == (
+                    before.own.tickets,
+                    before.own.offer,
+                    before.own.requested_mix,
                 )
-        for deck, row in other.ticket_decks.items():
-            rows_now = zip(known.decks[deck], state.ticket_decks[deck], row, strict=True)
+        for deck, row in other.own.ticket_decks.items():
+            rows_now = zip(known.decks[deck], state.own.ticket_decks[deck], row, strict=True)
             assert all(seen is None or seen == real == other_ticket for seen, real, other_ticket in rows_now)
-        assert len(other.deck) == len(state.deck)
+        assert len(other.own.deck) == len(state.own.deck)
         assert not known.located_tickets.intersection(hidden_tickets(other, known))
         assert_whole(other)
-        differ += (other.deck, all_tickets(other)) != (state.deck, all_tickets(state))
+        differ += (other.own.deck, all_tickets(other)) != (state.own.deck, all_tickets(state))
     assert differ > 40 * games
 
 
 def hidden_tickets(state: GameState, known: ViewerKnowledge) -> list[str | None]:
     """Tickets that the viewer neither sees nor knows by their place."""
-    in_hands = [t for s, p in enumerate(state.seats) if s != known.viewer for t in (*p.tickets, *p.offer)]
-    rows = state.ticket_decks.items()
+    in_hands = [
+        t for s, p in enumerate(state.seats) if s != known.viewer for t in (*p.own.tickets, *p.own.offer)
+    ]
+    rows = state.own.ticket_decks.items()
     return in_hands + [
         t for deck, row in rows for t, k in zip(row, known.decks[deck], strict=True) if k is None
     ]
@@ -97,15 +99,18 @@ def assert_whole(state: GameState) -> None:
     tickets = all_tickets(state)
     assert len(set(tickets)) == len(tickets)
     for card, count in state.rule_options.cards.items():
-        in_hands = sum(seat.hand[card] for seat in state.seats)
-        assert in_hands + state.deck.count(card) + state.discards[card] + state.market.count(card) <= count
+        in_hands = sum(seat.own.hand[card] for seat in state.seats)
+        assert (
+            in_hands + state.own.deck.count(card) + state.own.discards[card] + state.own.market.count(card)
+            <= count
+        )
 
 
 @EVERY_RULESET
 def test_the_viewers_own_hand_is_known_whole(rules: str) -> None:
     for state, known in positions(rules, games=2, most=150):
         if known.viewer is not None:
-            hand = Counter({card: n for card, n in state.seats[known.viewer].hand.items() if n})
+            hand = Counter({card: n for card, n in state.seats[known.viewer].own.hand.items() if n})
             assert hand == +known.hand(known.viewer)
 
 
@@ -143,8 +148,8 @@ def test_P5_no_fork_reveals_of_which_cards_an_unfair_position_has_too_many(most:
         for entry in play:
             fold_events(state, entry.at, entry.events)
         other = determinize(state, known, shuffle_with(Random(5)))
-        forked.append((other.seats[1].hand, other.deck))
-        assert (other.seats[1].cards, len(other.deck)) == (most, 2 * most)
+        forked.append((other.seats[1].own.hand, other.own.deck))
+        assert (other.seats[1].own.cards, len(other.own.deck)) == (most, 2 * most)
     assert forked[0] == forked[1]
 
 

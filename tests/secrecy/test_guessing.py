@@ -70,7 +70,7 @@ def test_P6_the_next_card_is_guessed_no_more_often_than_by_chance(beginnings: in
     hits, games, expected, variance = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for chance in range(beginnings):
         view = view_of("usa", chance, envelopes=0)
-        deck = view.match.state.deck
+        deck = view.match.state.own.deck
         if view.match.state.epoch != 2:
             continue  # its deck was shuffled again at once: a small deck, and a flush
         for way, card in next_cards(view):
@@ -90,4 +90,4 @@ def test_the_key_or_the_seed_gives_every_next_card() -> None:
         view = with_secrets(view_of("usa", chance, envelopes=0))
         if view.match.state.epoch == 2:
             guesses = dict(next_cards(view))
-            assert guesses["key: the key"] == guesses["seed: the seed"] == view.match.state.deck[-1]
+            assert guesses["key: the key"] == guesses["seed: the seed"] == view.match.state.own.deck[-1]

@@ -143,7 +143,7 @@ def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> No
     """Only a length differs."""
 
     def longer(state: GameState, request: AppendRequest) -> AppendRequest:
-        if state.deck[-1:] != [LOCOMOTIVE]:
+        if state.own.deck[-1:] != [LOCOMOTIVE]:
             return request
         return request._replace(public=repacked(request.public, add_commitment))
 
@@ -156,7 +156,7 @@ def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> No
 
 def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
     def longer(state: GameState, request: AppendRequest) -> AppendRequest:
-        if state.deck[-1:] != [LOCOMOTIVE]:
+        if state.own.deck[-1:] != [LOCOMOTIVE]:
             return request
         return request._replace(
             private_parts=[(seat, repacked(part, add_salt)) for seat, part in request.private_parts]
@@ -180,7 +180,7 @@ def test_a_refusal_that_names_anothers_cards_is_caught(monkeypatch: Patch) -> No
         except CommandRefusedError as refusal:
             if refusal.rule != "TURN-1" or state.turn is None:
                 raise
-            reds = state.seats[state.turn].hand["red"]
+            reds = state.seats[state.turn].own.hand["red"]
             raise CommandRefusedError(
                 "TURN-1", f"it isn't your turn, but the turn of the seat with {reds} red"
             ) from None
@@ -197,7 +197,7 @@ def test_an_unlogged_rejection_that_names_the_next_card_is_caught(monkeypatch: P
             judge(branch, envelope, now)
         except UnloggedRejectionError as refusal:
             raise UnloggedRejectionError(
-                refusal.rule, f"{refusal.reason}: the next card is {branch.deck[-1:]}"
+                refusal.rule, f"{refusal.reason}: the next card is {branch.own.deck[-1:]}"
             ) from None
 
     judge = DECIDE._require_accepted
@@ -210,7 +210,7 @@ def test_an_unlogged_rejection_that_names_the_next_card_is_caught(monkeypatch: P
 
 def test_legal_moves_that_follow_the_deck_are_caught(monkeypatch: Patch) -> None:
     def offers(state: GameState, seat: Seat) -> Any:
-        return () if state.deck[-1:] == [LOCOMOTIVE] else cards.blind_offers(state, seat)
+        return () if state.own.deck[-1:] == [LOCOMOTIVE] else cards.blind_offers(state, seat)
 
     draw = replace(cards.DRAW_BLIND, offers=offers)
     usa = RULESETS["usa"]
@@ -231,7 +231,7 @@ def with_rules(state: GameState, rules: Any) -> GameState:
 
 def test_a_deadline_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
     def later(state: GameState, request: AppendRequest) -> AppendRequest:
-        hands = sum(state.seats[seat].hand["blue"] for seat in state.pending_choices)
+        hands = sum(state.seats[seat].own.hand["blue"] for seat in state.pending_choices)
         return request._replace(deadline_ms=request.deadline_ms and request.deadline_ms + hands)
 
     build_with(monkeypatch, later)
@@ -240,7 +240,7 @@ def test_a_deadline_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
 
 def test_bot_tasks_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
     def fewer(state: GameState, request: AppendRequest) -> AppendRequest:
-        tasks = [task for task in request.tasks if state.seats[task.seat].hand["green"] < 2]
+        tasks = [task for task in request.tasks if state.seats[task.seat].own.hand["green"] < 2]
         return request._replace(tasks=tasks)
 
     build_with(monkeypatch, fewer)
@@ -249,7 +249,7 @@ def test_bot_tasks_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
 
 def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
     def peeking_policy(state: GameState, seat: Seat, commands: Any, rng: Any) -> Any:
-        return commands[0] if state.deck[-1:] == [LOCOMOTIVE] else commands[-1]
+        return commands[0] if state.own.deck[-1:] == [LOCOMOTIVE] else commands[-1]
 
     for name in POLICIES:
         monkeypatch.setitem(POLICIES, name, peeking_policy)
@@ -260,7 +260,7 @@ def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
 def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkeypatch: Patch) -> None:
     def leaky_withdraw(state: GameState, seat: Seat, why: Any) -> EventStream:
         seat_state = state.seats[seat]
-        seat_state.offer.sort(key=str)
+        seat_state.own.offer.sort(key=str)
         yield from withdraw(state, seat, why)
 
     withdraw = withdrawal.withdraw_seat

@@ -65,7 +65,7 @@ class Future:
     seed: bool = False
 
     def __post_init__(self) -> None:
-        self._places = list(range(len(self.state.deck)))
+        self._places = list(range(len(self.state.own.deck)))
         self._shuffled_in: list[int] = []  # places of cards that were shuffled together with the discards
         self._drawn: dict[Seat, list[tuple[int, str]]] = {}  # by others, in this future
         self._owing: dict[Seat, Counter[str]] = {}
@@ -126,7 +126,7 @@ class Future:
         for place, card in cards:
             if place == FROM_A_SHUFFLE:
                 self.shuffles = True  # and so must be what was shuffled
-                self.deck.update((old, str(self.state.deck[old])) for old in self._shuffled_in)
+                self.deck.update((old, str(self.state.own.deck[old])) for old in self._shuffled_in)
             elif place != FROM_A_HAND:
                 self.deck[place] = card
 
@@ -144,7 +144,7 @@ class Future:
     def _holds(self, seat: Seat) -> None:
         """The seat's whole hand is the same: a pass shows that no legal move was left."""
         self._pays(seat, Counter())
-        hand = self.state.seats[seat].hand
+        hand = self.state.seats[seat].own.hand
         self.hands[seat] = Counter({str(card): count for card, count in hand.items() if count})
 
     def _tickets(self, event: TicketsOffered | TicketsShown | TicketsReturned) -> None:
@@ -156,7 +156,9 @@ class Future:
         elif isinstance(event, TicketsShown):
             self.tickets |= event.seat != self.viewer
         else:  # shows of which decks they are
-            left = self.state.turn is None and seat_state.start_tickets_chosen and bool(seat_state.offer)
+            left = (
+                self.state.turn is None and seat_state.own.start_tickets_chosen and bool(seat_state.own.offer)
+            )
             self.tickets |= left and event.seat != self.viewer
 
 
@@ -173,7 +175,7 @@ def twin(state: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -
     other, twin_knowledge = state.copy(), known.copy()
     for seat, hand in ahead.hands.items():
         twin_knowledge.hands[seat] = twin_knowledge.hand(seat) | hand
-    other.deck = [card for place, card in enumerate(state.deck) if place not in ahead.deck]
+    other.own.deck = [card for place, card in enumerate(state.own.deck) if place not in ahead.deck]
     twin_knowledge.removed_cards.update(ahead.deck.values())
 
     def shuffle(row: Sequence[Any]) -> Sequence[Any]:
@@ -181,7 +183,7 @@ def twin(state: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -
 
     determinize_cards(other, twin_knowledge, shuffle)
     for place, card in sorted(ahead.deck.items()):
-        other.deck.insert(place, card)
+        other.own.deck.insert(place, card)
     if not ahead.tickets:
         determinize_tickets(other, twin_knowledge, shuffle)
     if not ahead.mixes:
@@ -196,10 +198,10 @@ def twin(state: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -
 def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:
     """The whole state, with everything hidden from the viewer replaced by its number."""
     visible = full_state(state)
-    visible.update(deck=len(state.deck), seed=None, shuffle_key=None)
-    if state.untaken and state.untaken[0] != viewer:
-        visible["untaken"] = state.untaken[0], len(state.untaken[1])
-    visible["ticket_decks"] = {deck: len(row) for deck, row in state.ticket_decks.items()}
+    visible.update(deck=len(state.own.deck), seed=None, shuffle_key=None)
+    if state.own.untaken and state.own.untaken[0] != viewer:
+        visible["untaken"] = state.own.untaken[0], len(state.own.untaken[1])
+    visible["ticket_decks"] = {deck: len(row) for deck, row in state.own.ticket_decks.items()}
     for seat, seat_json in enumerate(visible["seats"]):
         if seat != viewer:
             hand, tickets, offer = (
@@ -245,5 +247,5 @@ def _kept_decks(state: GameState, seat: Seat, command: Command) -> list[str] | N
     """The decks of the tickets that a command keeps; None for a command that isn't `keep_tickets`."""
     if not isinstance(command, KeepTickets):
         return None
-    offer = state.seats[seat].offer
-    return sorted(state.board.tickets[str(offer[n])].deck for n in command.keep)
+    offer = state.seats[seat].own.offer
+    return sorted(state.own.board.tickets[str(offer[n])].deck for n in command.keep)

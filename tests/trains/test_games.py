@@ -44,20 +44,20 @@ def test_hands_are_dealt_from_the_front_of_the_given_cards_four_to_each_in_turn_
     form: BoardForm,
 ) -> None:
     state = start_game(form, 2, ["red"] * 4 + ["blue"] * 4 + ["green", "white"])
-    hands = [{card: n for card, n in seat_state.hand.items() if n} for seat_state in state.seats]
+    hands = [{card: n for card, n in seat_state.own.hand.items() if n} for seat_state in state.seats]
     assert hands == [{"red": 4}, {"blue": 4}]
-    assert state.deck == ["white", "green"]  # the top is the last
+    assert state.own.deck == ["white", "green"]  # the top is the last
 
 
 def test_destinations_are_offered_in_the_order_of_their_names(form: BoardForm) -> None:
     state = start_game(form, 2, CARDS)
-    assert state.seats[0].offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
+    assert state.seats[0].own.offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
 
 
 def test_the_next_is_offered_the_first_five_destinations_not_yet_kept(form: BoardForm) -> None:
     state = start_game(form, 2, CARDS)
     decide_and_apply(state, 0, KeepTickets((1, 3)))
-    assert state.seats[1].offer == ["ash:bow", "ash:dee", "bow:cam", "bow:dee", "bow:esk"]
+    assert state.seats[1].own.offer == ["ash:bow", "ash:dee", "bow:cam", "bow:dee", "bow:esk"]
 
 
 def test_a_request_gives_the_two_cards_at_the_front(form: BoardForm) -> None:
@@ -65,8 +65,8 @@ def test_a_request_gives_the_two_cards_at_the_front(form: BoardForm) -> None:
     for seat in (0, 1):
         decide_and_apply(state, seat, KeepTickets((0, 1)))
     decide_and_apply(state, 0, RequestCards())
-    assert {card: n for card, n in state.seats[0].hand.items() if n} == {"red": 4, "green": 1, "white": 1}
-    assert state.deck == ["blue"]
+    assert {card: n for card, n in state.seats[0].own.hand.items() if n} == {"red": 4, "green": 1, "white": 1}
+    assert state.own.deck == ["blue"]
 
 
 def test_a_result_has_the_names_of_a_rank_and_of_the_removed_sorted() -> None:
@@ -118,5 +118,5 @@ def test_what_a_player_may_acquire(wanted: list[object], may: bool) -> None:
 def test_a_player_state_is_a_state_in_which_the_player_has_to_act(form: BoardForm) -> None:
     state = build_game_state(form, STATE.read(PLAYER_STATE))
     assert state.turn == 0
-    assert state.seats[0].cars == 4
-    assert state.route_owners == {"ash-bow-blue": 0, "ash-bow-red": 1}
+    assert state.seats[0].own.cars == 4
+    assert state.own.route_owners == {"ash-bow-blue": 0, "ash-bow-red": 1}

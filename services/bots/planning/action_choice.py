@@ -57,7 +57,7 @@ def passenger_worth(plan: MovePlan, claim: ClaimRoute) -> float:
     """The worth of the passenger that is placed with the claim."""
     if claim.passenger is None:
         return 0.0
-    return PLACED + PER_TOKEN * sum(plan.state.tokens.get(claim.passenger, ())[:1])
+    return PLACED + PER_TOKEN * sum(plan.state.own.tokens.get(claim.passenger, ())[:1])
 
 
 def _would_end(plan: MovePlan) -> bool:
@@ -66,7 +66,7 @@ def _would_end(plan: MovePlan) -> bool:
     At larger tables waiting for long routes brings more than stopping one of several others."""
     if len(plan.state.seats) != 2 or plan.network.cars or plan.situation.cars > WEIGHTS.cars_to_end:
         return False
-    own, other = plan.state.seats[plan.seat], plan.state.seats[1 - plan.seat]
+    own, other = plan.state.seats[plan.seat].own, plan.state.seats[1 - plan.seat].own
     tickets = sum(ticket.points for ticket in plan.network.planned)
     tickets -= sum(ticket.points for ticket in plan.network.given_up)
     others = _route_points(plan, other.routes) + TICKET_POINTS * len(other.tickets)
@@ -96,9 +96,12 @@ def payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
 
 def _is_risky(plan: MovePlan, claim: ClaimRoute, seat_random: SeatRandom) -> bool:
     """Whether a tunnel may ask for a card that the seat lacks. Chance says no now and then, or all planners might wait."""
-    if plan.state.board.routes[claim.route].kind != TUNNEL_KIND or not plan.state.rule_options.tunnel_cards:
+    if (
+        plan.state.own.board.routes[claim.route].kind != TUNNEL_KIND
+        or not plan.state.rule_options.tunnel_cards
+    ):
         return False
-    hand = plan.state.seats[plan.seat].hand
+    hand = plan.state.seats[plan.seat].own.hand
     left = sum(hand[card] - claim.cards.get(card, 0) for card in {*claim.cards, LOCOMOTIVE})
     return left < 1 and seat_random.choice((True, True, False))
 

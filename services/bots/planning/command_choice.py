@@ -71,7 +71,7 @@ def _choose_action(plan: MovePlan, commands: Sequence[Command], seat_random: Sea
 def _draw(plan: MovePlan, commands: Sequence[Command]) -> Command | None:
     """A card, or a request for cards that brings some."""
     if requests := of_type(commands, RequestCards):
-        return requests[0] if len(plan.state.deck) >= CARDS_PER_REQUEST else None
+        return requests[0] if len(plan.state.own.deck) >= CARDS_PER_REQUEST else None
     return best_card(plan, [draw for draw in commands if isinstance(draw, DrawBlind | DrawMarket)])
 
 
@@ -101,14 +101,14 @@ def best_card(plan: MovePlan, draws: Sequence[DrawBlind | DrawMarket]) -> Comman
     """The card that is worth most. An open locomotive costs the second card (CARD-2)."""
     state, values = plan.state, card_values(plan.situation, plan.needs)
     blind = blind_value(state, plan.seat, values)
-    open_cards = [str(card) for card in state.market if card not in (None, LOCOMOTIVE)]
+    open_cards = [str(card) for card in state.own.market if card not in (None, LOCOMOTIVE)]
     second = max([blind, *(values[card] for card in open_cards)])
     is_first = state.pending_choices[plan.seat] == ACTION
 
     def worth(draw: DrawBlind | DrawMarket) -> float:
         if isinstance(draw, DrawBlind):
             return blind + BLIND_BONUS
-        card = str(state.market[draw.slot or 0])
+        card = str(state.own.market[draw.slot or 0])
         return values[card] - (second if card == LOCOMOTIVE and is_first else 0.0)
 
     return max(draws, key=worth, default=None)
@@ -142,7 +142,7 @@ SHARE_KEPT: Final = 0.9  # of a new ticket's points: the rest is the risk
 def choose_kept(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> KeepTickets:
     """The tickets of the offer that bring most together with those that the seat has."""
     situation = see_situation(state, seat)
-    offer = [ticket_of(situation.graph, state, str(name)) for name in state.seats[seat].offer]
+    offer = [ticket_of(situation.graph, state, str(name)) for name in state.seats[seat].own.offer]
 
     def worth(keep: KeepTickets) -> float:
         tickets = situation.tickets + [offer[index] for index in keep.keep]
@@ -173,8 +173,8 @@ def expected_gain(plan: MovePlan, drawn: int) -> float:
     costs = list(situation.costs)
     for route in plan.network.routes:
         costs[route] = 0.0
-    held, decks = set(state.seats[plan.seat].tickets), state.rule_options.draw_tickets
-    names = [t.id for t in state.board.tickets.values() if t.id not in held and decks.get(t.deck)]
+    held, decks = set(state.seats[plan.seat].own.tickets), state.rule_options.draw_tickets
+    names = [t.id for t in state.own.board.tickets.values() if t.id not in held and decks.get(t.deck)]
     names = names[:: 1 + len(names) // MOST_TICKETS]
     cars = situation.cars - plan.network.cars
     gains = sorted(_gain(situation, costs, ticket_of(situation.graph, state, name), cars) for name in names)

@@ -155,10 +155,11 @@ def card_values(situation: SeatSituation, needs: CardNeeds) -> dict[str, float]:
 
 def blind_value(state: GameState, seat: Seat, values: Mapping[str, float]) -> float:
     """The mean worth of a card from the deck, over the cards that the seat hasn't seen."""
-    hand, count, worth = state.seats[seat].hand, 0, 0.0
-    discards = state.discards if state.deck else {}  # an empty deck is made of them again
+    hand, count, worth = state.seats[seat].own.hand, 0, 0.0
+    table = state.own
+    discards = table.discards if table.deck else {}  # an empty deck is made of them again
     for card, total in state.rule_options.cards.items():
-        left = total - hand.get(card, 0) - state.market.count(card) - discards.get(card, 0)
+        left = total - hand.get(card, 0) - table.market.count(card) - discards.get(card, 0)
         if left > 0:
             count += left
             worth += left * values.get(card, 0.0)
@@ -188,7 +189,7 @@ def trail_bonuses(
     if not bonus:
         return TrailBonuses({}, {})
     graph = situation.graph
-    routes = {graph.route_index[name] for name in state.seats[seat].routes}
+    routes = {graph.route_index[name] for name in state.seats[seat].own.routes}
     routes |= {route for route in network if situation.is_free[route]}
     cities = {city for route in routes for city in graph.ends[route]}
     touch, trail, touching = dict[int, float](), dict[int, float](), list[int]()
@@ -218,7 +219,7 @@ def _cards_held(situation: SeatSituation, route: int) -> int:
 
 def measure(state: GameState, routes: Iterable[int], situation: SeatSituation) -> int:
     """Spaces of the longest route in these."""
-    board_routes, countries = situation.graph.routes, state.board.countries
+    board_routes, countries = situation.graph.routes, state.own.board.countries
     edges = [
         (*route_ends(board_routes[route], countries), board_routes[route].length) for route in sorted(routes)
     ]
@@ -232,15 +233,16 @@ def _measure(ruleset: Ruleset, edges: Edges) -> int:
 
 def _rival_length(state: GameState, seat: Seat) -> float:
     """The longest route that another seat may have at the end."""
-    routes, countries = state.board.routes, state.board.countries
+    table = state.own
+    routes, countries = table.board.routes, table.board.countries
     lengths = [0.0]
     for other in state.active_seats:
         if other != seat:
-            seat_state = state.seats[other]
+            seat_state = state.seats[other].own
             edges = [
                 (*route_ends(routes[name], countries), routes[name].length) for name in seat_state.routes
             ]
-            grown = 0.0 if state.in_last_turns else WEIGHTS.trail_growth * seat_state.cars
+            grown = 0.0 if table.in_last_turns else WEIGHTS.trail_growth * seat_state.cars
             lengths.append(_measure(state.ruleset, tuple(edges)) + grown)
     return max(lengths)
 

@@ -37,7 +37,7 @@ class SeatSituation:
 
 def see_situation(state: GameState, seat: Seat) -> SeatSituation:
     """The situation of the seat in this state, which may be its own view."""
-    graph, seat_state = graph_of(state.board, state.rule_options), state.seats[seat]
+    graph, seat_state = graph_of(state.own.board, state.rule_options), state.seats[seat].own
     hand = {str(card): count for card, count in seat_state.hand.items() if count > 0 and card is not None}
     locomotives, plus_fours = hand.pop(LOCOMOTIVE, 0), hand.pop(PLUS_FOUR, 0)
     stations_left = len(state.rule_options.station_costs) - len(seat_state.stations)
@@ -60,30 +60,31 @@ def see_situation(state: GameState, seat: Seat) -> SeatSituation:
 
 def ticket_of(graph: BoardGraph, state: GameState, name: str) -> TicketEnds:
     """The ticket of this name."""
-    ticket = state.board.tickets[name]
+    ticket = state.own.board.tickets[name]
     return TicketEnds(graph.city_index[ticket.a], graph.city_index[ticket.b], ticket.points)
 
 
 def estimate_turns(state: GameState, seat: Seat) -> int:
     """How many turns the seat still has, this one too: exactly in the last turns, else by the others' cars."""
-    if state.in_last_turns:
-        return 2 if seat in state.seats_with_last_turn and state.turn != seat else 1
+    table = state.own
+    if table.in_last_turns:
+        return 2 if seat in table.seats_with_last_turn and state.turn != seat else 1
     last_cars = state.rule_options.last_cars
-    others = (state.seats[other].cars for other in state.active_seats if other != seat)
+    others = (state.seats[other].own.cars for other in state.active_seats if other != seat)
     turns = (max(0, cars - last_cars) / WEIGHTS.cars_a_turn for cars in others)
     return 1 + int(min(turns, default=MOST_TURNS))
 
 
 def price_routes(situation: SeatSituation, state: GameState, seat: Seat) -> None:
     """Fill in the costs: the cars, cards and turns that each route takes, less its points."""
-    graph, costs, seat_state = situation.graph, situation.costs, state.seats[seat]
+    graph, costs, seat_state = situation.graph, situation.costs, state.seats[seat].own
     index, car_price = graph.route_index, WEIGHTS.car_price * graph.car_value
     for name in seat_state.routes:
         costs[index[name]] = 0.0
     best_held = max(situation.hand.values(), default=0)
     late = max(0.0, 1 - situation.turns_left / WEIGHTS.turns_early)
     card_credit = WEIGHTS.card_credit + WEIGHTS.haste * late
-    for (length, color, locomotives), names in state.open_routes.items():
+    for (length, color, locomotives), names in state.own.open_routes.items():
         if length > situation.cars:
             continue
         held = best_held if color == GRAY else situation.hand.get(color, 0)
@@ -103,14 +104,15 @@ def price_routes(situation: SeatSituation, state: GameState, seat: Seat) -> None
 
 def _price_loans(situation: SeatSituation, state: GameState, seat: Seat) -> None:
     """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
-    index, stations = situation.graph.route_index, state.seats[seat].stations
+    index, stations = situation.graph.route_index, state.seats[seat].own.stations
     price = WEIGHTS.loan_price + state.rule_options.station_points
-    for name, owner in state.route_owners.items():
+    table = state.own
+    for name, owner in table.route_owners.items():
         if owner == seat:
             continue
-        route = state.board.routes[name]
+        route = table.board.routes[name]
         if route.a in stations or route.b in stations:
             situation.costs[index[name]] = WEIGHTS.least_cost
-        elif situation.stations_left and not {route.a, route.b} <= state.station_owners.keys():
+        elif situation.stations_left and not {route.a, route.b} <= table.station_owners.keys():
             situation.costs[index[name]] = price
             situation.loans[index[name]] = True

@@ -49,7 +49,7 @@ def _avoid_risky_tunnels(
     state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Sequence[Command]:
     """The commands, by chance without risky tunnels: greedy seats might else begin and decline them for ever."""
-    if not _has_tunnels(state.board):
+    if not _has_tunnels(state.own.board):
         return commands
     safe = [command for command in commands if not _is_risky(state, seat, command)]
     return safe if safe and len(safe) < len(commands) and seat_random.choice((True, False)) else commands
@@ -61,9 +61,9 @@ def _has_tunnels(board: Board) -> bool:
 
 
 def _is_risky(state: GameState, seat: Seat, command: Command) -> bool:
-    if not isinstance(command, ClaimRoute) or state.board.routes[command.route].kind != TUNNEL_KIND:
+    if not isinstance(command, ClaimRoute) or state.own.board.routes[command.route].kind != TUNNEL_KIND:
         return False
-    hand = state.seats[seat].hand
+    hand = state.seats[seat].own.hand
     remaining = sum(hand[card] - command.cards.get(card, 0) for card in {*command.cards, LOCOMOTIVE})
     return remaining < state.rule_options.tunnel_cards
 
@@ -92,7 +92,7 @@ def _choose_action(state: GameState, seat: Seat, commands: Sequence[Command]) ->
     if draws := [command for command in commands if isinstance(command, DRAWS)]:
         return _best_draw(state, seat, wanted, draws)
     requests = of_type(commands, RequestCards)
-    if requests and len(state.deck) >= CARDS_PER_REQUEST:
+    if requests and len(state.own.deck) >= CARDS_PER_REQUEST:
         return requests[0]
     return max(claims, key=lambda claim: _claim_value(state, claim), default=None)
 
@@ -100,34 +100,36 @@ def _choose_action(state: GameState, seat: Seat, commands: Sequence[Command]) ->
 def _claim_value(state: GameState, claim: ClaimRoute) -> tuple[int, int, int]:
     """The order of claims: by length, by the token where a passenger is placed, then by few wild cards."""
     passenger_value = 0
+    table = state.own
     if claim.passenger is not None:
-        passenger_value = 1 + sum(state.tokens.get(claim.passenger, ())[:1])
+        passenger_value = 1 + sum(table.tokens.get(claim.passenger, ())[:1])
     wild_cards = claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
-    return state.board.routes[claim.route].length, passenger_value, -wild_cards
+    return table.board.routes[claim.route].length, passenger_value, -wild_cards
 
 
 def _best_journey(state: GameState, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
     """The journey that collects most, if it is worth a turn; in the last turns any that collects."""
     best = max(journeys, key=lambda move: points_collected(state, move), default=None)
-    min_points = 1 if state.in_last_turns else MIN_JOURNEY_POINTS
+    min_points = 1 if state.own.in_last_turns else MIN_JOURNEY_POINTS
     return best if best is not None and points_collected(state, best) >= min_points else None
 
 
 def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
     """A station at the end of a ticket that no free routes make, in a city that others' routes reach."""
-    seat_state = state.seats[seat]
+    seat_state = state.seats[seat].own
     if not stations:
         return None
-    tickets = [state.board.tickets[str(name)] for name in seat_state.tickets]
+    table = state.own
+    tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
     paths = zip(tickets, ticket_paths(state, seat), strict=True)
     ends = {city for ticket, path in paths if path.cars > seat_state.cars for city in (ticket.a, ticket.b)}
     if not ends:
         return None
     served = {
         city
-        for name, owner in state.route_owners.items()
+        for name, owner in table.route_owners.items()
         if owner != seat
-        for city in (state.board.routes[name].a, state.board.routes[name].b)
+        for city in (table.board.routes[name].a, table.board.routes[name].b)
     }
     useful = [station for station in stations if station.city in ends & served]
     return min(useful, key=lambda station: station.cards.get(LOCOMOTIVE, 0), default=None)
@@ -135,8 +137,8 @@ def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]
 
 def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
     """The tickets that bring the most for the cars that are left, by their own paths alone."""
-    offer = [state.board.tickets[str(name)] for name in state.seats[seat].offer]
-    cars, lengths = state.seats[seat].cars, [path.cars for path in shortest_paths(state, seat, offer)]
+    offer = [state.own.board.tickets[str(name)] for name in state.seats[seat].own.offer]
+    cars, lengths = state.seats[seat].own.cars, [path.cars for path in shortest_paths(state, seat, offer)]
 
     def gain(keep: KeepTickets) -> int:
         remaining, points = cars, 0
@@ -150,13 +152,14 @@ def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Co
 
 def _wanted_routes(state: GameState, seat: Seat) -> set[str]:
     """The free routes on the shortest paths of the tickets that can still be made."""
-    cars = state.seats[seat].cars
+    cars = state.seats[seat].own.cars
     return {name for path in ticket_paths(state, seat) if path.cars <= cars for name in path.routes}
 
 
 def _best_draw(state: GameState, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:
     """The card that helps most: by the spaces of wanted routes of its colour that it could pay."""
-    hand, routes = state.seats[seat].hand, state.board.routes
+    table = state.own
+    hand, routes = state.seats[seat].own.hand, table.board.routes
     spaces: dict[str, int] = {}
     for name in wanted:
         route = routes[name]
@@ -166,7 +169,7 @@ def _best_draw(state: GameState, seat: Seat, wanted: set[str], draws: Sequence[D
     def value(draw: Draw) -> float:
         if isinstance(draw, DrawBlind):
             return 0.5
-        card = state.market[draw.slot or 0]
+        card = table.market[draw.slot or 0]
         if card == LOCOMOTIVE:
             return 1.5
         if hand[card] < spaces.get(str(card), 0):

@@ -46,16 +46,20 @@ _known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
     """The shortest path of each of the seat's tickets. The last ones are kept: most turns of others change nothing in them."""
-    seat_state = state.seats[seat]
+    seat_state = state.seats[seat].own
+    table = state.own
     key = (
-        state.board.digest,
+        table.board.digest,
         tuple(seat_state.tickets),
         tuple(seat_state.routes),
         frozenset(seat_state.blocked_parallels),
     )
-    open_routes, known = tuple(chain.from_iterable(state.open_routes.values())), _known_paths.pop(key, None)
+    open_routes, known = (
+        tuple(chain.from_iterable(table.open_routes.values())),
+        _known_paths.pop(key, None),
+    )
     if known is None or (known.open_routes != open_routes and not known.holds_over(open_routes)):
-        tickets = [state.board.tickets[str(name)] for name in seat_state.tickets]
+        tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
         known = KnownPaths(open_routes, shortest_paths(state, seat, tickets))
     _known_paths[key] = known
     if len(_known_paths) > MAX_KNOWN_PATHS:
@@ -65,7 +69,8 @@ def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
 
 def shortest_paths(state: GameState, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
     """The shortest path of each of these tickets for this seat."""
-    board, exits, cars = state.board, _exits_of(state.board), _usable_routes(state, seat)
+    table = state.own
+    board, exits, cars = table.board, _exits_of(table.board), _usable_routes(state, seat)
     ends: dict[str, set[str]] = {}
     for ticket in tickets:
         ends.setdefault(ticket.a, set()).add(ticket.b)
@@ -86,11 +91,12 @@ def _exits_of(board: Board) -> Exits:
 
 def _usable_routes(state: GameState, seat: Seat) -> dict[str, int]:
     """The routes that are the seat's or still can be, and the cars that each takes: none for its own."""
-    seat_state, routes = state.seats[seat], state.board.routes
+    table = state.own
+    seat_state, routes = state.seats[seat].own, table.board.routes
     blocked = seat_state.blocked_parallels
     cars = {
         name: routes[name].length
-        for name in chain.from_iterable(state.open_routes.values())
+        for name in chain.from_iterable(table.open_routes.values())
         if name not in blocked
     }
     cars.update(dict.fromkeys(seat_state.routes, 0))

@@ -73,14 +73,15 @@ def buy_now(state: GameState, seat: Seat, commands: Sequence[Command], seat_rand
 
 
 def _apply_strategy(strategy: Strategy, state: GameState, seat: Seat, commands: Sequence[Command]) -> Command:
-    seat_state = state.seats[seat]
+    seat_state = state.seats[seat].own
+    table = state.own
     if any(isinstance(command, KeepTickets) for command in commands):
-        offered = [destination_of(state.board, str(ticket)) for ticket in seat_state.offer]
+        offered = [destination_of(table.board, str(ticket)) for ticket in seat_state.offer]
         return KeepTickets(choose_destinations(strategy, offered, seat_state.min_keep))
     possible: dict[Connection, Command] = {}
     for command in commands:
         if isinstance(command, ClaimRoute):
-            possible.setdefault(connection_of(state.board, command.route), command)
+            possible.setdefault(connection_of(table.board, command.route), command)
     chosen = choose_connection(strategy, seat_state.cards, possible)
     return RequestCards() if chosen is None else possible[chosen]
 

@@ -260,10 +260,11 @@ def play_first(rollout: Rollout, state: GameState, seat: Seat, command: Command)
 def _carry_out(rollout: Rollout, state: GameState, command: Command) -> None:
     game, graph = rollout.game, rollout.game.rules.graph
     routes, cities = graph.route_index, graph.city_index
+    table = state.own
     match command:
         case KeepTickets():
             ends = ticket_ends(state, game.rules)
-            offer = [ends[str(name)] for name in state.seats[game.turn].offer]
+            offer = [ends[str(name)] for name in state.seats[game.turn].own.offer]
             game.keep_tickets(offer, command.keep)
         case ClaimRoute():
             passenger = NOWHERE if command.passenger is None else cities[command.passenger]
@@ -279,13 +280,13 @@ def _carry_out(rollout: Rollout, state: GameState, command: Command) -> None:
             game.move_passenger(cities[command.city], [routes[route] for route in command.path])
         case DrawTickets():
             decks = command.decks
-            counts = [decks.get(name, 0) for name in state.ticket_decks] if decks else rollout.next_tickets()
+            counts = [decks.get(name, 0) for name in table.ticket_decks] if decks else rollout.next_tickets()
             rollout.draw_tickets(counts)
         case DrawBlind():
             game.draw_blind()
             rollout.draw_second_card()
         case DrawMarket():
-            slot = state.market.index(command.color) if command.slot is None else command.slot
+            slot = table.market.index(command.color) if command.slot is None else command.slot
             if game.draw_market(slot) != WILD:
                 rollout.draw_second_card()
         case RequestCards():

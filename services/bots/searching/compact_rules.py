@@ -68,15 +68,16 @@ class CompactRules(NamedTuple):
 
 def compact_rules(state: GameState) -> CompactRules:
     """The rules of this game. A state of a former version of a ruleset is played on by today's rules."""
-    graph, options = graph_of(state.board, state.rule_options), state.rule_options
+    table = state.own
+    graph, options = graph_of(table.board, state.rule_options), state.rule_options
     routes, seats, card_count = graph.routes, state.seats, sum(options.cards.values())
     order = tuple(state.active_seats)
     kind_count = len(KINDS) if {PLUS_FOUR, PASSENGER} & options.cards.keys() else WILD + 1
     parallels = (() if options.parallel_owned else route.parallels for route in routes)
     return CompactRules(
         graph,
-        tuple(state.board.cities),
-        state.board.countries,
+        tuple(table.board.cities),
+        table.board.countries,
         kind_count,
         tuple(options.cards.get(kind, 0) / card_count for kind in KINDS[:kind_count]),
         CARDS_PER_REQUEST if REQUEST_CARDS in state.ruleset.moves[ACTION] else 0,
@@ -92,11 +93,11 @@ def compact_rules(state: GameState) -> CompactRules:
         tuple(tuple(graph.route_index[name] for name in names) for names in parallels),
         tuple(sorted(range(len(graph.points)), key=lambda route: -graph.points[route])),
         tuple(map(_claim_cost, routes, graph.points)),
-        state.closes_parallels,
+        table.closes_parallels,
         order,
         options.last_cars,
         len(order) - (options.last_turns == "others"),
-        tuple(options.draw_tickets.get(deck, 0) for deck in state.ticket_decks),
+        tuple(options.draw_tickets.get(deck, 0) for deck in table.ticket_decks),
         options.draw_named,
         options.draw_keep,
         options.station_costs,
@@ -104,7 +105,7 @@ def compact_rules(state: GameState) -> CompactRules:
         options.passengers,
         tuple(seat for seat, each in enumerate(seats) if each.exit_reason != "removed"),
         options.longest_bonus,
-        tuple((*route_ends(route, state.board.countries), route.length) for route in routes),
+        tuple((*route_ends(route, table.board.countries), route.length) for route in routes),
         state.ruleset.measure_longest,
         options.most_tickets_bonus,
     )

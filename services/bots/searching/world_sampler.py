@@ -30,8 +30,8 @@ class WorldSampler:
     def __init__(self, state: GameState, seat: Seat, rules: CompactRules) -> None:
         self._game = public_part(state, rules)
         self._unseen, self._missing = _unseen_cards(self._game, state, seat)
-        self._deck_size = len(state.deck)
-        viewer, ends = state.seats[seat], ticket_ends(state, rules)
+        self._deck_size = len(state.own.deck)
+        viewer, ends = state.seats[seat].own, ticket_ends(state, rules)
         seen = {*viewer.tickets, *viewer.offer}
         self._game.tickets[seat] = [ends[str(name)] for name in viewer.tickets]
         self._tickets = [each for name, each in ends.items() if name not in seen]
@@ -85,12 +85,13 @@ class _TicketDecks:
     def __init__(
         self, state: GameState, rules: CompactRules, unseen: Sequence[TicketEnds], seat: Seat
     ) -> None:
-        options, decks = state.rule_options, list(state.ticket_decks)
-        self.sizes = [len(row) for row in state.ticket_decks.values()]
+        table = state.own
+        options, decks = state.rule_options, list(table.ticket_decks)
+        self.sizes = [len(row) for row in table.ticket_decks.values()]
         counts = Counter(ticket.deck for ticket in unseen)
         # so many of a deck aren't in it: others have them, or they are out of the game
         unasked = sum(
-            not (each.start_tickets_chosen or each.offer or each.exit_reason)
+            not (each.own.start_tickets_chosen or each.own.offer or each.exit_reason)
             for other, each in enumerate(state.seats)
             if other != seat
         )
@@ -101,7 +102,7 @@ class _TicketDecks:
             for deck in decks
         ]
         # where all are offered as many of each deck, a ticket of a small deck is offered more often
-        totals = Counter(ticket.deck for ticket in state.board.tickets.values())
+        totals = Counter(ticket.deck for ticket in table.board.tickets.values())
         self.shares = [
             1.0 if options.start_named else options.start_tickets.get(deck, 0) / totals[deck] or 1.0
             for deck in decks
@@ -126,10 +127,11 @@ class _TicketDecks:
 
 def ticket_ends(state: GameState, rules: CompactRules) -> dict[str, TicketEnds]:
     """The tickets of the game's decks by their ids."""
-    city, decks = rules.graph.city_index, list(state.ticket_decks)
+    table = state.own
+    city, decks = rules.graph.city_index, list(table.ticket_decks)
     return {
         name: TicketEnds(city[ticket.a], city[ticket.b], ticket.points, decks.index(ticket.deck))
-        for name, ticket in state.board.tickets.items()
+        for name, ticket in table.board.tickets.items()
         if ticket.deck in decks
     }
 
@@ -137,8 +139,8 @@ def ticket_ends(state: GameState, rules: CompactRules) -> dict[str, TicketEnds]:
 def _ticket_count(state: GameState, seat: Seat) -> int:
     """How many tickets the seat has, or will have once it has chosen."""
     each = state.seats[seat]
-    if each.start_tickets_chosen or each.exit_reason:
-        return len(each.tickets)
+    if each.own.start_tickets_chosen or each.exit_reason:
+        return len(each.own.tickets)
     return max(START_TICKETS, state.rule_options.start_keep)
 
 
@@ -153,15 +155,16 @@ def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list
     hands = [known_hand(state, seat, other) for other in range(len(state.seats))]
     kinds, shares = KINDS[: game.rules.kind_count], game.rules.card_shares
     unseen: Counter[str | None] = Counter(state.rule_options.cards)
-    unseen.subtract(state.discards)
-    unseen.subtract(card for card in state.market if card is not None)
-    unseen.subtract(state.tunnel.revealed if state.tunnel else ())
+    table = state.own
+    unseen.subtract(table.discards)
+    unseen.subtract(card for card in table.market if card is not None)
+    unseen.subtract(table.tunnel.revealed if table.tunnel else ())
     for other, hand in enumerate(hands):
         unseen.subtract(dict[str | None, int](hand))
         game.hands[other] = [hand[kind] for kind in kinds]
     cards = [kinds.index(kind) for kind in kinds for _ in range(unseen[kind])]
-    missing = [each.cards - hand.total() for each, hand in zip(state.seats, hands, strict=True)]
-    hidden = len(state.deck) + sum(missing)
+    missing = [each.own.cards - hand.total() for each, hand in zip(state.seats, hands, strict=True)]
+    hidden = len(table.deck) + sum(missing)
     while len(cards) < hidden:  # a position may have more cards than the rules; nobody knows of which kinds
         cards += [kind for kind, share in enumerate(shares) if share]
     return cards, missing
@@ -169,13 +172,13 @@ def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list
 
 def known_hand(state: GameState, viewer: Seat, seat: Seat) -> Counter[str]:
     """The cards of a seat's hand that the viewer knows; of another's those taken face up and not paid since."""
-    hand = state.seats[seat].hand
+    hand = state.seats[seat].own.hand
     if seat == viewer:
         return Counter({str(card): count for card, count in hand.items() if count > 0})
     if not is_view(state):
         return Counter()
     known = Counter({str(card): count for card, count in hand.items() if card is not None and count > 0})
-    return known if known.total() <= state.seats[seat].cards else Counter()
+    return known if known.total() <= state.seats[seat].own.cards else Counter()
 
 
 def is_view(state: GameState) -> bool:
@@ -191,21 +194,22 @@ def public_part(state: GameState, rules: CompactRules) -> CompactGame:
     game, city = CompactGame(rules, len(state.seats)), rules.graph.city_index
     _read_routes(game, state)
     for seat, seat_state in enumerate(state.seats):
-        game.cars[seat] = seat_state.cars
-        game.points[seat] = seat_state.merchandise + sum(
+        game.cars[seat] = seat_state.own.cars
+        game.points[seat] = seat_state.own.merchandise + sum(
             rules.graph.points[route] for route in game.routes[seat]
         )
-        game.passengers_left[seat] = seat_state.passengers_left
+        game.passengers_left[seat] = seat_state.own.passengers_left
         game.stations[seat] = [
             (city[place], NOWHERE if neighbour is None else city[neighbour])
-            for place, neighbour in seat_state.stations.items()
+            for place, neighbour in seat_state.own.stations.items()
         ]
-    game.passenger_owners = {city[place]: owner for place, owner in state.passenger_owners.items()}
-    game.tokens = {city[place]: stack for place, stack in state.tokens.items()}
-    game.market = [NO_CARD if card is None else KINDS.index(card) for card in state.market]
-    game.discards = [state.discards.get(kind, 0) for kind in KINDS[: rules.kind_count]]
-    game.revealed = [KINDS.index(card) for card in state.tunnel.revealed] if state.tunnel else []
-    game.ticket_decks = [[] for _ in state.ticket_decks]
+    table = state.own
+    game.passenger_owners = {city[place]: owner for place, owner in table.passenger_owners.items()}
+    game.tokens = {city[place]: stack for place, stack in table.tokens.items()}
+    game.market = [NO_CARD if card is None else KINDS.index(card) for card in table.market]
+    game.discards = [table.discards.get(kind, 0) for kind in KINDS[: rules.kind_count]]
+    game.revealed = [KINDS.index(card) for card in table.tunnel.revealed] if table.tunnel else []
+    game.ticket_decks = [[] for _ in table.ticket_decks]
     _read_turns(game, state)
     return game
 
@@ -214,10 +218,11 @@ def _read_routes(game: CompactGame, state: GameState) -> None:
     """Read the owners of routes, in the order of their claims, and the closed routes (DOUBLE-2)."""
     index = game.rules.graph.route_index
     for seat, seat_state in enumerate(state.seats):
-        game.routes[seat] = [index[name] for name in seat_state.routes]
-    for name, seat in state.route_owners.items():
+        game.routes[seat] = [index[name] for name in seat_state.own.routes]
+    table = state.own
+    for name, seat in table.route_owners.items():
         game.owners[index[name]] = seat
-    open_routes = {index[name] for names in state.open_routes.values() for name in names}
+    open_routes = {index[name] for names in table.open_routes.values() for name in names}
     for route, owner in enumerate(game.owners):
         if owner == FREE and route not in open_routes:
             game.owners[route] = CLOSED
@@ -226,8 +231,9 @@ def _read_routes(game: CompactGame, state: GameState) -> None:
 def _read_turns(game: CompactGame, state: GameState) -> None:
     order = game.rules.order
     game.turn = order[0] if state.turn is None else state.turn
-    game.last_turns = len(state.seats_with_last_turn) if state.in_last_turns else NOT_YET
-    game.passes = len(state.seats_passed.intersection(order))
+    table = state.own
+    game.last_turns = len(table.seats_with_last_turn) if table.in_last_turns else NOT_YET
+    game.passes = len(table.seats_passed.intersection(order))
 
 
 # -- which tickets others hold ---------------------------------------------------------------

@@ -117,8 +117,9 @@ def determinize(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFu
 
 def determinize_cards(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
     """Deals deck and others' hands from all cards of unknown place (some may have left the game)."""
-    hidden_count = len(state.deck) + sum(
-        seat_state.cards - knowledge.hand(seat).total()
+    table = state.own
+    hidden_count = len(table.deck) + sum(
+        seat_state.own.cards - knowledge.hand(seat).total()
         for seat, seat_state in _other_seats(state, knowledge.viewer)
     )
     unlocated = +unlocated_cards(state, knowledge)
@@ -129,20 +130,21 @@ def determinize_cards(state: GameState, knowledge: ViewerKnowledge, shuffle: Shu
     shuffled_cards = shuffle(in_canonical_order(unlocated.items()))
     for seat, seat_state in _other_seats(state, knowledge.viewer):
         known_cards = knowledge.hand(seat)
-        count = seat_state.cards - known_cards.total()
+        count = seat_state.own.cards - known_cards.total()
         dealt, shuffled_cards = Counter(shuffled_cards[:count]) + known_cards, shuffled_cards[count:]
-        seat_state.hand = {card: dealt[str(card)] for card in seat_state.hand}
-        if state.untaken is not None and state.untaken[0] == seat:
-            state.untaken = seat, tuple(islice(dealt.elements(), len(state.untaken[1])))
-    state.deck = list(shuffled_cards[: len(state.deck)])
+        seat_state.own.hand = {card: dealt[str(card)] for card in seat_state.own.hand}
+        if table.untaken is not None and table.untaken[0] == seat:
+            table.untaken = seat, tuple(islice(dealt.elements(), len(table.untaken[1])))
+    table.deck = list(shuffled_cards[: len(table.deck)])
 
 
 def unlocated_cards(state: GameState, knowledge: ViewerKnowledge) -> Counter[str | None]:
     """The game's cards without the face-up and the known ones."""
     unlocated: Counter[str | None] = Counter(state.rule_options.cards)
-    unlocated.subtract(state.discards)
-    unlocated.subtract(state.market)
-    unlocated.subtract(state.tunnel.revealed if state.tunnel else ())
+    table = state.own
+    unlocated.subtract(table.discards)
+    unlocated.subtract(table.market)
+    unlocated.subtract(table.tunnel.revealed if table.tunnel else ())
     for cards in (knowledge.removed_cards, *knowledge.hands.values()):
         unlocated.subtract(cards)
     del unlocated[HIDDEN]  # gaps of the market
@@ -155,15 +157,16 @@ def determinize_tickets(state: GameState, knowledge: ViewerKnowledge, shuffle: S
     rows = [
         shuffled_tickets
         for _, seat_state in _other_seats(state, knowledge.viewer)
-        for shuffled_tickets in (seat_state.tickets, seat_state.offer)
+        for shuffled_tickets in (seat_state.own.tickets, seat_state.own.offer)
     ]
-    tickets = state.board.tickets
+    table = state.own
+    tickets = table.board.tickets
     held_decks = {tickets[str(name)].deck for shuffled_tickets in rows for name in shuffled_tickets}
-    for deck in sorted(held_decks.union(state.ticket_decks)):
+    for deck in sorted(held_decks.union(table.ticket_decks)):
         shuffled_tickets = shuffle(
             sorted(name for name in tickets.keys() - knowledge.located_tickets if tickets[name].deck == deck)
         )
-        stack = state.ticket_decks.get(deck, [])
+        stack = table.ticket_decks.get(deck, [])
         hidden_slots = [
             (stack, index) for index, name in enumerate(knowledge.decks.get(deck, ())) if name is None
         ]
@@ -176,25 +179,25 @@ def determinize_tickets(state: GameState, knowledge: ViewerKnowledge, shuffle: S
         for (slot_row, index), ticket in zip(hidden_slots, shuffled_tickets, strict=False):
             slot_row[index] = ticket
     for _, seat_state in _other_seats(state, knowledge.viewer):
-        if state.turn is None and seat_state.start_tickets_chosen and seat_state.offer:
+        if state.turn is None and seat_state.own.start_tickets_chosen and seat_state.own.offer:
             _reshuffle_kept_tickets(state, seat_state, shuffle)
 
 
 def _reshuffle_kept_tickets(state: GameState, seat_state: SeatState, shuffle: ShuffleFunction) -> None:
     """Shuffles the decks of the seat's kept and returned tickets: they aren't public before the return."""
     decks: dict[str, list[str | None]] = {}
-    for ticket in (*seat_state.tickets, *seat_state.offer):
-        decks.setdefault(state.board.tickets[str(ticket)].deck, []).append(ticket)
+    for ticket in (*seat_state.own.tickets, *seat_state.own.offer):
+        decks.setdefault(state.own.board.tickets[str(ticket)].deck, []).append(ticket)
     tickets = [decks[deck].pop() for deck in shuffle([deck for deck in sorted(decks) for _ in decks[deck]])]
-    kept_count = len(seat_state.tickets)
-    seat_state.tickets, seat_state.offer = tickets[:kept_count], tickets[kept_count:]
+    kept_count = len(seat_state.own.tickets)
+    seat_state.own.tickets, seat_state.own.offer = tickets[:kept_count], tickets[kept_count:]
 
 
 def determinize_mixes(state: GameState, viewer: Seat | None, shuffle: ShuffleFunction) -> None:
     """Replaces the hidden mixes that others have named by any mixes that they may name."""
     for seat, seat_state in _other_seats(state, viewer):
-        if seat_state.requested_mix:
-            seat_state.requested_mix = shuffle(name_offers(state, seat))[0].decks
+        if seat_state.own.requested_mix:
+            seat_state.own.requested_mix = shuffle(name_offers(state, seat))[0].decks
 
 
 def _other_seats(state: GameState, viewer: Seat | None) -> list[tuple[Seat, SeatState]]:

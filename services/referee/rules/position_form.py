@@ -14,33 +14,34 @@ def state_as_position(state: GameState) -> Position:
     that is over, the one that it ended in, its turn that of the first seat that still took part.
 
     What clocks have left isn't in it."""
-    seats, tunnel = state.seats, state.tunnel
+    table = state.own
+    seats, tunnel = state.seats, table.tunnel
     turn = _seat_to_act(state)
     choice = state.pending_choices.get(turn)
     return Position(
         turn=turn,
-        hands=tuple({str(card): n for card, n in seat.hand.items() if n} for seat in seats),
-        market=tuple(state.market) if state.market else None,
-        deck=tuple(str(card) for card in reversed(state.deck)),
-        discard={str(card): n for card, n in state.discards.items() if n},
-        routes=dict(state.route_owners),
-        cars=tuple(seat.cars for seat in seats),
-        tickets=tuple(_tickets(state, seat.tickets) for seat in seats),
-        ticket_decks={deck: _tickets(state, reversed(ids)) for deck, ids in state.ticket_decks.items()},
+        hands=tuple({str(card): n for card, n in seat.own.hand.items() if n} for seat in seats),
+        market=tuple(table.market) if table.market else None,
+        deck=tuple(str(card) for card in reversed(table.deck)),
+        discard={str(card): n for card, n in table.discards.items() if n},
+        routes=dict(table.route_owners),
+        cars=tuple(seat.own.cars for seat in seats),
+        tickets=tuple(_tickets(state, seat.own.tickets) for seat in seats),
+        ticket_decks={deck: _tickets(state, reversed(ids)) for deck, ids in table.ticket_decks.items()},
         stations=stations_given(state),
-        passengers=dict(state.passenger_owners),
-        tokens=dict(state.tokens),
-        merchandise=tuple(seat.merchandise for seat in seats),
-        points=tuple(seat.points for seat in seats),
+        passengers=dict(table.passenger_owners),
+        tokens=dict(table.tokens),
+        merchandise=tuple(seat.own.merchandise for seat in seats),
+        points=tuple(seat.own.points for seat in seats),
         order=state.turn_order if state.turn_order != tuple(range(len(seats))) else None,
-        last_turns=tuple(sorted(state.seats_with_last_turn)) if state.in_last_turns else None,
-        passed=tuple(sorted(state.seats_passed)),
+        last_turns=tuple(sorted(table.seats_with_last_turn)) if table.in_last_turns else None,
+        passed=tuple(sorted(table.seats_passed)),
         gone=tuple(seat.exit_reason for seat in seats) if any(seat.exit_reason for seat in seats) else (),
-        passengers_left=tuple(seat.passengers_left for seat in seats)
+        passengers_left=tuple(seat.own.passengers_left for seat in seats)
         if state.rule_options.passengers
         else None,
         second_card=choice == SECOND_CARD,
-        offer=OfferGiven(_tickets(state, seats[turn].offer), seats[turn].min_keep)
+        offer=OfferGiven(_tickets(state, seats[turn].own.offer), seats[turn].own.min_keep)
         if choice == TICKETS
         else None,
         tunnel=TunnelGiven(tunnel.route, tunnel.cards, tunnel.revealed)
@@ -52,8 +53,8 @@ def state_as_position(state: GameState) -> Position:
 def stations_given(state: GameState) -> dict[str, StationGiven]:
     """Every station by its city, with the seat that built it and the neighbour named for it."""
     return {
-        city: StationGiven(seat, state.seats[seat].stations[city])
-        for city, seat in state.station_owners.items()
+        city: StationGiven(seat, state.seats[seat].own.stations[city])
+        for city, seat in state.own.station_owners.items()
     }
 
 
@@ -64,5 +65,5 @@ def _seat_to_act(state: GameState) -> Seat:
 
 
 def _tickets(state: GameState, ids: Iterable[str | None]) -> tuple[TicketGiven, ...]:
-    tickets = (state.board.tickets[str(ticket)] for ticket in ids)
+    tickets = (state.own.board.tickets[str(ticket)] for ticket in ids)
     return tuple(TicketGiven((ticket.a, ticket.b), ticket.points) for ticket in tickets)

@@ -26,18 +26,19 @@ def score(state: GameState) -> tuple[SeatScore, ...]:
 def seat_score(state: GameState, seat: int) -> SeatScore:
     """One seat's points without the bonuses, which depend on the others; its place is 0 so far."""
     seat_state, rule_options = state.seats[seat], state.rule_options
-    routes = sum(points_for_route(rule_options, state.board.routes[name]) for name in seat_state.routes)
-    if rule_options.points_at_once and state.position_starter is None:
-        assert routes == seat_state.points, (
-            f"seat {seat}: {seat_state.points} as claimed, {routes} counted (SCORE-1)"
+    table = state.own
+    routes = sum(points_for_route(rule_options, table.board.routes[name]) for name in seat_state.own.routes)
+    if rule_options.points_at_once and table.position_starter is None:
+        assert routes == seat_state.own.points, (
+            f"seat {seat}: {seat_state.own.points} as claimed, {routes} counted (SCORE-1)"
         )
-    known_tickets = [state.board.tickets[ticket] for ticket in seat_state.tickets if ticket is not None]
+    known_tickets = [table.board.tickets[ticket] for ticket in seat_state.own.tickets if ticket is not None]
     loans = choose_loans(state, seat, known_tickets)
     own_ends = own_route_ends(state, seat_state)
-    networks = Networks([*own_ends, *((loan.a, loan.b) for loan in loans if loan)], state.board.countries)
+    networks = Networks([*own_ends, *((loan.a, loan.b) for loan in loans if loan)], table.board.countries)
     made = tuple(t.id for t in known_tickets if networks.connects(t.a, t.b))
     tickets = sum(t.points if t.id in made else -t.points for t in known_tickets)
-    stations = rule_options.station_points * (len(rule_options.station_costs) - len(seat_state.stations))
+    stations = rule_options.station_points * (len(rule_options.station_costs) - len(seat_state.own.stations))
     if seat_state.exit_reason == "removed":
         stations = 0
     return SeatScore(
@@ -52,8 +53,8 @@ def seat_score(state: GameState, seat: int) -> SeatScore:
         bonus=0,
         most=0,
         stations=stations,
-        merchandise=seat_state.merchandise,
-        total=routes + tickets + stations + seat_state.merchandise,
+        merchandise=seat_state.own.merchandise,
+        total=routes + tickets + stations + seat_state.own.merchandise,
         place=0,
     )
 
@@ -70,13 +71,17 @@ def with_bonuses(state: GameState, score: SeatScore, longest: int, most: int) ->
 
 def own_route_ends(state: GameState, seat_state: SeatState) -> list[tuple[str, str]]:
     """The two cities of each of the seat's own routes."""
-    routes = state.board.routes
-    return [(routes[name].a, routes[name].b) for name in seat_state.routes]
+    routes = state.own.board.routes
+    return [(routes[name].a, routes[name].b) for name in seat_state.own.routes]
 
 
 def longest_route(state: GameState, seat_state: SeatState) -> int:
     """Spaces of the seat's longest trail or path, as its ruleset measures it; lent routes don't count."""
-    countries, routes = state.board.countries, [state.board.routes[name] for name in seat_state.routes]
+    table = state.own
+    countries, routes = (
+        table.board.countries,
+        [table.board.routes[name] for name in seat_state.own.routes],
+    )
     if not countries:
         return state.ruleset.measure_longest([(route.a, route.b, route.length) for route in routes])
     return state.ruleset.measure_longest([(*route_ends(route, countries), route.length) for route in routes])
@@ -91,20 +96,21 @@ def route_ends(route: Route, countries: frozenset[str]) -> tuple[str, str]:
 def choose_loans(state: GameState, seat: int, tickets: Sequence[Ticket]) -> tuple[Loan | None, ...]:
     """Choose what each of the seat's stations borrows, so that its tickets score the most (STATION-3)."""
     seat_state = state.seats[seat]
-    if not seat_state.stations:
+    if not seat_state.own.stations:
         return ()
     choices = [
-        lendable_routes(state, seat, city, neighbour) for city, neighbour in seat_state.stations.items()
+        lendable_routes(state, seat, city, neighbour) for city, neighbour in seat_state.own.stations.items()
     ]
     ticket_values = [(t.a, t.b, t.points) for t in tickets]
-    return best_loans(own_route_ends(state, seat_state), choices, ticket_values, state.board.countries)
+    return best_loans(own_route_ends(state, seat_state), choices, ticket_values, state.own.board.countries)
 
 
 def lendable_routes(state: GameState, seat: int, city: str, neighbour: str | None) -> list[Loan]:
     """Routes of other seats into this city: from the neighbour that was named, or from any."""
     loans = []
-    for name, owner in state.route_owners.items():
-        route = state.board.routes[name]
+    table = state.own
+    for name, owner in table.route_owners.items():
+        route = table.board.routes[name]
         if owner != seat and city in (route.a, route.b) and neighbour in (None, route.a, route.b):
             loans.append(Loan(name, route.a, route.b))
     return loans

@@ -20,6 +20,7 @@ from schemas.rule_options import RuleOptions
 from schemas.stored.player_names import ERASED_NAME
 from services.referee.rules.frozen_classes import pickle_by_fields
 from services.referee.rules.seat_state import SeatState
+from services.referee.rules.train_state import TrainState
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route
@@ -41,58 +42,33 @@ MIX: Final = "mix"  # how many starting tickets of each deck
 TUNNEL: Final = "tunnel"
 
 
-class Tunnel(NamedTuple):
-    """A tunnel that was begun in this turn (TUNNEL-1)."""
-
-    route: str
-    cards: Mapping[str, int]  # the base payment
-    revealed: tuple[str, ...]
-    extra: int
-
-
 STATE_FIELDS: Final = (
     "access",
     "at_ms",
-    "board",
-    "closes_parallels",
     "commitment",
     "created_at_ms",
-    "deck",
-    "discards",
     "epoch",
     "fork_origin",
     "fork_turn_state",
     "game",
-    "in_last_turns",
-    "market",
     "names",
     "next_play_off",
-    "open_routes",
     "opened_at_ms",
-    "passenger_owners",
+    "own",
     "pending_choices",
     "play_off",
-    "position_starter",
     "refusal_counts",
     "result",
-    "route_owners",
     "rule_options",
     "ruleset",
     "seats",
-    "seats_passed",
-    "seats_with_last_turn",
     "seed",
     "seed_was_named",
     "setup_digest",
     "shuffle_key",
     "started",
-    "station_owners",
-    "ticket_decks",
-    "tokens",
-    "tunnel",
     "turn",
     "turn_order",
-    "untaken",
 )
 
 
@@ -103,7 +79,7 @@ class GameState:
 
     ruleset: Ruleset
     rule_options: RuleOptions
-    board: Board
+    own: TrainState  # what the game itself knows of its table
 
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
         # By commitment, of a state that people are shown. No rule reads them, so the referee's has none.
@@ -115,30 +91,11 @@ class GameState:
         self.access: Access = PUBLIC_ACCESS
         self.seats: list[SeatState] = []
         self.started = False
-        self.position_starter: Seat | None = None  # who begins, if a position is past the deal
         self.fork_origin: tuple[str, int] | None = None  # of a fork: the source game, and the entry there
         self.fork_turn_state: ForkTurnState | None = None  # of a fork: what goes on when it is started
         self.turn_order: tuple[Seat, ...] = ()
-        self.deck: list[str | None] = []  # the top is the last
-        self.discards: dict[str | None, int] = {}
-        self.market: list[str | None] = []  # None is a gap: face-up cards are never hidden
-        self.ticket_decks: dict[str, list[str | None]] = {}  # the top is the last
-        self.route_owners: dict[str, Seat] = {}
-        self.open_routes: dict[Fare, tuple[str, ...]] = {}  # claimable routes by fare, shortest first
-        self.closes_parallels = False  # parallel routes close (DOUBLE-2)
-        self.tunnel: Tunnel | None = None
-        self.station_owners: dict[str, Seat] = {}  # by city
-        self.passenger_owners: dict[str, Seat] = {}  # by city
-        self.tokens: dict[str, tuple[int, ...]] = {}  # by city, the top first
         self.turn: Seat | None = None
         self.pending_choices: dict[Seat, Choice] = {}  # the seats that the game waits for, and for what
-        # the last request and its cards, the top first, until the next seat has acted (CONDUCT-2)
-        self.untaken: tuple[Seat, tuple[str | None, ...]] | None = None
-        self.in_last_turns = False
-        self.seats_with_last_turn: set[Seat] = set()  # whose last turn is still to come (END-1)
-        self.seats_passed: set[Seat] = (
-            set()
-        )  # whose turns changed nothing since the last change (END-2, END-3)
         self.refusal_counts: dict[Seat | None, int] = {}  # since the turn started
         self.result: GameEnded | None = None
         self.play_off: PlayOff | None = None  # the play-off that this game is part of
@@ -192,23 +149,11 @@ class GameState:
         """A copy that shares no mutable part with this one."""
         duplicate = GameState(self.names)
         if self.game:
-            duplicate.ruleset, duplicate.rule_options, duplicate.board = (
-                self.ruleset,
-                self.rule_options,
-                self.board,
-            )
+            duplicate.ruleset, duplicate.rule_options = self.ruleset, self.rule_options
+            duplicate.own = self.own.copy()
         self._copy_values_to(duplicate)
         duplicate.seats = [seat_state.copy() for seat_state in self.seats]
-        duplicate.deck, duplicate.market = self.deck[:], self.market[:]
-        duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
-        duplicate.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
-        duplicate.open_routes = self.open_routes.copy()
-        duplicate.station_owners = self.station_owners.copy()
-        duplicate.passenger_owners = self.passenger_owners.copy()
-        duplicate.tokens = self.tokens.copy()
         duplicate.pending_choices = self.pending_choices.copy()
-        duplicate.seats_with_last_turn = self.seats_with_last_turn.copy()
-        duplicate.seats_passed = self.seats_passed.copy()
         duplicate.refusal_counts = self.refusal_counts.copy()
         return duplicate
 
@@ -216,28 +161,23 @@ class GameState:
         """Hand over each value that never changes in place."""
         duplicate.access = self.access
         duplicate.at_ms = self.at_ms
-        duplicate.closes_parallels = self.closes_parallels
         duplicate.commitment = self.commitment
         duplicate.created_at_ms = self.created_at_ms
         duplicate.epoch = self.epoch
         duplicate.fork_origin = self.fork_origin
         duplicate.fork_turn_state = self.fork_turn_state
         duplicate.game = self.game
-        duplicate.in_last_turns = self.in_last_turns
         duplicate.next_play_off = self.next_play_off
         duplicate.opened_at_ms = self.opened_at_ms
         duplicate.play_off = self.play_off
-        duplicate.position_starter = self.position_starter
         duplicate.result = self.result
         duplicate.seed = self.seed
         duplicate.seed_was_named = self.seed_was_named
         duplicate.setup_digest = self.setup_digest
         duplicate.shuffle_key = self.shuffle_key
         duplicate.started = self.started
-        duplicate.tunnel = self.tunnel
         duplicate.turn = self.turn
         duplicate.turn_order = self.turn_order
-        duplicate.untaken = self.untaken
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ def board_map(state: GameState, marked: Collection[str] = (), cities: Collection
     """The map: routes in their colours, claimed ones in their owner's with its number, stations, passengers.
 
     The `marked` routes and the `cities` have a halo; ids that the board doesn't have are left out."""
-    board, drawing = state.board, draw_board(state.board)
+    table = state.own
+    board, drawing = table.board, draw_board(table.board)
     points = {city.id: Point(city.x, city.y) for city in drawing.cities}
     routes = {route.id: route for route in drawing.routes}
 
@@ -72,14 +73,14 @@ def board_map(state: GameState, marked: Collection[str] = (), cities: Collection
         return Piece(title, seat, Point(points[city].x + offset, points[city].y - offset))
 
     return BoardMap(
-        title=f"Map of {board.title}: {len(state.route_owners)} of {len(board.routes)} routes claimed",
+        title=f"Map of {board.title}: {len(table.route_owners)} of {len(board.routes)} routes claimed",
         view_box=f"0 0 {drawing.width} {drawing.height}",
         marked_routes=[_line(*_ends(routes[name].spaces)) for name in marked if name in routes],
         marked_cities=[points[name] for name in cities if name in points],
         routes=[_route_shape(state, route) for route in drawing.routes],
         cities=[*points.values()],
-        stations=[piece("station", seat, city) for city, seat in state.station_owners.items()],
-        passengers=[piece("passenger", seat, city, 9) for city, seat in state.passenger_owners.items()],
+        stations=[piece("station", seat, city) for city, seat in table.station_owners.items()],
+        passengers=[piece("passenger", seat, city, 9) for city, seat in table.passenger_owners.items()],
         names=[
             Label(city_name(state, city.id), Point(city.label.x, city.label.y), city.label.anchor)
             for city in drawing.cities
@@ -88,7 +89,8 @@ def board_map(state: GameState, marked: Collection[str] = (), cities: Collection
 
 
 def _route_shape(state: GameState, route: DrawnRoute) -> RouteShape:
-    owner, parallels = state.route_owners.get(route.id), state.board.routes[route.id].parallels
+    table = state.own
+    owner, parallels = table.route_owners.get(route.id), table.board.routes[route.id].parallels
     a, b = _ends(route.spaces)
     share = (sum(other < route.id for other in parallels) + 1) / (
         len(parallels) + 2

@@ -131,8 +131,8 @@ def _marked_places(explanation: Explanation) -> tuple[Sequence[str], Sequence[st
     match explanation.entry.command:
         case commands.ClaimRoute(route=route, passenger=passenger):
             return (route,), (passenger,) if passenger else ()
-        case commands.PayTunnel() | commands.DeclineTunnel() if explanation.before.tunnel:
-            return (explanation.before.tunnel.route,), ()
+        case commands.PayTunnel() | commands.DeclineTunnel() if explanation.before.own.tunnel:
+            return (explanation.before.own.tunnel.route,), ()
         case commands.BuildStation(city=name):
             return (), (name,)
         case commands.MovePassenger(city=name, path=path):
@@ -222,39 +222,40 @@ def _row(name: str, cells: Sequence[Sequence[str]]) -> KnowledgeRow:
 
 
 def _market_text(state: GameState) -> str:
-    return ", ".join(card or "-" for card in state.market) or "none"
+    return ", ".join(card or "-" for card in state.own.market) or "none"
 
 
 def _deck_text(state: GameState) -> str:
-    text = pluralize(len(state.deck), "card")
-    next_cards = [card for card in reversed(state.deck[-MAX_NEXT_CARDS:]) if card is not None]
+    table = state.own
+    text = pluralize(len(table.deck), "card")
+    next_cards = [card for card in reversed(table.deck[-MAX_NEXT_CARDS:]) if card is not None]
     return f"{text}; next: {', '.join(next_cards)}" if next_cards else text
 
 
 def _holding(state: GameState, seat: Seat) -> list[str]:
     seat_state = state.seats[seat]
-    known_tickets = [ticket for ticket in seat_state.tickets if ticket is not None]
-    offered = [ticket for ticket in seat_state.offer if ticket is not None]
+    known_tickets = [ticket for ticket in seat_state.own.tickets if ticket is not None]
+    offered = [ticket for ticket in seat_state.own.offer if ticket is not None]
     parts = [
-        f"{pluralize(seat_state.cards, 'card')}{_hand_text(seat_state)}",
-        f"{pluralize(len(seat_state.tickets), 'ticket')}{_tickets_text(state, known_tickets)}",
+        f"{pluralize(seat_state.own.cards, 'card')}{_hand_text(seat_state)}",
+        f"{pluralize(len(seat_state.own.tickets), 'ticket')}{_tickets_text(state, known_tickets)}",
     ]
-    if seat_state.offer:
-        parts.append(f"is offered {len(seat_state.offer)}{_tickets_text(state, offered)}")
+    if seat_state.own.offer:
+        parts.append(f"is offered {len(seat_state.own.offer)}{_tickets_text(state, offered)}")
     return parts
 
 
 def _hand_text(seat_state: SeatState) -> str:
     """The cards that the viewer knows of, and how many more there are."""
-    known_cards = {card: n for card, n in seat_state.hand.items() if card is not None and n > 0}
-    hidden = seat_state.cards - sum(known_cards.values())
+    known_cards = {card: n for card, n in seat_state.own.hand.items() if card is not None and n > 0}
+    hidden = seat_state.own.cards - sum(known_cards.values())
     parts = [format_cards(known_cards)] if known_cards else []
     parts += [f"{hidden} hidden"] if hidden else []
     return f": {', '.join(parts)}" if known_cards else ""
 
 
 def _tickets_text(state: GameState, tickets: Sequence[str]) -> str:
-    board_tickets = [state.board.tickets[ticket] for ticket in tickets]
+    board_tickets = [state.own.board.tickets[ticket] for ticket in tickets]
     texts = (f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in board_tickets)
     return f": {', '.join(texts)}" if board_tickets else ""
 
@@ -277,8 +278,13 @@ def state_changes(explanation: Explanation) -> Changes:
 
 
 def _seat_counts(seat_state: SeatState) -> tuple[int, ...]:
-    lists = (seat_state.tickets, seat_state.offer, seat_state.routes)
-    return (seat_state.running_score, seat_state.cars, seat_state.cards, *(len(values) for values in lists))
+    lists = (seat_state.own.tickets, seat_state.own.offer, seat_state.own.routes)
+    return (
+        seat_state.own.running_score,
+        seat_state.own.cars,
+        seat_state.own.cards,
+        *(len(values) for values in lists),
+    )
 
 
 def _pending_text(before: GameState, after: GameState) -> str:

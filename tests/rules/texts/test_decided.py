@@ -134,7 +134,7 @@ def test_decided_ROUTE_1_only_neighbours_have_a_route_to_claim(name: str) -> Non
 @IN_EVERY_MARKET_GAME
 def test_decided_ROUTE_4_a_piece_on_the_board_is_its_seats_number(game: MarketGame) -> None:
     scene = given(2, rules=game.rules, hands=[{"red": 2}]).when(0, ClaimRoute(game.gray, {"red": 2}))
-    assert scene.state.route_owners == {game.gray: 0}
+    assert scene.state.own.route_owners == {game.gray: 0}
     assert not any("colo" in field for event in scene.events for field in write_event(event))
 
 

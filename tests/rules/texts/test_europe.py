@@ -81,7 +81,7 @@ def test_FERRY_1_essen_to_kobenhavn_shows_one_locomotive_that_counts_towards_its
     """Worked example."""
     scene = given(2, rules="europe", hands=[{"green": 3, LOCO: 3}]).when(0, ClaimRoute(KOBENHAVN, payment))
     if pays:
-        assert scene.state.route_owners == {KOBENHAVN: 0}
+        assert scene.state.own.route_owners == {KOBENHAVN: 0}
     else:
         scene.refused("FERRY-1")
 
@@ -98,7 +98,7 @@ def test_TUNNEL_2_the_three_rows_of_the_worked_example(
 ) -> None:
     scene = begin_tunnel({"red": 9, "green": 9, LOCO: 9}, payment, revealed)
     assert scene.events[0] == TunnelRevealed(0, PAMPLONA, payment, revealed, asked)
-    assert (scene.state.route_owners == {PAMPLONA: 0}) is (asked == 0)
+    assert (scene.state.own.route_owners == {PAMPLONA: 0}) is (asked == 0)
 
 
 def test_TUNNEL_4_the_cards_turned_up_are_discarded_whatever_was_chosen() -> None:

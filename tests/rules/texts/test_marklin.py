@@ -42,7 +42,7 @@ def test_ROUTE_7_frankfurt_to_mannheim_takes_no_plus_four() -> None:
 @pytest.mark.parametrize("route", [TO_MANNHEIM, TO_KASSEL])
 def test_ROUTE_7_a_passenger_card_pays_for_no_route_short_or_long(route: str) -> None:
     scene = given(2, rules="marklin", hands=[{"blue": 4, PASSENGER: 4}])
-    length = scene.state.board.routes[route].length
+    length = scene.state.own.board.routes[route].length
     for payment in ({PASSENGER: length}, {"blue": length - 1, PASSENGER: 1}):
         scene.when(0, ClaimRoute(route, payment)).refused("ROUTE-7")
 
@@ -55,9 +55,9 @@ def test_PASSENGER_1_the_passenger_comes_with_a_claim_and_with_nothing_else() ->
         0, ClaimRoute(TO_MANNHEIM, {"red": 2}, "mannheim")
     )
     scene.then_types(RouteClaimed, PassengerPlaced, TurnStarted)
-    assert scene.state.passenger_owners == {"mannheim": 0}
+    assert scene.state.own.passenger_owners == {"mannheim": 0}
     scene.when(1, DrawBlind(), DrawBlind())
-    assert scene.state.passenger_owners == {"mannheim": 0}
+    assert scene.state.own.passenger_owners == {"mannheim": 0}
 
 
 def test_PASSENGER_2_with_one_passenger_card_the_journey_from_koln_goes_all_the_way() -> None:
@@ -65,7 +65,7 @@ def test_PASSENGER_2_with_one_passenger_card_the_journey_from_koln_goes_all_the_
     scene = on_the_journey(1).when(0, MovePassenger("koln", tuple(JOURNEY)))
     (moved,) = scene.events_of(PassengerMoved)
     assert (moved.taken, moved.points, moved.cards) == (("frankfurt", "mannheim", "stuttgart"), 11, 1)
-    assert scene.state.discards[PASSENGER] == 1
+    assert scene.state.own.discards[PASSENGER] == 1
 
 
 def test_PASSENGER_2_without_the_card_it_stops_in_frankfurt() -> None:
@@ -86,15 +86,15 @@ def test_PASSENGER_2_what_is_offered_is_the_best_journey_for_each_number_of_card
 
 def test_PASSENGER_3_the_token_is_gone_and_so_is_the_passenger() -> None:
     scene = on_the_journey(0).when(0, MovePassenger("koln", ("frankfurt-koln-a",)))
-    assert scene.state.tokens["frankfurt"] == (3, 2)
-    assert (scene.state.passenger_owners, scene.seat_state(0).passengers_left) == ({}, 2)
+    assert scene.state.own.tokens["frankfurt"] == (3, 2)
+    assert (scene.state.own.passenger_owners, scene.seat_state(0).own.passengers_left) == ({}, 2)
 
 
 def test_PASSENGER_3_what_a_journey_scores_is_in_the_running_score_at_once() -> None:
     scene = on_the_journey(0)
-    score_before, total_before = scene.seat_state(0).running_score, score(scene.state)[0].total
+    score_before, total_before = scene.seat_state(0).own.running_score, score(scene.state)[0].total
     scene.when(0, MovePassenger("koln", ("frankfurt-koln-a",)))
-    assert scene.seat_state(0).running_score == score_before + 4
+    assert scene.seat_state(0).own.running_score == score_before + 4
     assert score(scene.state)[0].total == total_before + 4
 
 
@@ -103,7 +103,7 @@ def test_PASSENGER_3_what_a_journey_scores_is_in_the_running_score_at_once() -> 
 
 def test_SCORE_2_kiel_and_bremerhaven_are_not_joined_by_way_of_danemark() -> None:
     """Worked example: a country is never a stop on the way."""
-    board = given(2, rules="marklin").state.board
+    board = given(2, rules="marklin").state.own.board
     into_danemark = [(board.routes[name].a, board.routes[name].b) for name in INTO_DANEMARK]
     networks = Networks(into_danemark, board.countries)
     assert networks.connects("kiel", "danemark")
@@ -117,5 +117,5 @@ def test_CONDUCT_2_the_tokens_of_a_removed_seat_are_not_put_back() -> None:
     )
     scene.when(0, MovePassenger("koln", ("frankfurt-koln-a",))).when(0, Pass())
     assert scene.seat_state(0).exit_reason == "removed"
-    assert scene.state.tokens["frankfurt"] == (3, 2)
+    assert scene.state.own.tokens["frankfurt"] == (3, 2)
     assert score(scene.state)[0].total == 0

@@ -68,9 +68,9 @@ def test_SETUP_2_the_first_seat_begins_when_the_last_has_chosen_be_it_any_seat(
 @IN_EVERY_MARKET_GAME
 def test_SETUP_3_a_seat_may_keep_all_that_it_is_offered(game: MarketGame) -> None:
     scene = choosing(game)
-    offer = list(scene.seat_state(0).offer)
+    offer = list(scene.seat_state(0).own.offer)
     scene.when(0, KeepTickets(tuple(range(len(offer)))))
-    assert scene.seat_state(0).tickets == offer
+    assert scene.seat_state(0).own.tickets == offer
 
 
 # -- whose turn, and what it is ------------------------------------------------------------------
@@ -162,8 +162,8 @@ def test_CARD_4_the_discards_become_the_deck_when_it_has_run_out_and_no_sooner(g
     scene.when(0, DrawBlind())
     (rebuilt,) = scene.events_of(DeckShuffled, DeckRecreated)
     assert rebuilt.order == ("blue",) * 9
-    assert len(scene.state.deck) == 8
-    assert sum(scene.state.discards.values()) == 0
+    assert len(scene.state.own.deck) == 8
+    assert sum(scene.state.own.discards.values()) == 0
 
 
 @IN_EVERY_MARKET_GAME
@@ -171,7 +171,7 @@ def test_CARD_4_with_deck_and_discards_empty_only_the_market_can_be_drawn_from(g
     scene = given(rules=game.rules, deck=())
     scene.when(0, DrawBlind()).refused("CARD-4")
     scene.when(0, DrawMarket(2)).then(MarketCardTaken(0, 2, MARKET[2]))
-    assert scene.state.market[2] is None
+    assert scene.state.own.market[2] is None
 
 
 @IN_EVERY_MARKET_GAME
@@ -202,7 +202,7 @@ def test_CARD_4_the_turn_ends_after_the_first_card_where_there_is_no_second(
 def test_CARD_5_a_hand_has_no_limit(game: MarketGame) -> None:
     scene = given(rules=game.rules, hands=[{"red": 11, "blue": 11, "green": 11, "white": 11, LOCO: 14}])
     scene.when(0, DrawBlind(), DrawBlind())
-    assert (scene.seat_state(0).cards, scene.state.turn) == (60, 1)
+    assert (scene.seat_state(0).own.cards, scene.state.turn) == (60, 1)
 
 
 @IN_EVERY_MARKET_GAME
@@ -221,8 +221,8 @@ def test_MARKET_2_three_locomotives_have_all_five_discarded_and_five_turned_up(g
     scene = given(rules=game.rules, market=(LOCO, LOCO, "red", "blue", "green"), deck=(LOCO, *SUPPLY))
     scene.when(0, DrawMarket(2))
     scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled)
-    assert scene.state.market == list(SUPPLY[:5])
-    assert {card: n for card, n in scene.state.discards.items() if n} == {LOCO: 3, "blue": 1, "green": 1}
+    assert scene.state.own.market == list(SUPPLY[:5])
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == {LOCO: 3, "blue": 1, "green": 1}
 
 
 @IN_EVERY_MARKET_GAME
@@ -234,7 +234,7 @@ def test_MARKET_2_as_many_again_are_swept_again(game: MarketGame) -> None:
     )
     scene.when(0, DrawMarket(2))
     scene.then_types(MarketCardTaken, *[MarketFilled, MarketFlushed] * 2, MarketFilled)
-    assert scene.state.market == list(SUPPLY[:5])
+    assert scene.state.own.market == list(SUPPLY[:5])
 
 
 @IN_EVERY_MARKET_GAME
@@ -253,11 +253,11 @@ def test_MARKET_2_CARD_4_of_a_deck_of_fewer_than_five_the_rest_comes_first_excep
     if game.rules == "europe":
         assert isinstance(rebuilt, DeckRecreated)
         assert (rebuilt.order.count("blue"), len(rebuilt.order)) == (2, 2 + 20 + 5)
-        assert scene.state.market == list(rebuilt.order[:5])
+        assert scene.state.own.market == list(rebuilt.order[:5])
     else:
         assert isinstance(rebuilt, DeckShuffled)
         assert (rebuilt.order.count("blue"), len(rebuilt.order)) == (0, 20 + 5)
-        assert scene.state.market == ["blue", "blue", *rebuilt.order[:3]]
+        assert scene.state.own.market == ["blue", "blue", *rebuilt.order[:3]]
 
 
 @IN_EVERY_MARKET_GAME
@@ -266,7 +266,7 @@ def test_MARKET_2_the_market_is_looked_at_only_when_a_card_is_turned_up_in_it(ga
     scene = given(rules=game.rules, market=three, deck=SUPPLY)
     scene.when(0, DrawBlind(), DrawBlind()).then_types(CardDrawn, TurnStarted)
     scene.when(1, Leave())
-    assert scene.state.market == list(three)
+    assert scene.state.own.market == list(three)
     scene = given(rules=game.rules, market=(*three[:4], None), deck=())
     scene.when(0, DrawMarket(3)).then(MarketCardTaken(0, 3, "red"), TurnStarted(1))
 
@@ -282,7 +282,7 @@ def test_TICKET_1_what_is_drawn_is_offered_one_is_kept_and_the_rest_goes_to_the_
     scene.when(0, KeepTickets(())).refused("TICKET-1")
     scene.when(0, KeepTickets((1,)))
     back = [ticket for ticket in offered.tickets if ticket != game.tickets[1]]
-    assert scene.state.ticket_decks[game.deck][::-1] == [*game.tickets[len(offered.tickets) :], *back]
+    assert scene.state.own.ticket_decks[game.deck][::-1] == [*game.tickets[len(offered.tickets) :], *back]
 
 
 @IN_EVERY_MARKET_GAME

@@ -35,7 +35,7 @@ def nothing_left(game: MarketGame, seats: int, **more: Any) -> Scene:
         "tickets": [[]] * seats,
     }
     scene = given(seats, rules=game.rules, **{**fields, **more})
-    scene.state.ticket_decks = {deck: [] for deck in scene.state.ticket_decks}
+    scene.state.own.ticket_decks = {deck: [] for deck in scene.state.own.ticket_decks}
     return scene
 
 
@@ -193,7 +193,11 @@ def test_CONDUCT_2_a_removed_seat_has_nothing_left_scores_0_and_comes_last(game:
     scene = nothing_left(game, 3, options=options, owners={game.blue: 0}, tickets=tickets, hands=hands)
     scene.when(0, Pass())
     assert scene.events[1:] == (SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
-    assert (scene.seat_state(0).cards, scene.seat_state(0).tickets, scene.state.route_owners) == (0, [], {})
+    assert (scene.seat_state(0).own.cards, scene.seat_state(0).own.tickets, scene.state.own.route_owners) == (
+        0,
+        [],
+        {},
+    )
     scene.when(1, Pass()).when(2, Pass())
     first, *others = result(scene).scores
     assert (first.total, first.routes, first.tickets, first.bonus, first.place) == (0, 0, 0, 0, 3)

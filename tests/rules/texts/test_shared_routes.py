@@ -37,7 +37,7 @@ def pays(game: MarketGame, route: str, payment: Payment) -> bool:
 @IN_EVERY_MARKET_GAME
 def test_ROUTE_1_an_open_route_of_the_board_is_claimed_and_no_other(game: MarketGame) -> None:
     scene = given(rules=game.rules, hands=[PLENTY, PLENTY]).when(0, ClaimRoute(game.blue, BLUE))
-    assert scene.state.route_owners == {game.blue: 0}
+    assert scene.state.own.route_owners == {game.blue: 0}
     scene.when(1, ClaimRoute(game.blue, BLUE)).refused("ROUTE-1")
     scene.when(1, ClaimRoute("atlantis-eldorado-a", BLUE)).refused("ROUTE-1")
 
@@ -70,7 +70,7 @@ def test_ROUTE_4_a_car_for_every_space_and_the_cars_stay_on_the_board(game: Mark
     given(rules=game.rules, hands=[PLENTY], cars=[2]).when(0, ClaimRoute(game.blue, BLUE)).refused("ROUTE-4")
     scene = given(2, rules=game.rules, hands=[PLENTY], cars=[20]).when(0, ClaimRoute(game.blue, BLUE))
     scene.when(1, DrawBlind(), DrawBlind()).when(0, ClaimRoute(game.far, RED))
-    assert scene.seat_state(0).cars == 20 - 3 - 3
+    assert scene.seat_state(0).own.cars == 20 - 3 - 3
 
 
 @IN_EVERY_MARKET_GAME
@@ -84,8 +84,8 @@ def test_ROUTE_5_one_route_a_turn_that_need_not_touch_the_others(game: MarketGam
 @IN_EVERY_MARKET_GAME
 def test_ROUTE_6_the_cards_go_to_the_discard_pile_and_the_points_come_at_once(game: MarketGame) -> None:
     scene = given(rules=game.rules, hands=[PLENTY]).when(0, ClaimRoute(game.blue, {"blue": 2, LOCO: 1}))
-    assert {card: n for card, n in scene.state.discards.items() if n} == {"blue": 2, LOCO: 1}
-    assert (scene.seat_state(0).points, scene.seat_state(0).cards) == (4, sum(PLENTY.values()) - 3)
+    assert {card: n for card, n in scene.state.own.discards.items() if n} == {"blue": 2, LOCO: 1}
+    assert (scene.seat_state(0).own.points, scene.seat_state(0).own.cards) == (4, sum(PLENTY.values()) - 3)
 
 
 @IN_EVERY_MARKET_GAME
@@ -108,14 +108,14 @@ def test_DOUBLE_2_with_two_or_three_seats_the_parallel_route_is_closed_and_with_
     if seats <= 3:
         scene.refused("DOUBLE-2")
     else:
-        assert scene.state.route_owners == {one: 0, other: 1}
+        assert scene.state.own.route_owners == {one: 0, other: 1}
 
 
 @IN_EVERY_MARKET_GAME
 def test_SCORE_1_points_are_counted_again_from_the_board(game: MarketGame) -> None:
     scene = given(rules=game.rules, hands=[PLENTY], tickets=[[], []]).when(0, ClaimRoute(game.blue, BLUE))
-    assert score(scene.state)[0].routes == scene.seat_state(0).points == 4
-    scene.seat_state(0).points = 5
+    assert score(scene.state)[0].routes == scene.seat_state(0).own.points == 4
+    scene.seat_state(0).own.points = 5
     with pytest.raises(AssertionError):
         score(scene.state)
 

@@ -57,7 +57,7 @@ def test_SETUP_4_four_seats_need_eleven_destinations_and_the_fourth_is_offered_t
     scene = started(4, rules="trains", board=ELEVEN)
     for seat in range(3):
         scene.when(seat, KeepTickets((0, 1)))
-    assert (len(scene.seat_state(3).offer), scene.state.ticket_decks["regular"]) == (5, [])
+    assert (len(scene.seat_state(3).own.offer), scene.state.own.ticket_decks["regular"]) == (5, [])
     with pytest.raises(UnloggedRejectionError, match="SETUP-4"):
         created(5, rules="trains", board=ELEVEN)
 
@@ -87,25 +87,25 @@ def test_TURN_3_with_destinations_to_choose_a_seat_can_do_nothing_else() -> None
 
 def test_CARD_5_a_hand_has_no_limit() -> None:
     scene = trains_game(hands=[{"red": 63, "blue": 60}], deck=["white", "white"]).when(0, ASK)
-    assert scene.seat_state(0).cards == 125
+    assert scene.seat_state(0).own.cards == 125
 
 
 def test_CARD_6_one_last_card_goes_to_nobody_however_often_it_is_asked_for() -> None:
     scene = trains_game(3, deck=["red"], hands=[{}, {}, {}])
     for seat in (0, 1):
         scene.when(seat, ASK).then(RequestUnmet(seat), TurnStarted(seat + 1))
-    assert scene.state.deck == ["red"]
+    assert scene.state.own.deck == ["red"]
 
 
 def test_MARKET_1_the_cards_are_for_their_seat_alone_and_their_number_is_for_all() -> None:
     view = GameState()
     for event in (*created(2, rules="trains").events, *started(2, rules="trains").events):
         show(view, event)
-    assert [seat.cards for seat in view.seats] == [4, 4]
+    assert [seat.own.cards for seat in view.seats] == [4, 4]
     given_cards = trains_game(deck=["red", "blue"]).when(0, ASK).events[0]
     assert redact_for(1, given_cards) == CardsGiven(0, (None, None))
     show(view, given_cards)
-    assert [seat.cards for seat in view.seats] == [6, 4]
+    assert [seat.own.cards for seat in view.seats] == [6, 4]
 
 
 def show(view: GameState, event: Event) -> None:
@@ -121,7 +121,7 @@ def show(view: GameState, event: Event) -> None:
 def test_ROUTE_1_connections_of_other_colours_between_two_cities_stay_free_with_two_seats_too() -> None:
     scene = trains_game(2, hands=[{"red": 3}, {"blue": 4}]).when(0, ClaimRoute(ASH_BOW_RED, RED))
     scene.when(1, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.state.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}
+    assert scene.state.own.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}
 
 
 def test_ROUTE_2_a_blue_connection_of_three_costs_three_blue_cards_and_three_rails() -> None:
@@ -130,14 +130,18 @@ def test_ROUTE_2_a_blue_connection_of_three_costs_three_blue_cards_and_three_rai
     scene.when(0, ClaimRoute(DEE_ESK, {"blue": 2, "red": 1})).refused("ROUTE-2")
     scene.when(0, ClaimRoute(DEE_ESK, {"blue": 3})).refused("ROUTE-3")
     scene = trains_game(hands=[{"blue": 3}]).when(0, ClaimRoute(DEE_ESK, {"blue": 3}))
-    assert (scene.seat_state(0).cards, scene.seat_state(0).cars, scene.seat_state(0).points) == (0, 42, 0)
+    assert (scene.seat_state(0).own.cards, scene.seat_state(0).own.cars, scene.seat_state(0).own.points) == (
+        0,
+        42,
+        0,
+    )
     assert score(scene.state)[0].routes == 3
 
 
 def test_ROUTE_6_paid_cards_never_come_back_into_the_deck() -> None:
     scene = trains_game(2, hands=[{"red": 3}, {}], deck=[]).when(0, ClaimRoute(ASH_BOW_RED, RED))
     scene.when(1, ASK).then(RequestUnmet(1), TurnStarted(0))
-    assert scene.state.deck == []
+    assert scene.state.own.deck == []
 
 
 def test_TICKET_2_destinations_are_secret_and_no_more_can_be_drawn() -> None:
@@ -148,7 +152,7 @@ def test_TICKET_2_destinations_are_secret_and_no_more_can_be_drawn() -> None:
         assert redact_for(viewer, offered) == TicketsOffered(0, ("regular",) * 5, (None,) * 5, 2)
         assert redact_for(viewer, kept) == TicketsKept(0, (None, None))
     scene.when(1, KeepTickets((0, 1))).when(0, DrawTickets()).refused("TURN-2")
-    assert len(scene.seat_state(0).tickets) == 2
+    assert len(scene.seat_state(0).own.tickets) == 2
 
 
 # -- the end and the count -----------------------------------------------------------------------
@@ -199,11 +203,11 @@ def test_CLOCK_1_a_move_has_three_days_and_so_has_the_choice_of_destinations() -
 
 def test_CLOCK_2_where_a_game_is_not_strict_the_first_two_destinations_are_kept_and_it_still_scores() -> None:
     scene = choosing_destinations(3, options={**LENIENT, "clock_ms": 1000})
-    offer = list(scene.seat_state(0).offer)
+    offer = list(scene.seat_state(0).own.offer)
     scene.after_ms(1000).when(None, CallTime(0))
     assert scene.events[:1] == (TicketsKept(0, tuple(offer[:2])),)
     assert SeatGone(0, "out of time") in scene.events
-    assert scene.seat_state(0).tickets == offer[:2]
+    assert scene.seat_state(0).own.tickets == offer[:2]
     scene.when(1, KeepTickets((0, 1))).when(2, KeepTickets((0, 1)))
     assert (scene.state.turn, score(scene.state)[0].tickets) == (1, -20)
 
@@ -236,7 +240,7 @@ def test_CONDUCT_3_where_a_game_is_not_strict_a_seat_that_leaves_is_skipped_and_
     scene = trains_game(3, owners={DEE_ESK: 0}, options=LENIENT, tickets=[[], [], []]).when(0, Leave())
     scene.then(SeatGone(0, "left"), TurnStarted(1)).when(1, ASK).when(2, ASK)
     assert scene.state.turn == 1
-    assert (score(scene.state)[0].routes, scene.state.route_owners) == (3, {DEE_ESK: 0})
+    assert (score(scene.state)[0].routes, scene.state.own.route_owners) == (3, {DEE_ESK: 0})
 
 
 def test_CONDUCT_3_the_last_seat_left_plays_on_and_when_all_are_gone_the_game_is_over() -> None:

@@ -140,12 +140,13 @@ def test_P6_an_illegal_command_that_was_accepted_is_found() -> None:
 
     def accept(server: SmallServer, entry: Entry) -> Events | None:
         first = entry.events[0]
-        if altered or not server.state.route_owners or not isinstance(first, RouteClaimed):
+        if altered or not server.state.own.route_owners or not isinstance(first, RouteClaimed):
             return None
-        taken = next((route for route in server.state.route_owners if route != first.route), None)
+        taken = next((route for route in server.state.own.route_owners if route != first.route), None)
         if (
             taken is None
-            or server.state.board.routes[taken].length != server.state.board.routes[first.route].length
+            or server.state.own.board.routes[taken].length
+            != server.state.own.board.routes[first.route].length
         ):
             return None
         altered.append(len(server.log) + 1)

@@ -63,7 +63,7 @@ NOBODY_NOW = SeatTaken(1, "player 1", None, None, derive_seat_secret("0f" * 32, 
 CHEATS = {
     "another seed, once the contributions are known": (inserted_before_the_deal(OTHER_SEED), 5),
     "a contribution withdrawn": (inserted_before_the_deal(NOBODY_NOW), 5),
-    "a deck laid again": (inserted_between(lambda state: DeckLaid(tuple(map(str, state.deck)))), 21),
+    "a deck laid again": (inserted_between(lambda state: DeckLaid(tuple(map(str, state.own.deck)))), 21),
     "cards laid into a hand": (inserted_between(lambda state: HandLaid(0, ("locomotive",), ())), 21),
     "the seed revealed before the end": (inserted_between(lambda state: SeedRevealed(state.seed or "")), 21),
 }

@@ -54,11 +54,11 @@ def test_a_viewer_s_state_is_the_fold_of_what_it_was_shown() -> None:
     for seat in range(4):
         other = (seat + 1) % 4
         before = explained.perspectives[seat].before
-        assert set(before.deck) == {None}
-        assert before.seats[seat].hand == explained.before.seats[seat].hand
-        assert before.seats[other].cards == explained.before.seats[other].cards
-        assert before.seats[other].tickets == [None] * len(explained.before.seats[other].tickets)
-    assert explained.after.route_owners == fold(golden()[:number]).route_owners
+        assert set(before.own.deck) == {None}
+        assert before.seats[seat].own.hand == explained.before.seats[seat].own.hand
+        assert before.seats[other].own.cards == explained.before.seats[other].own.cards
+        assert before.seats[other].own.tickets == [None] * len(explained.before.seats[other].own.tickets)
+    assert explained.after.own.route_owners == fold(golden()[:number]).own.route_owners
 
 
 def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
@@ -90,7 +90,7 @@ def test_seeking_gives_the_state_after_any_entry() -> None:
     log = golden()
     assert not fold_until(log, 0).game
     for number in (1, 57, len(log)):
-        assert fold_until(log, number).route_owners == fold(log[:number]).route_owners
+        assert fold_until(log, number).own.route_owners == fold(log[:number]).own.route_owners
 
 
 @pytest.mark.parametrize("number", [0, -1, 10_000])

@@ -43,7 +43,7 @@ def test_PASSENGER_3_the_list_of_games_shows_it() -> None:
 def test_PASSENGER_3_the_arbiters_page_and_the_explained_entry_show_it() -> None:
     replay = Replay(JOURNEYS, golden(JOURNEYS))
     explained = explain(replay, NUMBER)
-    points = [state.seats[MOVED.seat].running_score for state in (BEFORE, AFTER)]
+    points = [state.seats[MOVED.seat].own.running_score for state in (BEFORE, AFTER)]
     assert f"<strong>{points[0]} → {points[1]}</strong>" in render_page(audit(replay), replay, explained)
     seen = explanation_json(explained)["seen"]
     assert [
@@ -56,4 +56,4 @@ def test_PASSENGER_3_the_running_score_of_routes_and_merchandise_is_what_the_end
     state = fold(golden(JOURNEYS))
     assert state.result is not None
     score = state.result.scores[seat]
-    assert state.seats[seat].running_score == score.routes + score.merchandise
+    assert state.seats[seat].own.running_score == score.routes + score.merchandise

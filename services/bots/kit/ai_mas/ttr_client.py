@@ -134,12 +134,12 @@ class TTRClient:
     def open_deck(self) -> list[str]:
         """The colours of the cards that lie face up."""
         known = {card: character for character, card in CARD_OF.items()}
-        return [known[card] for card in self._state.market if card is not None]
+        return [known[card] for card in self._state.own.market if card is not None]
 
     @property
     def offered_missions(self) -> tuple[TTRMission, ...]:
         """The missions to choose from; none without such a choice."""
-        offer = self._state.seats[self.seat.seat].offer
+        offer = self._state.seats[self.seat.seat].own.offer
         return missions_of(self._state, offer) if self._choice() == TICKETS else ()
 
     @property
@@ -150,7 +150,7 @@ class TTRClient:
     @property
     def is_last_round(self) -> bool:
         """Whether the last turns have begun."""
-        return self._state.in_last_turns
+        return self._state.own.in_last_turns
 
     @property
     def my_turn(self) -> bool:
@@ -224,7 +224,7 @@ class TTRClient:
         if self._choice() == TUNNEL:
             return self._pay_tunnel(tracks, cards)
         code = self._send(ClaimRoute(self._track(tracks, color), cards))
-        tunnel = self._state.tunnel
+        tunnel = self._state.own.tunnel
         return tunnel.extra if not code and tunnel is not None and self._choice() == TUNNEL else code
 
     def claim_pass(self) -> int:
@@ -250,15 +250,18 @@ class TTRClient:
 
     def _track(self, tracks: Sequence[str], color: str) -> str:
         """The first track that is free and whose colour is the cards', or gray; else the second."""
-        routes = self._state.board.routes
+        routes = self._state.own.board.routes
         for route in tracks:
-            if route not in self._state.route_owners and routes[route].color in (GRAY, CARD_OF.get(color)):
+            if route not in self._state.own.route_owners and routes[route].color in (
+                GRAY,
+                CARD_OF.get(color),
+            ):
                 return route
         return tracks[-1]
 
     def _pay_tunnel(self, tracks: Sequence[str], payment: dict[str, int]) -> int:
         """Pay the extra with what this whole payment has beyond the base."""
-        tunnel = self._state.tunnel
+        tunnel = self._state.own.tunnel
         assert tunnel is not None, "the choice is about it"
         extra = Counter(payment)
         extra.subtract(tunnel.cards)

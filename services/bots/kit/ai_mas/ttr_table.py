@@ -47,12 +47,13 @@ class TTRMap:
     """The nodes in the order of the board, and the edges between them."""
 
     def __init__(self, state: GameState) -> None:
+        table = state.own
         self.nodes = [
-            TTRNode(city.name, *city.at, state.station_owners.get(city.id), city.id)
-            for city in state.board.form.cities
+            TTRNode(city.name, *city.at, table.station_owners.get(city.id), city.id)
+            for city in table.board.form.cities
         ]
-        self.edges = _edges_of(state.board, state.rule_options, state.route_owners)
-        self._ids = board_ids(state.board)
+        self.edges = _edges_of(table.board, state.rule_options, table.route_owners)
+        self._ids = board_ids(table.board)
 
     def position(self, node: int | str) -> int | None:
         """The position of a node that a call names by its position, its id or its name, with or without accents; None for
@@ -197,13 +198,14 @@ class TTRTunnel(NamedTuple):
 
 def tunnel_of(state: GameState) -> TTRTunnel | None:
     """The tunnel that is open; None without one."""
-    if state.tunnel is None:
+    table = state.own
+    if table.tunnel is None:
         return None
-    edge = TTRMap(state).edge_of(state.tunnel.route)
-    engines = state.tunnel.cards.get(LOCOMOTIVE, 0)
-    wagons = {card: count for card, count in state.tunnel.cards.items() if card != LOCOMOTIVE}
+    edge = TTRMap(state).edge_of(table.tunnel.route)
+    engines = table.tunnel.cards.get(LOCOMOTIVE, 0)
+    wagons = {card: count for card, count in table.tunnel.cards.items() if card != LOCOMOTIVE}
     color = COLOR_CHARACTERS[next(iter(wagons), LOCOMOTIVE)]
-    return TTRTunnel(edge.node1, edge.node2, color, sum(wagons.values()), engines, state.tunnel.extra)
+    return TTRTunnel(edge.node1, edge.node2, color, sum(wagons.values()), engines, table.tunnel.extra)
 
 
 class TTRPlayer(NamedTuple):
@@ -224,25 +226,26 @@ class TTRPlayer(NamedTuple):
 def player_of(state: GameState, seat: Seat, viewer: Seat) -> TTRPlayer:
     """A player as this viewer sees it."""
     seat_state, options, is_own = state.seats[seat], state.rule_options, seat == viewer
-    hand = {card: count for card, count in seat_state.hand.items() if is_own and card is not None}
+    hand = {card: count for card, count in seat_state.own.hand.items() if is_own and card is not None}
     return TTRPlayer(
         seat,
         seat_state.name,
-        seat_state.cars,
-        len(options.station_costs) - len(seat_state.stations),
-        seat_state.running_score,
-        seat_state.cards,
-        len(seat_state.tickets),
+        seat_state.own.cars,
+        len(options.station_costs) - len(seat_state.own.stations),
+        seat_state.own.running_score,
+        seat_state.own.cards,
+        len(seat_state.own.tickets),
         None if options.clock_ms is None else max(0, seat_state.clock_ms),
         tuple(
             TTRCard(COLOR_CHARACTERS.get(card, card)) for card, count in hand.items() for _ in range(count)
         ),
-        missions_of(state, seat_state.tickets) if is_own else (),
+        missions_of(state, seat_state.own.tickets) if is_own else (),
     )
 
 
 def missions_of(state: GameState, tickets: Iterable[str | None]) -> tuple[TTRMission, ...]:
     """The tickets that can be seen among these."""
-    known = (state.board.tickets[ticket] for ticket in tickets if ticket is not None)
-    cities = state.board.cities
+    table = state.own
+    known = (table.board.tickets[ticket] for ticket in tickets if ticket is not None)
+    cities = table.board.cities
     return tuple(TTRMission(cities[each.a], cities[each.b], each.points, each.id) for each in known)

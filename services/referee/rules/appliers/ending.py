@@ -20,26 +20,28 @@ from services.referee.rules.state import GameState
 
 @applies(LastTurnsBegan)
 def last_turns_began(state: GameState, event: LastTurnsBegan) -> None:
-    state.in_last_turns, state.seats_with_last_turn = True, set(event.seats)
+    table = state.own
+    table.in_last_turns, table.seats_with_last_turn = True, set(event.seats)
 
 
 @applies(SeatGone)
 def seat_gone(state: GameState, event: SeatGone) -> None:
     state.seats[event.seat].exit_reason = event.why
     state.pending_choices.pop(event.seat, None)
-    state.seats_with_last_turn.discard(event.seat)
+    state.own.seats_with_last_turn.discard(event.seat)
 
 
 @applies(SeatCleared)
 def seat_cleared(state: GameState, event: SeatCleared) -> None:
-    seat_state = state.seats[event.seat]
+    seat_state = state.seats[event.seat].own
+    table = state.own
     for route_id in seat_state.routes:
-        route = state.board.routes[route_id]
-        del state.route_owners[route_id]
+        route = table.board.routes[route_id]
+        del table.route_owners[route_id]
         open_route(state, route)
     for route_id in seat_state.routes:
         reopen_twins(state, route_id)
-    for seats_by_city in (state.station_owners, state.passenger_owners):
+    for seats_by_city in (table.station_owners, table.passenger_owners):
         for city in [city for city, seat in seats_by_city.items() if seat == event.seat]:
             del seats_by_city[city]
     seat_state.hand = dict.fromkeys(seat_state.hand, 0)
@@ -50,31 +52,36 @@ def seat_cleared(state: GameState, event: SeatCleared) -> None:
         seat_state.blocked_parallels,
         seat_state.stations,
     ) = [], [], [], set(), {}
-    seat_state.cars, seat_state.passengers_left = state.rule_options.cars, state.rule_options.passengers
+    seat_state.cars, seat_state.passengers_left = (
+        state.rule_options.cars,
+        state.rule_options.passengers,
+    )
     seat_state.points, seat_state.merchandise, seat_state.requested_mix = 0, 0, None
-    state.seats_passed.clear()  # routes are free again: who passed may have something to do now
+    table.seats_passed.clear()  # routes are free again: who passed may have something to do now
 
 
 def reopen_twins(state: GameState, route_id: str) -> None:
     """A parallel route that had closed opens again, unless another one still closes it."""
-    twins = state.board.routes[route_id].parallels
+    table = state.own
+    twins = table.board.routes[route_id].parallels
     for twin in twins:
-        if twin not in state.route_owners and not (
-            state.closes_parallels and any(other in state.route_owners for other in twins)
+        if twin not in table.route_owners and not (
+            table.closes_parallels and any(other in table.route_owners for other in twins)
         ):
-            open_route(state, state.board.routes[twin])
+            open_route(state, table.board.routes[twin])
 
 
 def open_route(state: GameState, route: Route) -> None:
     """The route can be claimed again; it stands behind the others of its fare."""
-    open_routes = state.open_routes[route.fare]
+    table = state.own
+    open_routes = table.open_routes[route.fare]
     if route.id not in open_routes:
-        state.open_routes[route.fare] = (*open_routes, route.id)
+        table.open_routes[route.fare] = (*open_routes, route.id)
 
 
 @applies(TicketsShown)
 def tickets_shown(state: GameState, event: TicketsShown) -> None:
-    state.seats[event.seat].tickets = list(event.tickets)
+    state.seats[event.seat].own.tickets = list(event.tickets)
 
 
 @applies(PlayOffCalled)

@@ -39,7 +39,8 @@ from services.referee.rules.fair_randomness import (
 )  # fmt: skip
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import GameState, Tunnel
+from services.referee.rules.state import GameState
+from services.referee.rules.train_state import TrainSeat, TrainState, Tunnel
 
 
 @applies(GameCreated)
@@ -55,25 +56,20 @@ def game_created(state: GameState, event: GameCreated) -> None:
     board = _board_of(event)
     if board.digest != event.board_digest:
         raise CorruptDataError(f"game {event.game} was played on another version of the board {event.board}")
-    state.board = (
-        boards.with_pair_tickets(board, rule_options.pair_tickets) if rule_options.pair_tickets else board
-    )
+    if rule_options.pair_tickets:
+        board = boards.with_pair_tickets(board, rule_options.pair_tickets)
+    state.own = TrainState(board, rule_options, len(event.seats))
     state.setup_digest = (
         default_setup_digest(state.ruleset, event.board, event.board_digest, len(event.seats))
         if rule_options is state.ruleset.rule_options
         else compute_setup_digest(event)
     )
     state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
-    state.seats = [
-        SeatState(plan.kind, plan.name or state.name_of(plan.name_commitment), plan.policy, rule_options)
-        for plan in event.seats
-    ]
+    for plan in event.seats:
+        seat_state = SeatState(plan.kind, plan.name or state.name_of(plan.name_commitment), plan.policy)
+        seat_state.clock_ms, seat_state.own = rule_options.clock_ms or 0, TrainSeat(rule_options)
+        state.seats.append(seat_state)
     state.turn_order = tuple(range(len(event.seats)))
-    state.closes_parallels = boards.closes_parallels(rule_options, len(event.seats))
-    state.open_routes = dict(board.fares)
-    state.market = [None] * rule_options.market
-    state.discards = dict(rule_options.cards.items())  # until they are shuffled
-    state.tokens = boards.initial_tokens(rule_options, board)
 
 
 def _board_of(event: GameCreated) -> boards.Board:
@@ -133,40 +129,43 @@ def game_started(state: GameState, event: GameStarted) -> None:
 
 @applies(DeckShuffled)
 def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
-    state.deck[:0] = reversed(event.order)
-    state.discards = dict.fromkeys(state.rule_options.cards, 0)
+    table = state.own
+    table.deck[:0] = reversed(event.order)
+    table.discards = dict.fromkeys(state.rule_options.cards, 0)
     state.epoch += 1
 
 
 @applies(DeckRecreated)
 def deck_recreated(state: GameState, event: DeckRecreated) -> None:
-    state.deck = list(reversed(event.order))
-    state.discards = dict.fromkeys(state.rule_options.cards, 0)
+    table = state.own
+    table.deck = list(reversed(event.order))
+    table.discards = dict.fromkeys(state.rule_options.cards, 0)
     state.epoch += 1
 
 
 @applies(TicketsShuffled)
 def tickets_shuffled(state: GameState, event: TicketsShuffled) -> None:
-    state.ticket_decks[event.deck] = list(reversed(event.order))
+    state.own.ticket_decks[event.deck] = list(reversed(event.order))
     state.epoch += 1
 
 
 @applies(HandDealt)
 def hand_dealt(state: GameState, event: HandDealt) -> None:
-    hand = state.seats[event.seat].hand
+    hand = state.seats[event.seat].own.hand
     for card in event.cards:
-        state.deck.pop()
+        state.own.deck.pop()
         hand[card] += 1
 
 
 @applies(HandReturned)
 def hand_returned(state: GameState, event: HandReturned) -> None:
-    hand = state.seats[event.seat].hand
+    hand = state.seats[event.seat].own.hand
     for card in event.cards:
         hand[card] -= 1
     is_view = not state.shuffle_key  # which shows no card of a deck, though its seat has held these
-    state.deck += [HIDDEN] * len(event.cards) if is_view else reversed(event.cards)
-    state.untaken = None
+    table = state.own
+    table.deck += [HIDDEN] * len(event.cards) if is_view else reversed(event.cards)
+    table.untaken = None
 
 
 # -- a position in place of a deal -----------------------------------------------------
@@ -174,38 +173,39 @@ def hand_returned(state: GameState, event: HandReturned) -> None:
 
 @applies(PositionLaid)
 def position_laid(state: GameState, event: PositionLaid) -> None:
-    state.position_starter = event.turn
-    state.board = boards.with_tickets(state.board, event.tickets)
-    state.market = list(event.market)
-    state.discards = dict.fromkeys(state.rule_options.cards, 0)
-    state.discards.update(event.discards.items())
+    table = state.own
+    table.position_starter = event.turn
+    table.board = boards.with_tickets(table.board, event.tickets)
+    table.market = list(event.market)
+    table.discards = dict.fromkeys(state.rule_options.cards, 0)
+    table.discards.update(event.discards.items())
     for route, seat in event.owners.items():
         assign_route(state, route, seat)
     for seat, seat_state in enumerate(state.seats):
-        seat_state.cars, seat_state.points = event.cars[seat], event.points[seat]
-        seat_state.merchandise = event.merchandise[seat]
+        seat_state.own.cars, seat_state.own.points = event.cars[seat], event.points[seat]
+        seat_state.own.merchandise = event.merchandise[seat]
     for city, station in event.stations.items():
-        state.station_owners[city] = station.seat
-        state.seats[station.seat].stations[city] = station.neighbour
+        table.station_owners[city] = station.seat
+        state.seats[station.seat].own.stations[city] = station.neighbour
     for city, seat in event.passengers.items():
-        state.passenger_owners[city] = seat
-        state.seats[seat].passengers_left -= 1
-    state.tokens = {city: tuple(stack) for city, stack in event.tokens.items()}
+        table.passenger_owners[city] = seat
+        state.seats[seat].own.passengers_left -= 1
+    table.tokens = {city: tuple(stack) for city, stack in event.tokens.items()}
 
 
 @applies(DeckLaid)
 def deck_laid(state: GameState, event: DeckLaid) -> None:
-    state.deck = list(reversed(event.order))
+    state.own.deck = list(reversed(event.order))
 
 
 @applies(TicketsLaid)
 def tickets_laid(state: GameState, event: TicketsLaid) -> None:
-    state.ticket_decks[event.deck] = list(reversed(event.order))
+    state.own.ticket_decks[event.deck] = list(reversed(event.order))
 
 
 @applies(HandLaid)
 def hand_laid(state: GameState, event: HandLaid) -> None:
-    seat_state = state.seats[event.seat]
+    seat_state = state.seats[event.seat].own
     for card, count in Counter(event.cards).items():
         seat_state.hand[card] += count
     seat_state.tickets = list(event.tickets)
@@ -223,22 +223,23 @@ def game_forked(state: GameState, event: GameForked) -> None:
 def moment_laid(state: GameState, event: MomentLaid) -> None:
     """No choice is pending, and no time passes, until the game is started."""
     state.fork_turn_state, state.turn_order = (event.turn, event.awaits), event.order
-    state.tunnel = Tunnel(*event.tunnel) if event.tunnel is not None else None
-    state.in_last_turns, state.seats_with_last_turn, state.seats_passed = (
+    table = state.own
+    table.tunnel = Tunnel(*event.tunnel) if event.tunnel is not None else None
+    table.in_last_turns, table.seats_with_last_turn, table.seats_passed = (
         event.ending,
         set(event.last),
         set(event.passed),
     )
     for seat, seat_state in enumerate(state.seats):
-        seat_state.start_tickets_chosen, seat_state.exit_reason = event.chosen[seat], event.gone[seat]
-        seat_state.clock_ms, seat_state.passengers_left = event.clocks[seat], event.passengers[seat]
+        seat_state.own.start_tickets_chosen, seat_state.exit_reason = event.chosen[seat], event.gone[seat]
+        seat_state.clock_ms, seat_state.own.passengers_left = event.clocks[seat], event.passengers[seat]
         for card, count in event.shown[seat].items():
-            seat_state.hand[card] += count
+            seat_state.own.hand[card] += count
 
 
 @applies(ChoiceLaid)
 def choice_laid(state: GameState, event: ChoiceLaid) -> None:
-    seat_state = state.seats[event.seat]
+    seat_state = state.seats[event.seat].own
     seat_state.offer, seat_state.min_keep = list(event.offer), event.least
     seat_state.requested_mix = (event.mix or {}) if event.named else None
 
@@ -246,8 +247,9 @@ def choice_laid(state: GameState, event: ChoiceLaid) -> None:
 @applies(DeckKnown)
 def deck_known(state: GameState, event: DeckKnown) -> None:
     """For a viewer who may know them: the deck has these tickets at these indexes anyway."""
-    deck = state.ticket_decks[event.deck]
-    state.ticket_decks[event.deck] = [
+    table = state.own
+    deck = table.ticket_decks[event.deck]
+    table.ticket_decks[event.deck] = [
         ticket if known_ticket is None else known_ticket
         for known_ticket, ticket in zip(reversed(event.order), deck, strict=True)
     ]

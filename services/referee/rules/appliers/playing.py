@@ -30,7 +30,8 @@ from schemas.field_types import PASSENGER, Seat
 from services.referee.rules.appliers.table import applies
 from services.referee.rules.board import Route
 from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, GameState, Tunnel
+from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, GameState
+from services.referee.rules.train_state import Tunnel
 
 # -- cards ---------------------------------------------------------------------------
 
@@ -39,51 +40,57 @@ from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNN
 def market_filled(state: GameState, event: MarketFilled) -> None:
     if len(event.slots) != len(event.cards):
         raise ValueError("a slot for each card")  # `strict` costs more than all else here
+    table = state.own
     for slot, card in zip(event.slots, event.cards):  # noqa: B905 - see above
-        state.deck.pop()
-        state.market[slot] = card
+        table.deck.pop()
+        table.market[slot] = card
 
 
 @applies(MarketFlushed)
 def market_flushed(state: GameState, event: MarketFlushed) -> None:
-    for slot, card in enumerate(state.market):
+    table = state.own
+    for slot, card in enumerate(table.market):
         if card is not None:
-            state.discards[card] += 1
-        state.market[slot] = None
+            table.discards[card] += 1
+        table.market[slot] = None
 
 
 @applies(CardDrawn)
 def card_drawn(state: GameState, event: CardDrawn) -> None:
     seat = event.seat
-    state.deck.pop()
-    state.seats[seat].hand[event.card] += 1
+    table = state.own
+    table.deck.pop()
+    state.seats[seat].own.hand[event.card] += 1
     state.pending_choices[seat] = SECOND_CARD
-    state.seats_passed.clear()
+    table.seats_passed.clear()
 
 
 @applies(MarketCardTaken)
 def market_card_taken(state: GameState, event: MarketCardTaken) -> None:
     seat = event.seat
-    state.market[event.slot] = None
-    state.seats[seat].hand[event.card] += 1
+    table = state.own
+    table.market[event.slot] = None
+    state.seats[seat].own.hand[event.card] += 1
     state.pending_choices[seat] = SECOND_CARD
-    state.seats_passed.clear()
+    table.seats_passed.clear()
 
 
 @applies(CardsGiven)
 def cards_given(state: GameState, event: CardsGiven) -> None:
-    hand = state.seats[event.seat].hand
+    hand = state.seats[event.seat].own.hand
+    table = state.own
     for card in event.cards:
-        state.deck.pop()
+        table.deck.pop()
         hand[card] += 1
-    state.untaken = event.seat, event.cards
-    state.seats_passed.clear()
+    table.untaken = event.seat, event.cards
+    table.seats_passed.clear()
 
 
 @applies(RequestUnmet)
 def request_unmet(state: GameState, event: RequestUnmet) -> None:
-    state.untaken = None
-    state.seats_passed.add(event.seat)
+    table = state.own
+    table.untaken = None
+    table.seats_passed.add(event.seat)
 
 
 # -- tickets -------------------------------------------------------------------------
@@ -98,25 +105,30 @@ def mix_asked(state: GameState, event: MixAsked) -> None:
 
 @applies(TicketsNamed)
 def tickets_named(state: GameState, event: TicketsNamed) -> None:
-    state.seats[event.seat].requested_mix = {} if event.decks is None else event.decks
+    state.seats[event.seat].own.requested_mix = {} if event.decks is None else event.decks
     del state.pending_choices[event.seat]
 
 
 @applies(TicketsOffered)
 def tickets_offered(state: GameState, event: TicketsOffered) -> None:
     seat_state = state.seats[event.seat]
+    table = state.own
     for deck in event.decks:
-        state.ticket_decks[deck].pop()
-    seat_state.offer, seat_state.min_keep, seat_state.requested_mix = list(event.tickets), event.least, None
+        table.ticket_decks[deck].pop()
+    seat_state.own.offer, seat_state.own.min_keep, seat_state.own.requested_mix = (
+        list(event.tickets),
+        event.least,
+        None,
+    )
     if event.seat not in state.pending_choices:  # else it drew them, and is in the middle of its turn
         seat_state.deadline_ms = deadline_for(state, seat_state)
     state.pending_choices[event.seat] = TICKETS
-    state.seats_passed.clear()
+    table.seats_passed.clear()
 
 
 @applies(TicketsKept)
 def tickets_kept(state: GameState, event: TicketsKept) -> None:
-    seat_state = state.seats[event.seat]
+    seat_state = state.seats[event.seat].own
     seat_state.tickets.extend(event.kept)
     for ticket in event.kept:
         seat_state.offer.remove(ticket)
@@ -126,7 +138,7 @@ def tickets_kept(state: GameState, event: TicketsKept) -> None:
 
 @applies(TicketsReturned)
 def tickets_returned(state: GameState, event: TicketsReturned) -> None:
-    seat_state = state.seats[event.seat]
+    seat_state = state.seats[event.seat].own
     for ticket in event.tickets:
         seat_state.offer.remove(ticket)
     RETURN_APPLIERS[event.to](state, event)
@@ -134,11 +146,11 @@ def tickets_returned(state: GameState, event: TicketsReturned) -> None:
 
 def _return_to_bottom(state: GameState, event: TicketsReturned) -> None:
     for ticket in event.tickets:
-        state.ticket_decks[event.deck].insert(0, ticket)
+        state.own.ticket_decks[event.deck].insert(0, ticket)
 
 
 def _return_to_top(state: GameState, event: TicketsReturned) -> None:
-    state.ticket_decks[event.deck].extend(reversed(event.tickets))
+    state.own.ticket_decks[event.deck].extend(reversed(event.tickets))
 
 
 def _return_out_of_game(state: GameState, event: TicketsReturned) -> None:
@@ -159,18 +171,19 @@ RETURN_APPLIERS = {
 @applies(RouteClaimed)
 def route_claimed(state: GameState, event: RouteClaimed) -> None:
     seat, route_id = event.seat, event.route
-    seat_state = state.seats[seat]
+    seat_state = state.seats[seat].own
     pay(state, seat, event.cards)
-    seat_state.cars -= state.board.routes[route_id].length
+    table = state.own
+    seat_state.cars -= table.board.routes[route_id].length
     seat_state.points += event.points
     assign_route(state, route_id, seat)
-    state.untaken = None
-    state.seats_passed.clear()
+    table.untaken = None
+    table.seats_passed.clear()
 
 
 def pay(state: GameState, seat: Seat, cards: Mapping[str, int]) -> None:
     """The seat's cards go to the discard pile."""
-    hand, discards = state.seats[seat].hand, state.discards
+    hand, discards = state.seats[seat].own.hand, state.own.discards
     for card, count in cards.items():
         hand[card] -= count
         discards[card] += count
@@ -178,33 +191,36 @@ def pay(state: GameState, seat: Seat, cards: Mapping[str, int]) -> None:
 
 def assign_route(state: GameState, route_id: str, seat: Seat) -> None:
     """Give the seat the route; its parallels are blocked for the seat, or closed, as the options say."""
-    route, seat_state = state.board.routes[route_id], state.seats[seat]
+    table = state.own
+    route, seat_state = table.board.routes[route_id], state.seats[seat].own
     seat_state.routes.append(route_id)
-    state.route_owners[route_id] = seat
+    table.route_owners[route_id] = seat
     close_route(state, route)
     if len(route.lanes) > 1 and not state.rule_options.parallel_owned:
         parallels = route.parallels
         seat_state.blocked_parallels.update(parallels)
-        if state.closes_parallels:
+        if table.closes_parallels:
             for twin in parallels:
-                close_route(state, state.board.routes[twin])
+                close_route(state, table.board.routes[twin])
 
 
 def close_route(state: GameState, route: Route) -> None:
     """Nobody can claim the route any more. In a position a parallel may have closed it before."""
     fare, name = route.fare, route.id
-    open_routes = state.open_routes[fare]
+    table = state.own
+    open_routes = table.open_routes[fare]
     if name in open_routes:
         place = open_routes.index(name)
-        state.open_routes[fare] = open_routes[:place] + open_routes[place + 1 :]
+        table.open_routes[fare] = open_routes[:place] + open_routes[place + 1 :]
 
 
 @applies(TunnelRevealed)
 def tunnel_revealed(state: GameState, event: TunnelRevealed) -> None:
-    del state.deck[len(state.deck) - len(event.revealed) :]
-    state.tunnel = Tunnel(event.route, event.cards, event.revealed, event.extra)
+    table = state.own
+    del table.deck[len(table.deck) - len(event.revealed) :]
+    table.tunnel = Tunnel(event.route, event.cards, event.revealed, event.extra)
     state.pending_choices[event.seat] = TUNNEL
-    state.seats_passed.clear()
+    table.seats_passed.clear()
 
 
 @applies(TunnelDeclined)
@@ -214,10 +230,11 @@ def tunnel_declined(state: GameState, event: TunnelDeclined) -> None:
 
 @applies(RevealedDiscarded)
 def revealed_discarded(state: GameState, event: RevealedDiscarded) -> None:
-    assert state.tunnel is not None, "there is a tunnel whose cards were turned up"
-    for card in state.tunnel.revealed:
-        state.discards[card] += 1
-    state.tunnel = None
+    table = state.own
+    assert table.tunnel is not None, "there is a tunnel whose cards were turned up"
+    for card in table.tunnel.revealed:
+        table.discards[card] += 1
+    table.tunnel = None
 
 
 # -- stations and passengers -----------------------------------------------------------
@@ -226,26 +243,28 @@ def revealed_discarded(state: GameState, event: RevealedDiscarded) -> None:
 @applies(StationBuilt)
 def station_built(state: GameState, event: StationBuilt) -> None:
     pay(state, event.seat, event.cards)
-    state.station_owners[event.city] = event.seat
-    state.seats[event.seat].stations[event.city] = event.neighbour
-    state.seats_passed.clear()
+    table = state.own
+    table.station_owners[event.city] = event.seat
+    state.seats[event.seat].own.stations[event.city] = event.neighbour
+    table.seats_passed.clear()
 
 
 @applies(PassengerPlaced)
 def passenger_placed(state: GameState, event: PassengerPlaced) -> None:
-    state.passenger_owners[event.city] = event.seat
-    state.seats[event.seat].passengers_left -= 1
+    state.own.passenger_owners[event.city] = event.seat
+    state.seats[event.seat].own.passengers_left -= 1
 
 
 @applies(PassengerMoved)
 def passenger_moved(state: GameState, event: PassengerMoved) -> None:
     if event.cards:
         pay(state, event.seat, {PASSENGER: event.cards})
-    del state.passenger_owners[event.city]
+    table = state.own
+    del table.passenger_owners[event.city]
     for city in event.taken:
-        state.tokens[city] = state.tokens[city][1:]
-    state.seats[event.seat].merchandise += event.points
-    state.seats_passed.clear()
+        table.tokens[city] = table.tokens[city][1:]
+    state.seats[event.seat].own.merchandise += event.points
+    table.seats_passed.clear()
 
 
 # -- turns ---------------------------------------------------------------------------
@@ -258,7 +277,7 @@ def turn_started(state: GameState, event: TurnStarted) -> None:
     seat_state.deadline_ms = deadline_for(state, seat_state)
     state.turn = seat
     state.pending_choices = {seat: ACTION}
-    state.seats_with_last_turn.discard(seat)
+    state.own.seats_with_last_turn.discard(seat)
     state.refusal_counts.clear()
 
 
@@ -274,4 +293,4 @@ def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
 
 @applies(Passed)
 def passed(state: GameState, event: Passed) -> None:
-    state.seats_passed.add(event.seat)
+    state.own.seats_passed.add(event.seat)

@@ -17,28 +17,30 @@ from services.referee.rules.state import ACTION, EventStream, GameState, Move
 
 def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:
     """The blind draw, if a card can be drawn."""
-    return _BLIND_DRAWS if state.deck or has_cards_left(state) else ()
+    return _BLIND_DRAWS if state.own.deck or has_cards_left(state) else ()
 
 
 def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
     """A card from the deck. Refuses with CARD-4 if there is none."""
     is_first_card = state.pending_choices[seat] == ACTION
-    if not state.deck:
+    table = state.own
+    if not table.deck:
         if not has_cards_left(state):
             raise CommandRefusedError("CARD-4", "deck and discard pile are empty")
         yield from ensure_deck(state, 1)
-    yield _card_drawn(seat, state.deck[-1])
+    yield _card_drawn(seat, table.deck[-1])
     yield from continue_after_card(state, seat, is_first_card)
 
 
 def market_offers(state: GameState, seat: Seat) -> Sequence[DrawMarket]:
     """A draw from every slot that has a card; a locomotive is no second card (CARD-2)."""
+    table = state.own
     if state.pending_choices[seat] == ACTION:
-        if None not in state.market:
-            return _SLOT_DRAWS[: len(state.market)]
-        return [_SLOT_DRAWS[slot] for slot, card in enumerate(state.market) if card is not None]
+        if None not in table.market:
+            return _SLOT_DRAWS[: len(table.market)]
+        return [_SLOT_DRAWS[slot] for slot, card in enumerate(table.market) if card is not None]
     return [
-        _SLOT_DRAWS[slot] for slot, card in enumerate(state.market) if card is not None and card != LOCOMOTIVE
+        _SLOT_DRAWS[slot] for slot, card in enumerate(table.market) if card is not None and card != LOCOMOTIVE
     ]
 
 
@@ -46,11 +48,12 @@ def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStrea
     """A face-up card by slot or kind; the gap is filled at once. Refuses with CARD-1 or CARD-2."""
     is_first_card = state.pending_choices[seat] == ACTION
     slot = command.slot
+    table = state.own
     if slot is None:
-        if command.color not in state.market:
+        if command.color not in table.market:
             raise CommandRefusedError("CARD-1", f"no {command.color} lies face up")
-        slot = state.market.index(command.color)
-    card = state.market[slot] if slot < len(state.market) else None
+        slot = table.market.index(command.color)
+    card = table.market[slot] if slot < len(table.market) else None
     if card is None:
         raise CommandRefusedError("CARD-1", f"no card lies at place {slot} of the market")
     if card == LOCOMOTIVE and not is_first_card:
@@ -62,8 +65,9 @@ def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStrea
 
 def continue_after_card(state: GameState, seat: Seat, may_draw_second: bool) -> EventStream:
     """Waits for a second card if one is due and can be had; else the turn is over (CARD-1, CARD-4)."""
+    table = state.own
     has_second = may_draw_second and (
-        state.deck or has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in state.market)
+        table.deck or has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in table.market)
     )
     return () if has_second else end_turn(state, seat)
 

@@ -13,12 +13,14 @@ from services.referee.rules.state import EventStream, GameState
 
 def has_cards_left(state: GameState) -> bool:
     """Whether a card can still be drawn blind, after a reshuffle if need be."""
-    return bool(state.deck) or any(state.discards.values())
+    table = state.own
+    return bool(table.deck) or any(table.discards.values())
 
 
 def ensure_deck(state: GameState, count: int) -> EventStream:
     """Rebuild the deck if it has fewer than `count` cards. It may still have fewer then."""
-    if len(state.deck) < count and any(state.discards.values()):
+    table = state.own
+    if len(table.deck) < count and any(table.discards.values()):
         yield from state.ruleset.rebuild_deck(state)
 
 
@@ -29,13 +31,14 @@ def fill_market(state: GameState) -> EventStream:
     Nothing is flushed unless a card was turned up. So a market that stayed as it was at the limit, or that
     a position began with, is not flushed before the next gap is filled (MARKET-2)."""
     epoch = None  # after the first gaps were filled: a reshuffle for these isn't one for a flush
-    while empty_slots := [slot for slot, card in enumerate(state.market) if card is None]:
-        if len(state.deck) < len(empty_slots):
+    table = state.own
+    while empty_slots := [slot for slot, card in enumerate(table.market) if card is None]:
+        if len(table.deck) < len(empty_slots):
             yield from ensure_deck(state, len(empty_slots))
-            empty_slots = empty_slots[: len(state.deck)]  # it may still have fewer
+            empty_slots = empty_slots[: len(table.deck)]  # it may still have fewer
             if not empty_slots:
                 return
-        top_cards = state.deck[: -len(empty_slots) - 1 : -1]
+        top_cards = table.deck[: -len(empty_slots) - 1 : -1]
         yield _market_filled(tuple(empty_slots), tuple(top_cards))
         if epoch is None:
             epoch = state.epoch
@@ -47,7 +50,7 @@ def fill_market(state: GameState) -> EventStream:
 def is_flush_due(state: GameState) -> bool:
     """Whether enough cards of one kind lie open for a flush (MARKET-2)."""
     for kind, count in state.rule_options.flush.items():  # noqa: SIM110 - a generator would cost more than all of it
-        if state.market.count(kind) >= count:
+        if state.own.market.count(kind) >= count:
             return True
     return False
 
@@ -57,14 +60,15 @@ def is_flush_due(state: GameState) -> bool:
 
 def shuffle_discards_under(state: GameState) -> EventStream:
     """The discards are shuffled and go under what is left of the deck."""
-    order = state.ruleset.randomness.shuffle(state, in_canonical_order(state.discards.items()))
+    order = state.ruleset.randomness.shuffle(state, in_canonical_order(state.own.discards.items()))
     yield DeckShuffled(order, state.ruleset.randomness.order_root(state, order))
 
 
 def shuffle_all_together(state: GameState) -> EventStream:
     """The rest of the deck and the discards are shuffled together."""
-    cards = Counter(state.discards)
-    cards.update(state.deck)
+    table = state.own
+    cards = Counter(table.discards)
+    cards.update(table.deck)
     order = state.ruleset.randomness.shuffle(state, in_canonical_order(cards.items()))
     yield DeckRecreated(order, state.ruleset.randomness.order_root(state, order))
 

@@ -18,40 +18,43 @@ from services.referee.rules.state import EventStream, GameState, Move
 
 def placement_offers(state: GameState, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:
     """These claims with a passenger in either city that can take one."""
-    if not state.seats[seat].passengers_left:
+    if not state.seats[seat].own.passengers_left:
         return ()
     offers = []
+    table = state.own
     for claim in claims:
-        route = state.board.routes[claim.route]
+        route = table.board.routes[claim.route]
         for city in (route.a, route.b):
-            if city not in state.passenger_owners and city not in state.board.countries:
+            if city not in table.passenger_owners and city not in table.board.countries:
                 offers.append(ClaimRoute(claim.route, claim.cards, city))
     return offers
 
 
 def require_placeable(state: GameState, seat: Seat, route: Route, city: str) -> None:
     """The seat may place a passenger in this city with its claim. Refuses with PASSENGER-1."""
-    require(state.seats[seat].passengers_left, "PASSENGER-1", "you have no passenger left to place")
+    require(state.seats[seat].own.passengers_left, "PASSENGER-1", "you have no passenger left to place")
     require(city in (route.a, route.b), "PASSENGER-1", f"{city} isn't a city of {route.id}")
-    require(city not in state.board.countries, "PASSENGER-1", f"{city} is a country")
-    require(city not in state.passenger_owners, "PASSENGER-1", f"a passenger stands in {city} already")
+    table = state.own
+    require(city not in table.board.countries, "PASSENGER-1", f"{city} is a country")
+    require(city not in table.passenger_owners, "PASSENGER-1", f"a passenger stands in {city} already")
 
 
 def move_offers(state: GameState, seat: Seat) -> Sequence[MovePassenger]:
     """For each of the seat's passengers the best journey for every number of passenger cards that scores
     more than a smaller number does: a few of the very many legal moves."""
-    own_cities = [city for city, owner in state.passenger_owners.items() if owner == seat]
+    table = state.own
+    own_cities = [city for city, owner in table.passenger_owners.items() if owner == seat]
     if not own_cities:
         return ()
-    ways = ways_by_route(state.board)
+    ways = ways_by_route(table.board)
     claimed_ways = [
-        ways[route_id][owner != seat] for route_id, owner in state.route_owners.items() if route_id in ways
+        ways[route_id][owner != seat] for route_id, owner in table.route_owners.items() if route_id in ways
     ]
-    passenger_cards = max(0, state.seats[seat].hand.get(PASSENGER, 0))
+    passenger_cards = max(0, state.seats[seat].own.hand.get(PASSENGER, 0))
     return [
         MovePassenger(city, journey.path)
         for city in own_cities
-        for journey in journeys_from(city, claimed_ways, state.tokens, passenger_cards, len(own_cities))
+        for journey in journeys_from(city, claimed_ways, table.tokens, passenger_cards, len(own_cities))
     ]
 
 
@@ -117,15 +120,16 @@ def move_passenger(state: GameState, seat: Seat, command: MovePassenger) -> Even
     """One journey of a passenger, which then leaves the game. Refuses with PASSENGER-2."""
     start, path = command.city, command.path
     require(path, "PASSENGER-2", "a move goes along one route at least")
-    is_standing = state.passenger_owners.get(start) == seat
+    table = state.own
+    is_standing = table.passenger_owners.get(start) == seat
     require(is_standing, "PASSENGER-2", f"no passenger of yours stands in {start}")
     entered = cities_entered(state, start, path)
-    tolls = sum(state.route_owners[route_id] != seat for route_id in path)
-    passenger_cards = state.seats[seat].hand.get(PASSENGER, 0)
+    tolls = sum(table.route_owners[route_id] != seat for route_id in path)
+    passenger_cards = state.seats[seat].own.hand.get(PASSENGER, 0)
     reason = f"{tolls} routes of others on the way, and you hold {passenger_cards} passenger cards"
     require(tolls <= passenger_cards, "PASSENGER-2", reason)
-    token_cities = tuple(city for city in dict.fromkeys(entered) if city != start and state.tokens.get(city))
-    points = sum(state.tokens[city][0] for city in token_cities)
+    token_cities = tuple(city for city in dict.fromkeys(entered) if city != start and table.tokens.get(city))
+    points = sum(table.tokens[city][0] for city in token_cities)
     yield PassengerMoved(seat, start, path, tolls, token_cities, points)
     yield from end_turn(state, seat)
 
@@ -134,7 +138,7 @@ def points_collected(state: GameState, command: MovePassenger) -> int:
     """The points of a legal move."""
     start = command.city
     cities = {city for city in cities_entered(state, start, command.path) if city != start}
-    return sum(sum(state.tokens.get(city, ())[:1]) for city in cities)
+    return sum(sum(state.own.tokens.get(city, ())[:1]) for city in cities)
 
 
 def cities_entered(state: GameState, start: str, path: Sequence[str]) -> list[str]:
@@ -143,14 +147,15 @@ def cities_entered(state: GameState, start: str, path: Sequence[str]) -> list[st
     Raises CommandRefusedError (PASSENGER-2) unless every route is claimed, used once and leads on."""
     entered, current = [], start
     require(len(set(path)) == len(path), "PASSENGER-2", "a route is used once in a move at most")
+    table = state.own
     for route_id in path:
-        route = state.board.routes.get(route_id)
+        route = table.board.routes.get(route_id)
         if route is None:
             raise CommandRefusedError("PASSENGER-2", f"there is no route {route_id}")
-        require(route_id in state.route_owners, "PASSENGER-2", f"nobody has claimed {route_id}")
+        require(route_id in table.route_owners, "PASSENGER-2", f"nobody has claimed {route_id}")
         require(current in (route.a, route.b), "PASSENGER-2", f"{route_id} doesn't start in {current}")
         current = route.b if current == route.a else route.a
-        require(current not in state.board.countries, "PASSENGER-2", f"{current} is a country")
+        require(current not in table.board.countries, "PASSENGER-2", f"{current} is a country")
         entered.append(current)
     return entered
 

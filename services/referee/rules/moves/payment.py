@@ -71,7 +71,7 @@ def require_long_route_for_plus_four(cards: Cards, route: Route, rule_options: R
 def require_held(seat_state: SeatState, cards: Cards, reserved: Cards | None = None) -> None:
     """Refuses with ROUTE-3 unless the seat holds these cards in addition to the `reserved` ones."""
     for card, count in cards.items():
-        free_count = seat_state.hand.get(card, 0) - (reserved.get(card, 0) if reserved else 0)
+        free_count = seat_state.own.hand.get(card, 0) - (reserved.get(card, 0) if reserved else 0)
         if free_count < count:
             raise CommandRefusedError("ROUTE-3", f"you don't hold {format_cards(cards)}")
 

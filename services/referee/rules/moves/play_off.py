@@ -59,9 +59,10 @@ def can_continue(seat_state: SeatState) -> bool:
 def can_be_dealt(state: GameState, seats: int) -> bool:
     """Whether the game's cards and tickets are enough for a new deal. A game that started from a position
     may have too few: then its first place stays shared."""
-    if state.position_starter is None:
+    table = state.own
+    if table.position_starter is None:
         return True
-    rule_options, board = state.rule_options, boards.build_board(state.board.form)
+    rule_options, board = state.rule_options, boards.build_board(table.board.form)
     if rule_options.pair_tickets:
         board = boards.with_pair_tickets(board, rule_options.pair_tickets)
     try:
@@ -95,7 +96,7 @@ def next_game(state: GameState) -> tuple[str, CreateGame] | None:
     command = CreateGame(
         tuple(seat_plan_of(state.seats[seat]) for seat in seats),
         ruleset=state.ruleset.name,
-        board=board_reference(state.board),
+        board=board_reference(state.own.board),
         options=rule_options,
         play_off=state.next_play_off.play_off,
         **state.access.fields(),

@@ -21,11 +21,12 @@ def request_offers(state: GameState, seat: Seat) -> Sequence[RequestCards]:
 def request_cards(state: GameState, seat: Seat, command: RequestCards) -> EventStream:
     """The next two cards, or none (CARD-6). A round in which nobody got any and nothing else happened
     ends the game (END-2)."""
-    if len(state.deck) >= CARDS_PER_REQUEST:
-        yield CardsGiven(seat, tuple(state.deck[: -CARDS_PER_REQUEST - 1 : -1]))
+    table = state.own
+    if len(table.deck) >= CARDS_PER_REQUEST:
+        yield CardsGiven(seat, tuple(table.deck[: -CARDS_PER_REQUEST - 1 : -1]))
     else:
         yield RequestUnmet(seat)
-    if state.seats_passed.issuperset(state.active_seats):
+    if table.seats_passed.issuperset(state.active_seats):
         yield from end_game(state, "no change")
     else:
         yield from end_turn(state, seat)

@@ -18,11 +18,11 @@ from services.referee.rules.state import EventStream, GameState, Move
 
 def claim_offers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
     """Every claim that the seat can pay for, with every way to pay for it."""
-    seat_state = state.seats[seat]
+    seat_state = state.seats[seat].own
     blocked_parallels = seat_state.blocked_parallels
     offers: list[ClaimRoute] = []
     for routes, ways in state.ruleset.find_payable_routes(
-        seat_state.hand, state.open_routes, seat_state.cars, state.rule_options
+        seat_state.hand, state.own.open_routes, seat_state.cars, state.rule_options
     ):
         for route in routes:
             if route not in blocked_parallels:
@@ -40,16 +40,16 @@ def claim_offers_with_passengers(state: GameState, seat: Seat) -> Sequence[Claim
 def claim_route(state: GameState, seat: Seat, command: ClaimRoute) -> EventStream:
     """A claim; of a tunnel its first step. Refuses with ROUTE-*, DOUBLE-*, FERRY-1 or PASSENGER-1."""
     seat_state, cards = state.seats[seat], command.cards
-    route = state.board.routes.get(command.route)
+    route = state.own.board.routes.get(command.route)
     if route is None:
         raise CommandRefusedError("ROUTE-1", f"there is no route {command.route}")
     require_open(state, seat_state, route)
     for check_payment in state.ruleset.payment_checks:
         check_payment(cards, route, state.rule_options)
     require_held(seat_state, cards)
-    if seat_state.cars < route.length:
+    if seat_state.own.cars < route.length:
         raise CommandRefusedError(
-            "ROUTE-4", f"{route.length} spaces, and you have {seat_state.cars} cars left"
+            "ROUTE-4", f"{route.length} spaces, and you have {seat_state.own.cars} cars left"
         )
     if command.passenger is not None:
         require_placeable(state, seat, route, command.passenger)
@@ -60,11 +60,12 @@ def claim_route(state: GameState, seat: Seat, command: ClaimRoute) -> EventStrea
 
 def require_open(state: GameState, seat_state: SeatState, route: Route) -> None:
     """Refuses (ROUTE-1, DOUBLE-1, DOUBLE-2) unless this seat may claim the route with some payment."""
-    if route.id in state.open_routes[route.fare] and route.id not in seat_state.blocked_parallels:
+    table = state.own
+    if route.id in table.open_routes[route.fare] and route.id not in seat_state.own.blocked_parallels:
         return
-    if route.id in state.route_owners:
-        raise CommandRefusedError("ROUTE-1", f"{route.id} belongs to seat {state.route_owners[route.id]}")
-    if route.id in seat_state.blocked_parallels:
+    if route.id in table.route_owners:
+        raise CommandRefusedError("ROUTE-1", f"{route.id} belongs to seat {table.route_owners[route.id]}")
+    if route.id in seat_state.own.blocked_parallels:
         raise CommandRefusedError("DOUBLE-1", f"you own a route parallel to {route.id}")
     seat_count = len(state.seats)
     raise CommandRefusedError(

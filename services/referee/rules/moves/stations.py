@@ -27,8 +27,9 @@ def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
     cost = next_station_cost(state, state.seats[seat])
     if cost is None:
         return ()
-    free_cities = [city for city in state.board.cities if city not in state.station_owners]
-    hand = state.seats[seat].hand
+    table = state.own
+    free_cities = [city for city in table.board.cities if city not in table.station_owners]
+    hand = state.seats[seat].own.hand
     held_colours = [(colour, hand[colour]) for colour in COLORS if hand[colour]]
     return [
         station
@@ -40,15 +41,18 @@ def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
 def build_station(state: GameState, seat: Seat, command: BuildStation) -> EventStream:
     """A station in a city, and the neighbour named for it. Refuses with STATION-*, or ROUTE-3 for cards not held."""
     seat_state, city, cards = state.seats[seat], command.city, command.cards
-    require(city in state.board.cities, "STATION-1", f"there is no city {city}")
-    owner = state.station_owners.get(city)
+    table = state.own
+    require(city in table.board.cities, "STATION-1", f"there is no city {city}")
+    owner = table.station_owners.get(city)
     require(owner is None, "STATION-1", f"seat {owner} has a station in {city}")
     cost = next_station_cost(state, seat_state)
-    require(cost is not None, "STATION-1", f"you have built all {len(seat_state.stations)} of your stations")
+    require(
+        cost is not None, "STATION-1", f"you have built all {len(seat_state.own.stations)} of your stations"
+    )
     require_station_payment(cards, cost or 0)
     require_held(seat_state, cards)
     if command.neighbour is not None:
-        is_neighbour = command.neighbour in neighbours(state.board, city)
+        is_neighbour = command.neighbour in neighbours(table.board, city)
         require(is_neighbour, "STATION-3", f"no route joins {city} to {command.neighbour}")
     yield StationBuilt(seat, city, cards, command.neighbour)
     yield from end_turn(state, seat)
@@ -56,7 +60,7 @@ def build_station(state: GameState, seat: Seat, command: BuildStation) -> EventS
 
 def next_station_cost(state: GameState, seat_state: SeatState) -> int | None:
     """Count the cards that the seat's next station costs; None if it has built all."""
-    costs, built_count = state.rule_options.station_costs, len(seat_state.stations)
+    costs, built_count = state.rule_options.station_costs, len(seat_state.own.stations)
     return costs[built_count] if built_count < len(costs) else None
 
 

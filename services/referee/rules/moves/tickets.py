@@ -20,7 +20,7 @@ def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_k
     """Offer the seat this many tickets of each deck, or what is left of it, from the top."""
     decks, tickets = [], []
     for deck, count in counts.items():
-        top_tickets = state.ticket_decks[deck][::-1][:count]
+        top_tickets = state.own.ticket_decks[deck][::-1][:count]
         decks += [deck] * len(top_tickets)
         tickets += top_tickets
     yield TicketsOffered(seat, tuple(decks), tuple(tickets), min(min_keep, len(tickets)))
@@ -32,7 +32,7 @@ def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_k
 def draw_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
     """The draw of tickets, if any is left (TICKET-1)."""
     drawn_counts = state.rule_options.draw_tickets
-    for deck, tickets in state.ticket_decks.items():
+    for deck, tickets in state.own.ticket_decks.items():
         if tickets and drawn_counts.get(deck):
             return _ONE_DRAW
     return ()
@@ -75,7 +75,7 @@ def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
 
 def tickets_left(state: GameState) -> dict[str, int]:
     """Count by deck the tickets that are left of those drawn in a mix."""
-    return {deck: len(state.ticket_decks[deck]) for deck in state.rule_options.draw_tickets}
+    return {deck: len(state.own.ticket_decks[deck]) for deck in state.rule_options.draw_tickets}
 
 
 def can_supply(left: Mapping[str, int], decks: Mapping[str, int]) -> bool:
@@ -112,19 +112,19 @@ def name_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStr
 
 def keep_offers(state: GameState, seat: Seat) -> Sequence[KeepTickets]:
     """Every choice of tickets from the seat's offer, as indexes from 0."""
-    seat_state = state.seats[seat]
+    seat_state = state.seats[seat].own
     return _keep_commands(len(seat_state.offer), seat_state.min_keep, max_tickets_kept(state, seat))
 
 
 def max_tickets_kept(state: GameState, seat: Seat) -> int:
     """The most of the offered tickets that the seat may keep."""
-    offered, limit = len(state.seats[seat].offer), state.rule_options.start_keep_most
+    offered, limit = len(state.seats[seat].own.offer), state.rule_options.start_keep_most
     return offered if state.turn is not None or limit is None else min(limit, offered)
 
 
 def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStream:
     """The tickets that a seat keeps of its offer. Refuses with SETUP-2..4 at the start, TICKET-1 later."""
-    offer, min_keep = state.seats[seat].offer, state.seats[seat].min_keep
+    offer, min_keep = state.seats[seat].own.offer, state.seats[seat].own.min_keep
     is_setup = state.turn is None
     if not set(command.keep).issubset(range(len(offer))) or len(set(command.keep)) < len(command.keep):
         rule = "SETUP-2" if is_setup else "TICKET-1"
@@ -153,9 +153,9 @@ def return_tickets_to(state: GameState, seat: Seat, destination: TicketDestinati
     """The offered tickets that the seat didn't keep go to the bottom or the top of its decks, out of the game, or
     into its decks before they are shuffled."""
     returned: dict[str, list[str]] = {}
-    for ticket in state.seats[seat].offer:
+    for ticket in state.seats[seat].own.offer:
         assert ticket is not None, "the referee's state hides no ticket"
-        returned.setdefault(state.board.tickets[ticket].deck, []).append(ticket)
+        returned.setdefault(state.own.board.tickets[ticket].deck, []).append(ticket)
     for deck, tickets in returned.items():
         yield TicketsReturned(seat, deck, destination, tuple(tickets))
 

@@ -16,7 +16,8 @@ from services.referee.rules.moves.claim_effects import complete_claim
 from services.referee.rules.moves.market import ensure_deck
 from services.referee.rules.moves.payment import format_cards, require_held
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.state import Cards, EventStream, GameState, Move, Tunnel
+from services.referee.rules.state import Cards, EventStream, GameState, Move
+from services.referee.rules.train_state import Tunnel
 
 TUNNEL_KIND: Final = "tunnel"
 
@@ -24,7 +25,7 @@ TUNNEL_KIND: Final = "tunnel"
 def begin_tunnel(state: GameState, seat: Seat, route: Route, cards: Cards) -> EventStream:
     """Turn up cards for a base payment; with nothing more to pay the route is claimed (TUNNEL-1)."""
     yield from ensure_deck(state, state.rule_options.tunnel_cards)
-    top_cards = state.deck[: -state.rule_options.tunnel_cards - 1 : -1]
+    top_cards = state.own.deck[: -state.rule_options.tunnel_cards - 1 : -1]
     revealed = tuple(card for card in top_cards if card is not None)
     extra = extra_cost(cards, revealed)
     yield TunnelRevealed(seat, route.id, cards, revealed, extra)
@@ -40,7 +41,7 @@ def extra_cost(cards: Cards, revealed: Sequence[str]) -> int:
 
 def pay_offers(state: GameState, seat: Seat) -> Sequence[PayTunnel]:
     """Every way to pay the extra with cards that aren't reserved for the base payment."""
-    tunnel, hand = pending_tunnel(state), state.seats[seat].hand
+    tunnel, hand = pending_tunnel(state), state.seats[seat].own.hand
     remaining_cards = tuple((card, hand[card] - tunnel.cards.get(card, 0)) for card in payable_kinds(tunnel))
     return _payment_commands(remaining_cards, tunnel.extra)
 
@@ -57,7 +58,7 @@ def pay_tunnel(state: GameState, seat: Seat, command: PayTunnel) -> EventStream:
     )
     require_held(state.seats[seat], cards, tunnel.cards)
     total_payment = dict(Counter(tunnel.cards) + Counter(cards))
-    yield from complete_claim(state, seat, state.board.routes[tunnel.route], total_payment, None)
+    yield from complete_claim(state, seat, state.own.board.routes[tunnel.route], total_payment, None)
 
 
 def decline_offers(state: GameState, seat: Seat) -> Sequence[DeclineTunnel]:
@@ -73,8 +74,9 @@ def decline_tunnel(state: GameState, seat: Seat, command: DeclineTunnel) -> Even
 
 def pending_tunnel(state: GameState) -> Tunnel:
     """The tunnel that waits for its extra payment; there must be one."""
-    assert state.tunnel is not None, "a tunnel is open"
-    return state.tunnel
+    table = state.own
+    assert table.tunnel is not None, "a tunnel is open"
+    return table.tunnel
 
 
 def payable_kinds(tunnel: Tunnel) -> tuple[str, ...]:

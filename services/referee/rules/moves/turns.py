@@ -27,12 +27,13 @@ from services.referee.rules.state import EventStream, GameState, Move
 def end_turn(state: GameState, seat: Seat) -> EventStream:
     """The seat's turn is over: the last turns begin if it has so few cars left (END-1), then the next turn."""
     seat_state = state.seats[seat]
+    table = state.own
     is_last_round_due = (
-        seat_state.cars <= state.rule_options.last_cars
-        and not state.in_last_turns
+        seat_state.own.cars <= state.rule_options.last_cars
+        and not table.in_last_turns
         and seat_state.exit_reason is None
     )
-    if is_last_round_due or state.tunnel is not None or None in state.market:
+    if is_last_round_due or table.tunnel is not None or None in table.market:
         return end_eventful_turn(state, seat, is_last_round_due=is_last_round_due)
     return next_turn(state, seat)
 
@@ -50,17 +51,19 @@ def end_eventful_turn(state: GameState, seat: Seat, *, is_last_round_due: bool) 
 def clean_up_turn(state: GameState) -> EventStream:
     """The turned-up cards of a tunnel are discarded (TUNNEL-4); then gaps in the market that stayed open
     for want of cards are filled (CARD-4)."""
-    if state.tunnel is not None:
+    table = state.own
+    if table.tunnel is not None:
         yield RevealedDiscarded()
-    if None in state.market:
+    if None in table.market:
         yield from fill_market(state)
 
 
 def next_turn(state: GameState, seat: Seat) -> EventStream:
     """The next seat that takes part begins its turn; without one the game is over."""
+    table = state.own
     for next_seat in state.seats_after(seat):
         if state.seats[next_seat].exit_reason is None and (
-            not state.in_last_turns or next_seat in state.seats_with_last_turn
+            not table.in_last_turns or next_seat in table.seats_with_last_turn
         ):
             return _TURN_STARTS[next_seat]
     if state.active_seats:
@@ -78,7 +81,7 @@ def end_game(state: GameState, reason: EndReason) -> EventStream:
     """Tickets are shown, scores are counted, a play-off is called if due, the seed is revealed."""
     for seat, seat_state in enumerate(state.seats):
         if seat_state.exit_reason != "removed":
-            yield TicketsShown(seat, tuple(ticket for ticket in seat_state.tickets if ticket is not None))
+            yield TicketsShown(seat, tuple(ticket for ticket in seat_state.own.tickets if ticket is not None))
     scores = score(state)
     yield from decide_play_off(state, scores)
     assert state.seed is not None, "only the referee ends games"
@@ -97,7 +100,7 @@ def pass_turn(state: GameState, seat: Seat, command: Pass) -> EventStream:
     must_act = any(move.offers(state, seat) for move in moves if not move.is_optional)
     require(not must_act, "TURN-4", "there is something that you can do")
     yield Passed(seat)
-    if state.seats_passed.issuperset(state.active_seats):
+    if state.own.seats_passed.issuperset(state.active_seats):
         yield from end_game(state, "all passed")
     else:
         yield from end_turn(state, seat)

@@ -54,7 +54,7 @@ def require_abandoned(state: GameState, idle_ms: int) -> None:
 
 def withdraw_seat(state: GameState, seat: Seat, reason: ExitReason) -> EventStream:
     """Make the seat's pending choice in the simplest way, then go on without the seat."""
-    seat_state, is_setup = state.seats[seat], state.turn is None
+    seat_state, is_setup = state.seats[seat].own, state.turn is None
     if state.pending_choices.get(seat) == TICKETS and reason != "removed":
         yield TicketsKept(seat, tuple(seat_state.offer[: seat_state.min_keep]))
         if not is_setup:

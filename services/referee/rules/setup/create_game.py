@@ -239,10 +239,11 @@ def start_game(state: GameState, seat: Seat | None, command: StartGame) -> Event
         yield PlayResumed()
         return
     yield GameStarted(turn_order(state))
-    if state.position_starter is not None:
-        yield TurnStarted(state.position_starter)
+    table = state.own
+    if table.position_starter is not None:
+        yield TurnStarted(table.position_starter)
         return
-    if not state.ticket_decks:  # else a position has laid the decks
+    if not table.ticket_decks:  # else a position has laid the decks
         yield from shuffle_all(state)
     yield from state.ruleset.setup(state)
 

@@ -21,7 +21,7 @@ def shuffle_all(state: GameState) -> EventStream:
     """Shuffles the cards, then every deck of tickets."""
     yield from shuffle_discards_under(state)
     for deck in ticket_decks(state.rule_options):
-        tickets = [ticket.id for ticket in state.board.tickets.values() if ticket.deck == deck]
+        tickets = [ticket.id for ticket in state.own.board.tickets.values() if ticket.deck == deck]
         yield from shuffle_tickets(state, deck, tickets)
 
 
@@ -30,7 +30,7 @@ def deal_hands(state: GameState) -> EventStream:
     hand_size = state.rule_options.hand
     for seat in state.turn_order:
         if hand_size:
-            yield HandDealt(seat, tuple(state.deck[: -hand_size - 1 : -1]))
+            yield HandDealt(seat, tuple(state.own.deck[: -hand_size - 1 : -1]))
 
 
 # -- all at the same time ------------------------------------------------------------------
@@ -62,7 +62,7 @@ def return_all_tickets(state: GameState) -> EventStream:
     for seat in state.turn_order:
         yield from return_tickets(state, seat)
     if state.rule_options.start_return == "shuffled":
-        for deck, tickets in state.ticket_decks.items():
+        for deck, tickets in state.own.ticket_decks.items():
             yield from shuffle_tickets(state, deck, tickets)
 
 
@@ -81,10 +81,10 @@ def continue_after_all_mixes(state: GameState) -> EventStream:
     """Once all have named a mix: offers in seat order; then all choose at the same time."""
     if state.pending_choices:
         return
-    seats_with_mix = [seat for seat in state.active_seats if state.seats[seat].requested_mix is not None]
+    seats_with_mix = [seat for seat in state.active_seats if state.seats[seat].own.requested_mix is not None]
     for seat in seats_with_mix:
         yield from offer_tickets(
-            state, seat, state.seats[seat].requested_mix or {}, state.rule_options.start_keep
+            state, seat, state.seats[seat].own.requested_mix or {}, state.rule_options.start_keep
         )
     if not seats_with_mix:
         yield from continue_after_all_choices(state)
@@ -108,12 +108,13 @@ def offer_start_tickets(state: GameState, seat: Seat) -> EventStream:
 def return_on_top(state: GameState, seat: Seat) -> EventStream:
     """Destinations and hand of a seat that hasn't chosen go back for the next one; later the cards of its last request,
     while the next seat hasn't acted (CONDUCT-2)."""
-    if state.turn is None and not state.seats[seat].start_tickets_chosen:
+    table = state.own
+    if state.turn is None and not state.seats[seat].own.start_tickets_chosen:
         yield from return_tickets_to(state, seat, "top")
-        if cards := in_canonical_order(state.seats[seat].hand.items()):
+        if cards := in_canonical_order(state.seats[seat].own.hand.items()):
             yield HandReturned(seat, tuple(cards))
-    elif state.untaken is not None and state.untaken[0] == seat:
-        yield HandReturned(*state.untaken)
+    elif table.untaken is not None and table.untaken[0] == seat:
+        yield HandReturned(*table.untaken)
 
 
 def continue_after_seat_choice(state: GameState) -> EventStream:
@@ -121,7 +122,7 @@ def continue_after_seat_choice(state: GameState) -> EventStream:
     nothing back, since it was removed, the tickets stay in their order (CONDUCT-2)."""
     if state.pending_choices:
         return
-    if any(seat_state.offer for seat_state in state.seats):
+    if any(seat_state.own.offer for seat_state in state.seats):
         yield from return_all_tickets(state)
     yield from offer_to_next(state)
 
@@ -129,7 +130,7 @@ def continue_after_seat_choice(state: GameState) -> EventStream:
 def offer_to_next(state: GameState) -> EventStream:
     """The next seat that hasn't chosen is offered starting tickets; without one the play begins."""
     for seat in state.active_seats:
-        if not state.seats[seat].start_tickets_chosen:
+        if not state.seats[seat].own.start_tickets_chosen:
             yield from offer_start_tickets(state, seat)
             return
     yield from first_turn(state)

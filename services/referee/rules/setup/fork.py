@@ -127,7 +127,7 @@ class ForkSource:
         return CreateGame(
             tuple(_fork_seat_plan(seat_state, seat == asker) for seat, seat_state in enumerate(state.seats)),
             ruleset=state.ruleset.name,
-            board=board_reference(state.board),
+            board=board_reference(state.own.board),
             options=RULE_OPTIONS_SCHEMA.write(state.rule_options),
             fork=FORK_SCHEMA.read(fork),  # normalised as when it is read from the log
             **state.access.of_fork().fields(),
@@ -156,27 +156,28 @@ def state_as_events(state: GameState, knowledge: Mapping[Seat | None, ViewerKnow
     each still knows them in the fork."""
     known_hands = [knowledge[None].hand(seat) for seat in range(len(state.seats))]
     yield _position_event(state)
-    yield DeckLaid(tuple(reversed(state.deck)))
+    table = state.own
+    yield DeckLaid(tuple(reversed(table.deck)))
     for seat, seat_state in enumerate(state.seats):
-        hidden_cards = Counter({card: count for card, count in seat_state.hand.items() if card and count})
+        hidden_cards = Counter({card: count for card, count in seat_state.own.hand.items() if card and count})
         hidden_cards.subtract(known_hands[seat])
-        yield HandLaid(seat, tuple(in_canonical_order(hidden_cards.items())), tuple(seat_state.tickets))
-    for deck, tickets in state.ticket_decks.items():
+        yield HandLaid(seat, tuple(in_canonical_order(hidden_cards.items())), tuple(seat_state.own.tickets))
+    for deck, tickets in table.ticket_decks.items():
         yield TicketsLaid(deck, tuple(reversed(tickets)))
     yield _turn_state_event(state, known_hands)
     for seat, seat_state in enumerate(state.seats):
-        if seat_state.offer or seat_state.requested_mix is not None:
+        if seat_state.own.offer or seat_state.own.requested_mix is not None:
             yield ChoiceLaid(
                 seat,
-                tuple(seat_state.offer),
-                seat_state.min_keep,
-                seat_state.requested_mix is not None,
-                seat_state.requested_mix,
+                tuple(seat_state.own.offer),
+                seat_state.own.min_keep,
+                seat_state.own.requested_mix is not None,
+                seat_state.own.requested_mix,
             )
     for seat in range(len(state.seats)):
         for deck, known_tickets in knowledge[seat].decks.items():
             if any(known_tickets):
-                ticket_pairs = zip(known_tickets, state.ticket_decks[deck], strict=True)
+                ticket_pairs = zip(known_tickets, table.ticket_decks[deck], strict=True)
                 yield DeckKnown(
                     seat,
                     deck,
@@ -186,34 +187,37 @@ def state_as_events(state: GameState, knowledge: Mapping[Seat | None, ViewerKnow
 
 def _position_event(state: GameState) -> PositionLaid:
     seat_states = state.seats
+    table = state.own
     return PositionLaid(
         turn=state.turn_order[0] if state.turn is None else state.turn,
-        market=tuple(state.market),
-        discards={str(card): count for card, count in state.discards.items() if count},
-        owners=dict(state.route_owners),
-        cars=tuple(seat_state.cars for seat_state in seat_states),
-        points=tuple(seat_state.points for seat_state in seat_states),
+        market=tuple(table.market),
+        discards={str(card): count for card, count in table.discards.items() if count},
+        owners=dict(table.route_owners),
+        cars=tuple(seat_state.own.cars for seat_state in seat_states),
+        points=tuple(seat_state.own.points for seat_state in seat_states),
         stations=stations_given(state),
-        passengers=dict(state.passenger_owners),
-        tokens=dict(state.tokens),
-        merchandise=tuple(seat_state.merchandise for seat_state in seat_states),
+        passengers=dict(table.passenger_owners),
+        tokens=dict(table.tokens),
+        merchandise=tuple(seat_state.own.merchandise for seat_state in seat_states),
         tickets=_extra_tickets(state),
     )
 
 
 def _extra_tickets(state: GameState) -> tuple[TicketForm, ...]:
     """Tickets that the board doesn't have: the source game itself started from a position."""
-    board = boards.build_board(state.board.form)
+    table = state.own
+    board = boards.build_board(table.board.form)
     if state.rule_options.pair_tickets:
         board = boards.with_pair_tickets(board, state.rule_options.pair_tickets)
-    extra_tickets = (ticket for ticket in state.board.tickets.values() if ticket.id not in board.tickets)
+    extra_tickets = (ticket for ticket in table.board.tickets.values() if ticket.id not in board.tickets)
     return tuple(
         TicketForm(ticket.id, (ticket.a, ticket.b), ticket.points, ticket.deck) for ticket in extra_tickets
     )
 
 
 def _turn_state_event(state: GameState, known_hands: Sequence[Counter[str]]) -> MomentLaid:
-    seat_states, tunnel = state.seats, state.tunnel
+    table = state.own
+    seat_states, tunnel = state.seats, table.tunnel
     return MomentLaid(
         order=state.turn_order,
         turn=state.turn,
@@ -221,13 +225,13 @@ def _turn_state_event(state: GameState, known_hands: Sequence[Counter[str]]) -> 
             (seat, choice, _remaining_ms(state, seat)) for seat, choice in state.pending_choices.items()
         ),
         tunnel=None if tunnel is None else (tunnel.route, tunnel.cards, tunnel.revealed, tunnel.extra),
-        ending=state.in_last_turns,
-        last=tuple(sorted(state.seats_with_last_turn)),
-        passed=tuple(sorted(state.seats_passed)),
-        chosen=tuple(seat_state.start_tickets_chosen for seat_state in seat_states),
+        ending=table.in_last_turns,
+        last=tuple(sorted(table.seats_with_last_turn)),
+        passed=tuple(sorted(table.seats_passed)),
+        chosen=tuple(seat_state.own.start_tickets_chosen for seat_state in seat_states),
         gone=tuple(seat_state.exit_reason for seat_state in seat_states),
         clocks=tuple(seat_state.clock_ms for seat_state in seat_states),
-        passengers=tuple(seat_state.passengers_left for seat_state in seat_states),
+        passengers=tuple(seat_state.own.passengers_left for seat_state in seat_states),
         shown=tuple({card: count for card, count in hand.items() if count} for hand in known_hands),
     )
 

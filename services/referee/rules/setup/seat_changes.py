@@ -92,7 +92,7 @@ def seat_bot(state: GameState, seat: Seat | None, command: SeatBot) -> EventStre
 
 def is_laid(state: GameState) -> bool:
     """Whether hands and decks lie there before the start: those of a position, or of another game."""
-    return bool(state.ticket_decks) or state.fork_origin is not None
+    return bool(state.own.ticket_decks) or state.fork_origin is not None
 
 
 def require_rested(state: GameState, seat: Seat) -> None:
