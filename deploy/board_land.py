@@ -18,7 +18,7 @@ Point = tuple[float, float]
 Ring = list[Point]
 
 ROOT: Final = Path(__file__).parents[1]
-BOARDS: Final = ROOT / "services" / "referee" / "rules" / "boards"
+BOARDS: Final = ROOT / "services" / "referee" / "games" / "trains" / "boards"
 LAND: Final = ROOT / "services" / "tables" / "land"
 PLACES: Final = Path(__file__).parent / "board_places.json"
 SMOOTHING: Final = 0.05
@@ -159,7 +159,7 @@ def draw(board: str, places: dict[str, Point], world: list[Ring]) -> list[Ring]:
 def read_cities(board: str) -> dict[str, Point]:
     """The cities of a board's file, and where they are."""
     sys.path.insert(0, str(ROOT))
-    from services.referee.rules.board import load_board  # noqa: PLC0415 - the path must be set first
+    from services.referee.games.trains.board import load_board  # noqa: PLC0415 - the path must be set first
 
     return {city.id: (float(city.at[0]), float(city.at[1])) for city in load_board(board).form.cities}
 

@@ -30,7 +30,7 @@ from services.compiled_rules import (  # noqa: E402 - after the path to it
     build_key,
 )
 
-RULES: Final = "services/referee/rules"
+RULES: Final = "services/referee/games"
 # What every command of a referee goes through besides: reading it, its decision as an append, the bytes of both.
 AROUND_RULES: Final = (
     "schemas/stored/codec.py",
@@ -47,10 +47,10 @@ AROUND_RULES: Final = (
 # long stays as it is: searches without a small bound, and what a creation checks. All else is short between two calls of Python.
 INTERPRETED: Final = ("search", "setup")
 BOUNDED: Final = (
-    "search/connectivity.py",
-    "search/longest_trail.py",
-    "setup/create_game.py",
-    "setup/deal.py",
+    "trains/search/connectivity.py",
+    "trains/search/longest_trail.py",
+    "trains/setup/opening.py",
+    "trains/setup/deal.py",
 )  # of these packages
 CONFIG: Final = """[mypy]
 follow_imports = silent

@@ -3,9 +3,8 @@
 The sender's seat is a field of the envelope, not of the command: the gateway writes it there from
 the sender's token, so nobody can send for another seat.
 
-A new command is declared here, in the union of its senders below, with a move of a ruleset
-(services/referee/rules) and a description (services/text/commands.py); importing these without one of
-them fails, naming the command.
+A new command is declared here or in the folder of its game, with a move of a ruleset and a description;
+a game that lacks one of them can't be imported, and the error names the command.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.contract import COMMAND_REGISTRY, CommandContract, Schema, command, contract, field_names
+from schemas.contract import COMMAND_REGISTRY, CommandContract, command, contract
 from schemas.errors import InvalidInputError
 from schemas.field_types import (  # fmt: skip
     Age,
@@ -37,7 +36,6 @@ from schemas.field_types import (  # fmt: skip
     Text,
 )
 from schemas.positions import Fork, Position, SequenceNumber
-from schemas.registry import union_members
 
 Payment = Annotated[Cards, Field(min_length=1)]
 
@@ -229,23 +227,14 @@ class SeatBot(CommandContract):
     policy: Policy
 
 
-PlayerCommand: TypeAlias = (
-    DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | PayTunnel | DeclineTunnel | BuildStation
-    | MovePassenger | RequestCards | Pass | Leave
-)  # fmt: skip
-SystemCommand: TypeAlias = (
-    CreateGame | TakeSeat | StartGame | CallTime | ForkGame | EndGame | FreeSeat | SeatBot
-)
-Command: TypeAlias = PlayerCommand | SystemCommand
+Command: TypeAlias = CommandContract  # of any game
+SCHEMAS: Final = COMMAND_REGISTRY.schemas  # by type; games that are found later add theirs
+FIELDS: Final = COMMAND_REGISTRY.fields
+BY_CODE: Final = COMMAND_REGISTRY.by_code
 
-COMMANDS: Final[tuple[type[Command], ...]] = union_members(Command, COMMAND_REGISTRY.classes)
-PLAYER_COMMANDS: Final[tuple[type[PlayerCommand], ...]] = union_members(
-    PlayerCommand, (cls for cls in COMMANDS if cls.sender == "player")
-)
-SCHEMAS: Final[dict[str, Schema[Command]]] = {cls.type: Schema(cls, cls.type) for cls in COMMANDS}
-FIELDS: Final[dict[type[Command], tuple[str, ...]]] = {cls: field_names(cls) for cls in COMMANDS}
-BY_CODE: Final[dict[int, type[Command]]] = {cls.code: cls for cls in COMMANDS}
-_PLAYER_TYPES: Final = frozenset(cls.type for cls in PLAYER_COMMANDS)
+
+COMMANDS: Final = COMMAND_REGISTRY.classes  # those declared here, as the published contracts have them
+PLAYER_COMMANDS: Final = tuple(cls for cls in COMMANDS if cls.sender == "player")
 
 
 @contract()
@@ -266,10 +255,13 @@ def read_command(value: object, *, players_only: bool = False) -> Command:
         raise InvalidInputError("command", "must be an object with a type")
     fields = dict(value)
     command_type = fields.pop("type", None)
-    allowed_types = _PLAYER_TYPES if players_only else SCHEMAS.keys()
-    if not isinstance(command_type, str) or command_type not in allowed_types:
-        raise InvalidInputError("type", f"must be one of {', '.join(sorted(allowed_types))}")
-    return SCHEMAS[command_type].read(fields)
+    schema = SCHEMAS.get(command_type) if isinstance(command_type, str) else None
+    if schema is None or (players_only and COMMAND_REGISTRY.by_type[command_type].sender != "player"):
+        types = sorted(
+            cls.type for cls in COMMAND_REGISTRY.classes if cls.sender == "player" or not players_only
+        )
+        raise InvalidInputError("type", f"must be one of {', '.join(types)}")
+    return schema.read(fields)
 
 
 def write_command(command: Command) -> dict[str, object]:

@@ -33,7 +33,7 @@ from typing import (
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.errors import InvalidInputError, plain_reason
-from schemas.registry import Registry
+from schemas.registry import OfItsGame, Registry
 
 WHOLE_EVENT: Final = ("*",)  # others don't know that it happened, only that there is an entry
 
@@ -96,7 +96,7 @@ class Contract:
     __slots__ = ()
     type: ClassVar[str]
     version: ClassVar[int]
-    code: ClassVar[int]  # one for each type and version, never used twice
+    code: ClassVar[int | str]  # one for each type and version, never used twice
 
 
 class CommandContract(Contract):
@@ -104,6 +104,7 @@ class CommandContract(Contract):
 
     __slots__ = ()
     sender: ClassVar[Sender]
+    description: ClassVar[str]  # what a seat asks for, like "play {card}"; empty where a function says it
 
 
 class EventContract(Contract):
@@ -111,10 +112,8 @@ class EventContract(Contract):
 
     __slots__ = ()
     visibility: ClassVar[Visibility]
-
-
-COMMAND_REGISTRY: Final[Registry[CommandContract]] = Registry("command")
-EVENT_REGISTRY: Final[Registry[EventContract]] = Registry("event")
+    sentence: ClassVar[str]  # what happened, like "{seat} plays {card}."; empty where a function says it
+    lays: ClassVar[bool]  # it stands for a part of the deal, and only in the first entry
 
 
 @dataclass_transform(frozen_default=True)
@@ -128,7 +127,7 @@ def contract() -> Callable[[Class[T]], Class[T]]:
 
 @dataclass_transform(frozen_default=True)
 def command(
-    *, type: str, code: int, sender: Sender, version: int = 1
+    *, type: str, code: int | str, sender: Sender, version: int = 1, description: str = ""
 ) -> Callable[[Class[CommandT]], Class[CommandT]]:
     """Declare a command. `type` and `code` are what the wire calls it: they stay when the class is renamed.
     `sender` is who may send it. Raises TypeError where another command has its type or code."""
@@ -136,7 +135,8 @@ def command(
     def decorate(cls: Class[CommandT]) -> Class[CommandT]:
         declared = _make_contract(cls)
         declared.type, declared.version, declared.code, declared.sender = type, version, code, sender
-        COMMAND_REGISTRY.add(declared, type, code)
+        declared.description = description
+        _register(COMMAND_REGISTRY, declared, type, code)
         return declared
 
     return decorate
@@ -144,7 +144,13 @@ def command(
 
 @dataclass_transform(frozen_default=True)
 def event(
-    *, type: str, code: int, visibility: Visibility, version: int = 1
+    *,
+    type: str,
+    code: int | str,
+    visibility: Visibility,
+    version: int = 1,
+    sentence: str = "",
+    lays: bool = False,
 ) -> Callable[[Class[EventT]], Class[EventT]]:
     """Declare an event. `type` and `code` are what the wire calls it: they stay when the class is renamed;
     `visibility` is who may know what it holds. Raises TypeError where another event has its type or code,
@@ -153,9 +159,9 @@ def event(
     def decorate(cls: Class[EventT]) -> Class[EventT]:
         declared = _make_contract(cls)
         declared.type, declared.version, declared.code = type, version, code
-        declared.visibility = visibility
+        declared.visibility, declared.sentence, declared.lays = visibility, sentence, lays
         require_fields(visibility, declared.__name__, field_names(declared))
-        EVENT_REGISTRY.add(declared, type, code)
+        _register(EVENT_REGISTRY, declared, type, code)
         return declared
 
     return decorate
@@ -198,6 +204,18 @@ class Schema(Generic[T]):
     def json_schema(self) -> Json:
         """The contract as JSON Schema."""
         return self._adapter.json_schema()
+
+
+def _register(
+    registry: Registry[OfItsGame, OfItsGame], cls: Class[OfItsGame], type_name: str, code: int | str
+) -> None:
+    registry.add(cls, type_name, code)
+    registry.fields[cls] = field_names(cls)
+    registry.schemas[type_name] = Schema(cls, type_name)
+
+
+COMMAND_REGISTRY: Final[Registry[CommandContract, Schema[CommandContract]]] = Registry("command")
+EVENT_REGISTRY: Final[Registry[EventContract, Schema[EventContract]]] = Registry("event")
 
 
 def to_invalid_input_error(error: ValidationError, name: str) -> InvalidInputError:

@@ -78,6 +78,8 @@ CityName = Annotated[Text, Field(min_length=1, max_length=40), AfterValidator(_r
 Slug = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Hex32 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
 Slot = Annotated[Int, Field(ge=0, le=9)]
+CardName = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$")]  # of any game
+CardNameRow = tuple[CardName | None, ...]
 CardRow = tuple[Card | None, ...]
 TicketRow = tuple[TicketId | None, ...]
 Cards = Mapping[Card, Annotated[Int, Field(ge=1, le=250)]]

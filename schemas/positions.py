@@ -31,7 +31,7 @@ from schemas.field_types import (
     Slug,
     require_json_object,
 )
-from schemas.rule_options import ExitReason
+from schemas.game_options import ExitReason
 
 SmallCount = Annotated[Int, Field(ge=0, le=1000)]
 Points = Annotated[Int, Field(ge=-10_000, le=10_000)]

@@ -69,6 +69,18 @@ MESSAGE_RULES: Final[dict[str, str]] = {
 }
 
 ALL_RULES: Final[dict[str, str]] = {**GAME_RULES, **MESSAGE_RULES}
+BROUGHT_RULES: Final[dict[str, str]] = {}  # of games that bring their own, by rule id
+BROUGHT_PAGES: Final[dict[str, str]] = {}  # by ruleset: the rule pages of games that bring their own
+
+
+def sentence_of(rule: str) -> str:
+    """A rule in one sentence; empty for an id that no rule has."""
+    return ALL_RULES.get(rule) or BROUGHT_RULES.get(rule, "")
+
+
+def is_rule_of_play(rule: str) -> bool:
+    """Whether the rule is about play, in any game, and not about messages."""
+    return rule in GAME_RULES or rule in BROUGHT_RULES
 
 
 class CommandRefusedError(LedgerlineError):

@@ -8,57 +8,74 @@ for a class that isn't declared, stops the program there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar, get_args
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 # What a function in a table takes: an object of the class that is its key, which the table's type can't say.
 OfItsKey: TypeAlias = Any
+# An object of the class that a game declares: its options, or its own part of a state.
+OfItsGame: TypeAlias = Any
 C = TypeVar("C")
 F = TypeVar("F")
+S = TypeVar("S")
+_GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}")
 
 
-class Registry(Generic[C]):
-    """The contracts of one kind, in the order of their declarations. `C` is their base class."""
+class Registry(Generic[C, S]):
+    """The contracts of one kind, in the order of their declarations. `C` is their base class, `S` what reads
+    and writes one."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._classes: dict[int, type[C]] = {}  # by code
-        self._types: set[str] = set()
+        self.by_code: dict[int | str, type[C]] = {}
+        self.by_type: dict[str, type[C]] = {}
+        self.schemas: dict[str, S] = {}  # by type
+        self.fields: dict[type[C], tuple[str, ...]] = {}  # their names, in the order of the declaration
 
-    def add(self, cls: type[C], type_name: str, code: int) -> None:
-        """Raises TypeError where another one has its type or its code."""
-        if not type_name or code <= 0:
-            raise TypeError(f"the {self.kind} {cls.__name__} needs a type and a code")
-        if type_name in self._types or code in self._classes:
-            raise TypeError(f"the {self.kind} {cls.__name__} has the type or the code of another one")
-        self._types.add(type_name)
-        self._classes[code] = cls
+    def add(self, cls: type[C], type_name: str, code: int | str) -> None:
+        """Raises TypeError where another one has its type or its code, or where the code is neither a number from 1
+        nor `game:number`, as of a game that doesn't come with the product."""
+        if not type_name or not (code > 0 if isinstance(code, int) else _GAMES_CODE.fullmatch(code)):
+            raise TypeError(
+                f"the {self.kind} {cls.__name__} needs a type, and a code from 1 or like 'bids:1'"
+            )
+        for taken, key in ((self.by_type, type_name), (self.by_code, code)):
+            if key in taken:
+                other = taken[key]  # type: ignore[index]  # each has keys of its own type
+                raise TypeError(
+                    f"the {self.kind} {cls.__name__} of {cls.__module__} has the type or the code {key!r} of"
+                    f" {other.__name__} of {other.__module__}"
+                )
+        self.by_type[type_name] = self.by_code[code] = cls
 
     def __contains__(self, cls: object) -> bool:
-        return cls in self._classes.values()
+        return cls in self.by_type.values()
 
     @property
     def classes(self) -> tuple[type[C], ...]:
-        return tuple(self._classes.values())
+        return tuple(self.by_type.values())
 
 
-def union_members(union: object, declared: Iterable[type]) -> tuple[Any, ...]:  # a union has no type
-    """The declared classes, which are those of the union that the type checker knows. Raises TypeError,
-    naming the difference."""
-    classes = tuple(declared)
-    if difference := set(classes) ^ set(get_args(union)):
-        names = ", ".join(sorted(cls.__name__ for cls in difference))
-        raise TypeError(f"declared, and not in the union of their types; or in it, and not declared: {names}")
-    return classes
+class MadeOnce(dict[type[C], F]):
+    """A value for each class, made when it is first asked for: games that are found later have theirs too."""
+
+    def __init__(self, make: Callable[[type[C]], F]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, cls: type[C]) -> F:
+        self[cls] = made = self._make(cls)
+        return made
 
 
 class HandlerTable(Generic[C, F]):
     """One function for each class of a registry."""
 
-    def __init__(self, what: str, registry: Registry[C]) -> None:
+    def __init__(self, what: str, registry: Registry[C, OfItsGame]) -> None:
         self.what = what
         self.registry = registry
-        self._functions: dict[type[C], F] = {}
+        self.functions: dict[type[C], F] = {}
         self._without: set[type[C]] = set()
 
     def __call__(self, cls: type[C]) -> Callable[[F], F]:
@@ -67,7 +84,7 @@ class HandlerTable(Generic[C, F]):
         self._require_new(cls)
 
         def decorate(function: F) -> F:
-            self._functions[cls] = function
+            self.functions[cls] = function
             return function
 
         return decorate
@@ -81,13 +98,13 @@ class HandlerTable(Generic[C, F]):
     def complete(self) -> Mapping[type[C], F]:
         """The functions by class. Raises TypeError, naming the classes of the registry that have neither a
         function nor a word that they need none."""
-        covered = self._functions.keys() | self._without
+        covered = self.functions.keys() | self._without
         if missing := [cls.__name__ for cls in self.registry.classes if cls not in covered]:
             raise TypeError(f"no {self.what} for the {self.registry.kind} {', '.join(missing)}")
-        return self._functions
+        return self.functions
 
     def _require_new(self, cls: type[C]) -> None:
         if cls not in self.registry:
             raise TypeError(f"{self.what} for {cls.__name__}, which is no declared {self.registry.kind}")
-        if cls in self._functions or cls in self._without:
+        if cls in self.functions or cls in self._without:
             raise TypeError(f"a second {self.what} for the {self.registry.kind} {cls.__name__}")

@@ -1,7 +1,7 @@
 """The numbers and choices of a ruleset, as the rule pages list them.
 
 A game records all of them when it is created, so a replay never depends on today's defaults.
-What a ruleset does with them is in services/referee/rules.
+What a ruleset does with them is in services/referee/games.
 """
 
 from __future__ import annotations
@@ -72,5 +72,3 @@ class RuleOptions:
 
 
 RULE_OPTIONS_SCHEMA: Schema[RuleOptions] = Schema(RuleOptions, "options")
-
-ExitReason = Literal["left", "out of time", "removed"]

@@ -1,6 +1,6 @@
 """The rule pages and their passage on each rule: the gateway shows them, the auditor cites them.
 
-The pages are docs/rules: beside the packages in a checkout and in the image, and in the shared folder
+The pages are docs/rules, and those that games bring: beside the packages in a checkout and in the image, and in the shared folder
 where the packages were installed from a wheel.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from schemas.refusals import BROUGHT_PAGES
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("rules")
@@ -28,8 +29,10 @@ def read_pages(folders: Sequence[Path] = PAGE_FOLDERS) -> dict[str, str]:
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
         log.warning("there are no rule pages", looked_in=[str(folder) for folder in folders])
-        return {}
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+        return {**BROUGHT_PAGES}
+    return BROUGHT_PAGES | {
+        path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))
+    }
 
 
 def extract_passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:

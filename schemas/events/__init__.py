@@ -1,18 +1,17 @@
 """Events, in the past tense: what happened can't be refused, changed or undone.
 
 Each declares who may know what it holds (schemas/contract.py): a field may be private to a seat, or
-secret until the game is over. `redact_for` (services/referee/rules/views.py) hides it from all others.
+secret until the game is over. `redact_for` (services/referee/games/views.py) hides it from all others.
 
-A new event is declared in one of the modules here and in the union `Event` below, with an applier
-(services/referee/rules/appliers) and a sentence (services/text/events.py); importing these without one of
-them fails, naming the event.
+A new event is declared here or in the folder of its game, with an applier and a sentence; a game that
+lacks one of them can't be imported, and the error names the event.
 """
 
 from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from schemas.contract import EVENT_REGISTRY, Schema, field_names
+from schemas.contract import EVENT_REGISTRY, EventContract
 from schemas.events.ending import (
     CommandRefused,
     EndReason,
@@ -20,11 +19,13 @@ from schemas.events.ending import (
     LastTurnsBegan,
     PlayOffCalled,
     PlayOffEnded,
+    Score,
     SeatCleared,
     SeatGone,
     SeatScore,
     SeedRevealed,
     TicketsShown,
+    TrainScore,
 )
 from schemas.events.opening import (
     AccessSet,
@@ -71,7 +72,6 @@ from schemas.events.playing import (
     TunnelRevealed,
     TurnStarted,
 )
-from schemas.registry import union_members
 
 __all__ = [
     "AccessSet",
@@ -113,6 +113,7 @@ __all__ = [
     "RevealedDiscarded",
     "RouteClaimed",
     "SCHEMAS",
+    "Score",
     "SeatCleared",
     "SeatFreed",
     "SeatGone",
@@ -128,28 +129,18 @@ __all__ = [
     "TicketsReturned",
     "TicketsShown",
     "TicketsShuffled",
+    "TrainScore",
     "TunnelDeclined",
     "TunnelRevealed",
     "TurnStarted",
     "write_event",
 ]
 
-Event: TypeAlias = (
-    GameCreated | SeedSealed | SeatTaken | GameStarted | DeckShuffled | TicketsShuffled | HandDealt | MarketFilled
-    | MarketFlushed | TicketsOffered | TicketsKept | TicketsReturned | TurnStarted | CardDrawn
-    | MarketCardTaken | RouteClaimed | Passed | LastTurnsBegan | SeatGone | SeatCleared | TicketsShown | GameEnded
-    | CommandRefused | TicketsNamed | TunnelRevealed | TunnelDeclined | RevealedDiscarded | StationBuilt
-    | PassengerPlaced | PassengerMoved | CardsGiven | RequestUnmet | PositionLaid | DeckLaid | TicketsLaid
-    | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked | SeedRevealed
-    | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed | DeckRecreated | HandReturned
-    | AccessSet | SeatFreed
-)  # fmt: skip
-
-EVENTS: Final[tuple[type[Event], ...]] = union_members(Event, EVENT_REGISTRY.classes)
-
-SCHEMAS: Final[dict[str, Schema[Event]]] = {cls.type: Schema(cls, cls.type) for cls in EVENTS}
-FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {cls: field_names(cls) for cls in EVENTS}
-BY_CODE: Final[dict[int, type[Event]]] = {cls.code: cls for cls in EVENTS}
+Event: TypeAlias = EventContract  # of any game
+EVENTS: Final = EVENT_REGISTRY.classes  # those declared here, as the published contracts have them
+SCHEMAS: Final = EVENT_REGISTRY.schemas  # by type; games that are found later add theirs
+FIELDS: Final = EVENT_REGISTRY.fields
+BY_CODE: Final = EVENT_REGISTRY.by_code
 
 
 def write_event(event: Event) -> dict[str, object]:

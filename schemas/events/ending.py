@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from schemas.commands import PlayOff
 from schemas.contract import PUBLIC, WHOLE_EVENT, EventContract, Private, contract, event
-from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Text, TicketId  # fmt: skip
-from schemas.rule_options import ExitReason
+from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Slug, Text, TicketId  # fmt: skip
+from schemas.game_options import ExitReason
 
-EndReason = Literal["last turns", "all passed", "no change", "out of time", "all gone"]
+EndReason = Annotated[Text, Field(max_length=60)]  # in the words of the game
 
 
 @contract()
 class SeatScore:
-    """One seat's final score, in points but for `longest` (spaces) and `place`."""
+    """One seat's final score: its total in points, and what it is made of, each part by its name."""
+
+    seat: Seat
+    parts: Mapping[Slug, Int]
+    total: Int
+    place: Int  # from 1
+
+
+@contract()
+class TrainScore:
+    """One seat's final score of a train game, in points but for `longest` (spaces) and `place`."""
 
     seat: Seat
     routes: Int
@@ -30,6 +43,9 @@ class SeatScore:
     merchandise: Int
     total: Int
     place: Int
+
+
+Score: TypeAlias = TrainScore | SeatScore  # in the words of its game
 
 
 @event(type="last_turns_began", code=17, visibility=PUBLIC)
@@ -89,7 +105,7 @@ class SeedRevealed(EventContract):
 @event(type="game_ended", code=20, visibility=PUBLIC)
 class GameEnded(EventContract):
     reason: EndReason
-    scores: tuple[SeatScore, ...]
+    scores: tuple[Score, ...]  # in seat order
 
 
 @event(

@@ -8,28 +8,31 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.boards.form import BoardForm, TicketForm
+from schemas.boards.form import TicketForm
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import PUBLIC, EventContract, Private, Secret, event
 from schemas.field_types import (  # fmt: skip
     Age,
     Bool,
     Card,
+    CardNameRow,
     CardRow,
     Cards,
     CityId,
     GameId,
     Hex32,
     Int,
+    JsonObject,
     Milliseconds,
     Name,
     RouteId,
     Seat,
     Slug,
+    Text,
     TicketRow,
 )
+from schemas.game_options import ExitReason
 from schemas.positions import Points, SequenceNumber, StationGiven
-from schemas.rule_options import ExitReason, RuleOptions
 
 
 @event(type="game_created", code=1, visibility=PUBLIC)
@@ -39,10 +42,10 @@ class GameCreated(EventContract):
     game: GameId
     ruleset: Slug
     rules: Int  # the version of the ruleset's meaning
-    board: Slug
-    board_digest: Hex32
-    board_form: BoardForm | None  # of a board that doesn't come with the product
-    parameters: RuleOptions
+    board: Slug | None  # where the game is played on one
+    board_digest: Hex32 | None
+    board_form: JsonObject | None  # of a board that doesn't come with the product
+    parameters: JsonObject  # all options, as the ruleset's class of options reads them
     seats: tuple[SeatPlan, ...]
     play_off: PlayOff | None
     created: Milliseconds  # since 1970, by the wall clock: for people, no rule depends on it
@@ -109,7 +112,7 @@ class GameStarted(EventContract):
 class DeckShuffled(EventContract):
     """The discards were shuffled and put under the rest of the deck."""
 
-    order: CardRow  # secret, top first
+    order: CardNameRow  # secret, top first
     root: Hex32  # of the commitments to its cards
 
 
@@ -131,7 +134,7 @@ class TicketsShuffled(EventContract):
 @event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)))
 class HandDealt(EventContract):
     seat: Seat
-    cards: CardRow  # private
+    cards: CardNameRow  # private
 
 
 @event(type="hand_returned", code=43, visibility=Private(owner="seat", hides=("cards",)))
@@ -143,7 +146,7 @@ class HandReturned(EventContract):
     cards: CardRow  # private, top first
 
 
-@event(type="position_laid", code=33, visibility=PUBLIC)
+@event(type="position_laid", code=33, visibility=PUBLIC, lays=True)
 class PositionLaid(EventContract):
     """The game starts from here: what all can see (rows by seat have every seat)."""
 
@@ -160,18 +163,18 @@ class PositionLaid(EventContract):
     tickets: tuple[TicketForm, ...]  # that the board doesn't have
 
 
-@event(type="deck_laid", code=34, visibility=Secret(hides=("order",)))
+@event(type="deck_laid", code=34, visibility=Secret(hides=("order",)), lays=True)
 class DeckLaid(EventContract):
     order: CardRow  # secret, top first
 
 
-@event(type="tickets_laid", code=35, visibility=Secret(hides=("order",)))
+@event(type="tickets_laid", code=35, visibility=Secret(hides=("order",)), lays=True)
 class TicketsLaid(EventContract):
     deck: Slug
     order: TicketRow  # secret, top first
 
 
-@event(type="hand_laid", code=36, visibility=Private(owner="seat", hides=("cards", "tickets")))
+@event(type="hand_laid", code=36, visibility=Private(owner="seat", hides=("cards", "tickets")), lays=True)
 class HandLaid(EventContract):
     seat: Seat
     cards: CardRow  # private
@@ -180,7 +183,7 @@ class HandLaid(EventContract):
 
 # -- a fork: more of a state than a position can hold -----------------------------------------
 
-PendingChoiceRow = tuple[Seat, Literal["action", "second card", "tickets", "mix", "tunnel"], Int | None]
+PendingChoiceRow = tuple[Seat, Annotated[Text, Field(max_length=40)], Int | None]
 TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 
@@ -194,7 +197,7 @@ class GameForked(EventContract):
     afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
 
 
-@event(type="moment_laid", code=46, visibility=PUBLIC)
+@event(type="moment_laid", code=46, visibility=PUBLIC, lays=True)
 class MomentLaid(EventContract):
     """The turn in progress, as far as all can see it (rows by seat have every seat)."""
 
@@ -214,7 +217,7 @@ class MomentLaid(EventContract):
     shown: tuple[Cards, ...]  # the cards of each hand that all have seen
 
 
-@event(type="choice_laid", code=47, visibility=Private(owner="seat", hides=("offer", "mix")))
+@event(type="choice_laid", code=47, visibility=Private(owner="seat", hides=("offer", "mix")), lays=True)
 class ChoiceLaid(EventContract):
     """The tickets that a seat is offered, or the mix of tickets that it has named."""
 
@@ -225,7 +228,7 @@ class ChoiceLaid(EventContract):
     mix: Mapping[Slug, Int] | None  # private
 
 
-@event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)))
+@event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)), lays=True)
 class DeckKnown(EventContract):
     """A seat has seen these tickets of a deck, and knows where in the deck they are."""
 

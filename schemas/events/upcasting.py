@@ -23,11 +23,11 @@ class FormerVersion(NamedTuple):
     type: str
     version: int
     fields: tuple[str, ...]  # in the order of its rows
-    next_code: int
+    next_code: int | str
     to_next: Callable[[FieldValues], FieldValues]
 
 
-FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {}  # by code
+FORMER_VERSIONS: Final[Mapping[int | str, FormerVersion]] = {}  # by code
 assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "an earlier version's code was given again"
 
 
@@ -39,13 +39,13 @@ def upcast(row: Row) -> Row:
     return (former.next_code, *(fields[name] for name in _field_names(former.next_code)))
 
 
-def event_class(code: int) -> type[Event] | None:
+def event_class(code: int | str) -> type[Event] | None:
     """The class of the events whose rows have this code, of any version; None for no event's."""
     while (former := FORMER_VERSIONS.get(code)) is not None:
         code = former.next_code
     return BY_CODE.get(code)
 
 
-def _field_names(code: int) -> tuple[str, ...]:
+def _field_names(code: int | str) -> tuple[str, ...]:
     former = FORMER_VERSIONS.get(code)
     return former.fields if former else FIELDS[BY_CODE[code]]

@@ -16,12 +16,13 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from schemas.commands import BY_CODE as COMMAND_BY_CODE
-from schemas.commands import COMMANDS, Command, read_command, write_command
 from schemas.commands import FIELDS as COMMAND_FIELDS
+from schemas.commands import Command, read_command, write_command
 from schemas.contract import holds_contracts
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import BY_CODE, EVENTS, FIELDS, SCHEMAS, Event
+from schemas.events import BY_CODE, FIELDS, SCHEMAS, Event
 from schemas.events.upcasting import Row, upcast
+from schemas.registry import MadeOnce
 
 _Packer: Final = msgpack.Packer  # one for each value: `packb` would also take options, in a sixth of its time
 
@@ -51,11 +52,11 @@ class VisibilitySplit(NamedTuple):
 
 # -- events --------------------------------------------------------------------------
 
-_NESTED_EVENTS: Final = frozenset(cls for cls in EVENTS if holds_contracts(cls))  # they need their schema
+_IS_NESTED: Final[MadeOnce[Event, bool]] = MadeOnce(holds_contracts)  # these need their schema
 
 
 def _make_row_writer(cls: type[Event]) -> Callable[[Event], Row]:
-    if cls in _NESTED_EVENTS:
+    if _IS_NESTED[cls]:
         return partial(_write_nested, cls)
     field_names = FIELDS[cls]
     if len(field_names) < 2:
@@ -69,7 +70,7 @@ def _write_nested(cls: type[Event], event: Event) -> Row:
     return (cls.code, *(dumped[name] for name in FIELDS[cls]))
 
 
-_ROW_WRITERS: Final = {cls: _make_row_writer(cls) for cls in EVENTS}
+_ROW_WRITERS: Final = MadeOnce(_make_row_writer)
 
 
 def event_to_row(event: Event) -> Row:
@@ -84,7 +85,7 @@ def row_to_event(row: Row) -> Event:
         cls = BY_CODE.get(row[0])
         if cls is None:  # of an earlier version, or of none
             return row_to_event(upcast(row))
-        if cls in _NESTED_EVENTS:
+        if _IS_NESTED[cls]:
             return SCHEMAS[cls.type].read(dict(zip(FIELDS[cls], row[1:], strict=True)))
         return cls(*row[1:])
     except LookupError:  # without the key: a deep one breaks its own message
@@ -100,7 +101,7 @@ def foreign_row_to_event(row: Row) -> Event:
 
     Raises CorruptDataError, naming the field."""
     event = row_to_event(row)
-    if type(event) in _NESTED_EVENTS:
+    if _IS_NESTED[type(event)]:
         return event  # it was read by its schema already
     try:
         return SCHEMAS[event.type].read({name: getattr(event, name) for name in FIELDS[type(event)]})
@@ -111,40 +112,44 @@ def foreign_row_to_event(row: Row) -> Event:
 def trusted_row_to_event(row: Row) -> Event:
     """The event of a row that was read before: faster than `row_to_event`; a damaged row raises Python's own errors."""
     cls = BY_CODE.get(row[0])
-    if cls is None or cls in _NESTED_EVENTS:
+    if cls is None or _IS_NESTED[cls]:
         return row_to_event(row)
     return cls(*row[1:])
 
 
-_PLAIN_FIELDS: Final = {
-    cls.code: (cls.type, ("type", *FIELDS[cls]))
-    for cls in EVENTS
-    if cls not in _NESTED_EVENTS and "name_commitment" not in FIELDS[cls]
-}
+def _make_plain_fields(cls: type[Event]) -> tuple[str, ...] | None:
+    """The names of a row's values, where they are written as they are: in no contract, and no name of a player's."""
+    return None if _IS_NESTED[cls] or "name_commitment" in FIELDS[cls] else ("type", *FIELDS[cls])
+
+
+_PLAIN_FIELDS: Final = MadeOnce(_make_plain_fields)
 
 
 def row_to_json(row: Row) -> dict[str, object] | None:
     """The event of a row as `write_event` writes it, where that takes nothing but the names of its fields; else None,
     as where a name may stand in it."""
     try:
-        type_, field_names = _PLAIN_FIELDS[row[0]]
+        cls = BY_CODE[row[0]]
+        field_names = _PLAIN_FIELDS[cls]
+        if field_names is None:
+            return None
         written: dict[str, object] = dict(zip(field_names, row, strict=True))
     except (LookupError, TypeError, ValueError):
         return None
-    written["type"] = type_  # in place of its code
+    written["type"] = cls.type  # in place of its code
     return written
 
 
 # -- commands ------------------------------------------------------------------------
 
-_NESTED_COMMANDS: Final = frozenset(cls for cls in COMMANDS if holds_contracts(cls))
+_IS_NESTED_COMMAND: Final[MadeOnce[Command, bool]] = MadeOnce(holds_contracts)
 
 
 def command_to_row(command: Command) -> Row:
     """A command as a row, like an event's; trailing fields that are null are left off."""
     field_names = COMMAND_FIELDS[command.__class__]
     row: list[object]
-    if command.__class__ in _NESTED_COMMANDS:
+    if _IS_NESTED_COMMAND[command.__class__]:
         dumped = write_command(command)
         row = [command.code, *(dumped.get(name) for name in field_names)]
     else:

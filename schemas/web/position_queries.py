@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from schemas.commands import PlayerCommand, read_command
+from schemas.commands import Command, read_command
 from schemas.contract import Schema, contract
 from schemas.errors import InvalidInputError
 from schemas.field_types import (
@@ -52,7 +52,7 @@ class SeatCommand:
     """A command and its sender. In the query they are one object: `{"seat": 0, "type": "pass"}`."""
 
     seat: Seat
-    command: PlayerCommand | InvalidCommand
+    command: Command | InvalidCommand
 
 
 def _read_seat_command(value: object) -> SeatCommand:
@@ -66,7 +66,7 @@ def _read_seat_command(value: object) -> SeatCommand:
     if isinstance(cards := fields.get("cards"), dict):
         fields["cards"] = {card: count for card, count in cards.items() if count != 0 or count is False}
     try:
-        return SeatCommand(seat, read_command(fields, players_only=True))  # type: ignore[arg-type]
+        return SeatCommand(seat, read_command(fields, players_only=True))
     except InvalidInputError as error:
         rule = _EMPTY_FIELD_RULES.get(f"{fields.get('type')}.{error.field}")
         empty = fields.get(error.field) in ({}, [])

@@ -25,8 +25,8 @@ from services.auditor.webhook_client import ReceiverBusyError, WebhookClient, We
 from services.ledger import MissingEntryError
 from services.ledger.log.views import ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.state import MIX, TICKETS
+from services.referee.games import GameState, fold_events
+from services.referee.games.trains.pending_choices import MIX, TICKETS
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import FinishedGameReader

@@ -32,8 +32,8 @@ from services.ledger.queues.consumer_groups import monotonic_ms
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
+from services.referee.games.trains.board import unreadable_boards
 from services.referee.leases import GameClock, Lease
-from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits

@@ -18,9 +18,9 @@ from schemas.field_types import Seat
 from services.ledger import MissingEntryError
 from services.ledger.log.views import PAGE_SIZE, PartsOrError, ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.proof.part_verifier import PartVerifier
-from services.referee.rules.proof.public_verifier import (
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.part_verifier import PartVerifier
+from services.referee.games.proof.public_verifier import (
     PublicVerifier,
     VerificationFailedError,
     VerifiedEntry,

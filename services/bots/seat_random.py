@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.referee.rules import GameState
-from services.referee.rules.shuffle import random_words
+from services.referee.games import GameState
+from services.referee.games.shuffle import random_words
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from schemas.field_types import Seat
 from services.bots.searching.candidates import CandidateValue, evaluate_candidates
 from services.bots.seat_projection import NO_SEAT_SECRET
 from services.bots.seat_random import SeatRandom, think
-from services.referee.rules import GameState, legal
+from services.referee.games import GameState, legal
 from services.runtime.killable_processes import KillableProcess
 
 ROLLOUTS: Final = 128  # of a suggestion

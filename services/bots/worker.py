@@ -33,8 +33,8 @@ from services.bots.seat_random import SeatRandom, think
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import BotTask, BotTaskQueue, CommandBatchSubmitter, DeliveredBotTask
 from services.ledger.engine.errors import NodeAwayError
-from services.referee.rules import legal
-from services.referee.rules.proof.public_verifier import VerificationFailedError
+from services.referee.games import legal
+from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import CONNECTION_ERRORS, ENGINE_COMMAND_ERROR, PROGRAMMING_ERRORS
 

@@ -17,7 +17,7 @@ from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.boards.place_names import replace_names
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, write_command
 from schemas.errors import InvalidInputError
-from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
+from schemas.events import CommandRefused, Event, SeedRevealed, TrainScore, write_event
 from schemas.field_types import Seat
 from schemas.positions import Position
 from schemas.web.position_queries import (
@@ -32,8 +32,10 @@ from schemas.web.position_queries import (
 )
 from services.cli.position_question import ids_meant, position_json, question_ids, read_question_board
 from services.documents.reader import read_document, read_text
-from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal, score
-from services.referee.rules.position_game import QUESTION_GAME_ID, start_from_position
+from services.referee.games import UnloggedRejectionError, decide_envelope, legal
+from services.referee.games.trains.position_game import QUESTION_GAME_ID, start_from_position
+from services.referee.games.trains.scoring import score, train_scores
+from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import in_one_line
 
 MAX_BYTES: Final = 262_144
@@ -89,7 +91,7 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
             for command in legal(state, seat)
         ]
     if query.score:
-        scores = state.result.scores if state.result else score(state)
+        scores = train_scores(state.result) if state.result else score(state)
         result["score"] = [
             SEAT_COUNTED_SCHEMA.write(_score_breakdown(state, seat_score)) for seat_score in scores
         ]
@@ -101,7 +103,7 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
 # -- the position ----------------------------------------------------------------------
 
 
-def build_state(query: PositionQuery, folder: Path) -> GameState:
+def build_state(query: PositionQuery, folder: Path) -> TrainGame:
     """The state of a game that starts from the query's position, its first turn begun.
 
     Raises InvalidInputError."""
@@ -123,7 +125,7 @@ def build_state(query: PositionQuery, folder: Path) -> GameState:
 # -- verdicts --------------------------------------------------------------------------
 
 
-def answer_commands(state: GameState, commands: Sequence[SeatCommand]) -> list[dict[str, object]]:
+def answer_commands(state: TrainGame, commands: Sequence[SeatCommand]) -> list[dict[str, object]]:
     """The verdicts on commands one after the other, as JSON; with ids to suggest for those that aren't there."""
     verdicts, suggestions = [], 0
     for sent in commands:
@@ -136,7 +138,7 @@ def answer_commands(state: GameState, commands: Sequence[SeatCommand]) -> list[d
     return verdicts
 
 
-def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand) -> dict[str, object]:
+def verdict_json(state: TrainGame, seat: Seat, command: Command | InvalidCommand) -> dict[str, object]:
     """The verdict on a command, as JSON. The state changes by what it accepts."""
     if isinstance(command, InvalidCommand):
         return {"accepted": False, "rule": command.rule, "why": command.why}
@@ -168,7 +170,7 @@ def _normalize_query(document: dict[str, object], folder: Path) -> object:
     return replace_names(query, question_ids(query, folder))
 
 
-def _score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
+def _score_breakdown(state: TrainGame, seat_score: TrainScore) -> SeatCounted:
     """One seat's score, its tickets and stations named by their cities."""
     seat_state = state.seats[seat_score.seat]
     lent = zip(seat_state.own.stations.items(), seat_score.lent, strict=True)
@@ -188,7 +190,7 @@ def _score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
     )
 
 
-def _count_tickets(state: GameState, seat_score: SeatScore) -> Iterator[TicketCounted]:
+def _count_tickets(state: TrainGame, seat_score: TrainScore) -> Iterator[TicketCounted]:
     """In the order in which the seat got them."""
     for ticket_id in state.seats[seat_score.seat].own.tickets:
         if ticket_id is not None:

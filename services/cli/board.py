@@ -16,9 +16,9 @@ from services.cli.output import console, print_json, print_line
 from services.documents.board_files import read_board_file
 from services.documents.files import write_bytes
 from services.gateway.tables.board_svg import board_svg
-from services.referee.rules import RULESETS
-from services.referee.rules.board import Board, board_names, build_board, load_board, with_pair_tickets
-from services.referee.rules.setup.create_game import resolve_rule_options
+from services.referee.games import RULESETS
+from services.referee.games.trains.board import Board, board_names, build_board, load_board, with_pair_tickets
+from services.referee.games.trains.setup.opening import resolve_rule_options
 from services.tables.board_drawing import draw_board
 
 app = typer.Typer()

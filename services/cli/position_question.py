@@ -15,16 +15,16 @@ from schemas.field_types import is_json_value
 from schemas.positions import POSITION_SCHEMA
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.documents.board_files import read_board_file, read_board_text
-from services.referee.rules import RULESETS, GameState
-from services.referee.rules.board import Board, board_ids, board_names, load_board
-from services.referee.rules.moves.play_off import board_reference
-from services.referee.rules.position_form import state_as_position
-from services.referee.rules.setup.create_game import resolve_rule_options
+from services.referee.games import RULESETS
+from services.referee.games.trains.board import Board, board_ids, board_names, board_reference, load_board
+from services.referee.games.trains.position_form import state_as_position
+from services.referee.games.trains.setup.opening import resolve_rule_options
+from services.referee.games.trains.train_state import TrainGame
 
 DEFAULT_RULESET: Final = "usa"  # of a question that names neither rules nor board
 
 
-def position_json(state: GameState) -> dict[str, object]:
+def position_json(state: TrainGame) -> dict[str, object]:
     """The position as JSON, without fields that say nothing."""
     fields = POSITION_SCHEMA.write(state_as_position(state))
     return {
@@ -34,7 +34,7 @@ def position_json(state: GameState) -> dict[str, object]:
     }
 
 
-def position_question(state: GameState) -> dict[str, object]:
+def position_question(state: TrainGame) -> dict[str, object]:
     """The question about this position, with no commands yet: rules, board and options as the game has them."""
     usual = RULE_OPTIONS_SCHEMA.write(resolve_rule_options(RULESETS[state.ruleset.name], state.own.board, {}))
     options = RULE_OPTIONS_SCHEMA.write(state.rule_options)

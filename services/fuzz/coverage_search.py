@@ -26,8 +26,8 @@ from services.fuzz.game_checks import (
 from services.fuzz.log_shortening import Shortened, shorten
 from services.fuzz.made_commands import CommandMaker, Habits
 from services.fuzz.played_game import LIMIT, FoundError, PlayedGame, Step, fail
-from services.referee.rules import RULESETS
-from services.referee.rules import board as boards
+from services.referee.games import RULESETS
+from services.referee.games.trains import board as boards
 
 MAX_ENTRIES: Final = 20_000  # of a game, whatever its rules: fifty times a long one's
 BATCH_GAMES: Final = 60  # that follow from one seed, and lead each other

@@ -34,9 +34,9 @@ from services.fuzz.played_game import (
     try_step,
     viewer_name,
 )
-from services.referee.rules import GameState, fold, legal, redact_for
-from services.referee.rules.determinization import determinize
-from services.referee.rules.setup.fork import fork_command
+from services.referee.games import GameState, fold, legal, redact_for
+from services.referee.games.trains.determinization import determinize
+from services.referee.games.trains.setup.fork import fork_command
 
 HASH: Final = re.compile(r"[0-9a-f]{64,}")  # of something hidden and a salt: it tells nobody anything
 # What only the sender, or nobody before the end, may know.

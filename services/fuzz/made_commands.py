@@ -32,7 +32,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import MAX_SEATS, Seat
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.fuzz.played_game import OPENED_MS, PlayedGame, Step
-from services.referee.rules.state import Ruleset
+from services.referee.games.state import Ruleset
 
 T = TypeVar("T")
 SAMPLES: Final = 48  # legal commands of a class that are remembered

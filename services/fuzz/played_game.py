@@ -17,8 +17,7 @@ from schemas.stored.codec import pack_entry
 from schemas.stored.entries import Entry
 from schemas.stored.rows import event_to_row
 from services.referee.decision_limit import DecisionLimit
-from services.referee.rules import (
-    GameState,
+from services.referee.games import (
     UnloggedRejectionError,
     decide_envelope,
     fold_events,
@@ -26,7 +25,9 @@ from services.referee.rules import (
     redact_for,
     split_by_visibility,
 )
-from services.referee.rules.determinization import ViewerKnowledge
+from services.referee.games.state import GameState
+from services.referee.games.trains.determinization import ViewerKnowledge
+from services.referee.games.trains.train_state import TrainGame
 
 GAME: Final = "fuzzed"
 OPENED_MS: Final = 1_000_000
@@ -109,10 +110,10 @@ class Outcome(NamedTuple):
 
     events: tuple[Event, ...]
     refusal: tuple[str, str] | None
-    state: GameState
+    state: TrainGame
 
 
-def try_step(state: GameState, step: Step, now_ms: int) -> Outcome:
+def try_step(state: TrainGame, step: Step, now_ms: int) -> Outcome:
     """The outcome of a command on a copy of the state. Raises FoundError for a crash."""
     copy = state.copy()
     try:
@@ -123,7 +124,7 @@ def try_step(state: GameState, step: Step, now_ms: int) -> Outcome:
     return Outcome(events, refusal, copy)
 
 
-def decide(state: GameState, step: Step, now_ms: int, command_id: str = "probe") -> tuple[Event, ...]:
+def decide(state: TrainGame, step: Step, now_ms: int, command_id: str = "probe") -> tuple[Event, ...]:
     """The verdict on a command, applied to the state. Raises as `decide_envelope`."""
     envelope = CommandEnvelope(command_id, GAME, step.seat, step.command)
     return decide_envelope(state, envelope, now_ms, FRESH_SEED, created_at_ms=OPENED_MS)
@@ -138,7 +139,7 @@ class PlayedGame:
         self.entries: list[Entry] = []
         self.tried = 0  # commands that were decided on copies
         self._packed: list[bytes] = []
-        self._views: dict[Seat | None, tuple[GameState, int]] = {}
+        self._views: dict[Seat | None, tuple[TrainGame, int]] = {}
         self._knowledge: dict[Seat | None, tuple[ViewerKnowledge, int]] = {}
         self._legal: tuple[int, dict[Seat, list[Command]]] = (0, {})
 
@@ -194,7 +195,7 @@ class PlayedGame:
         """A spectator, and every seat."""
         return [None, *range(len(self.state.seats))]
 
-    def view(self, viewer: Seat | None) -> GameState:
+    def view(self, viewer: Seat | None) -> TrainGame:
         """The viewer's own fold of what it is sent. Raises FoundError for a crash, or if what is stored shows it something else."""
         state, length = self._views.get(viewer) or (GameState(), 0)
         for entry in self.entries[length:]:

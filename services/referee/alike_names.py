@@ -14,8 +14,8 @@ from typing import Final
 from confusable_homoglyphs.utils import load
 
 from schemas.commands import POLICIES, Command, CreateGame, SeatPlan, TakeSeat
-from services.referee.rules import UnloggedRejectionError
-from services.referee.rules.setup.create_game import default_bot_name
+from services.referee.games import UnloggedRejectionError
+from services.referee.games.create_game import default_bot_name
 
 BIDI_MARK: Final = "\u200e"  # the library puts it around letters that are written from the right
 _NUMBER_AT_END: Final = re.compile(r"[\W_]*\d+[\W_]*$")  # as bots have one

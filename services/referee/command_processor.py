@@ -35,7 +35,7 @@ from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.decision_log import FailureLog, log_decision, log_fields, logs_entries
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
-from services.referee.rules import GameState, UnloggedRejectionError
+from services.referee.games import GameState, UnloggedRejectionError
 from services.referee.salted_names import without_names
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS

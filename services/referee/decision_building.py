@@ -16,8 +16,8 @@ from services.ledger import AppendRequest, DuplicateCommand
 from services.referee.alike_names import require_own_names
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
-from services.referee.rules import UnloggedRejectionError, decide_envelope
-from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.games import UnloggedRejectionError, decide_envelope
+from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.referee.salted_names import salt_names
 from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
 

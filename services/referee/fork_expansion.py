@@ -21,8 +21,8 @@ from schemas.refusals import CommandRefusedError
 from schemas.stored.player_names import SaltedNames, shown_names
 from services.archive import ArchiveUnavailableError
 from services.ledger import DeliveredCommand
-from services.referee.rules import UnloggedRejectionError
-from services.referee.rules.setup.fork import fork_command
+from services.referee.games import UnloggedRejectionError
+from services.referee.games.trains.setup.fork import fork_command
 from services.runtime.executors import InlineExecutor
 from services.runtime.logging_setup import get_logger
 

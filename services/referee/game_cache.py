@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from operator import attrgetter
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from schemas.errors import CorruptDataError
-from schemas.field_types import COLORS, LOCOMOTIVE, Seat
-from schemas.rule_options import RuleOptions
+from schemas.field_types import Seat
 from schemas.stored.codec import unpack_for_fold
 from services.ledger import EventReader, GameLog
 from services.referee.answered_ids import AnsweredIds
 from services.referee.decision_log import FailureLog
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.board import Board, is_built_in
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
-from services.referee.rules.state import STATE_FIELDS, Ruleset
-from services.referee.rules.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainSeat, TrainState
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.seat_state import SEAT_FIELDS, SeatState
+from services.referee.games.state import STATE_FIELDS, Ruleset
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -36,20 +33,16 @@ PACKING_ERRORS: Final = (*PROGRAMMING_ERRORS, pickle.PickleError)
 GAME_BYTES: Final = 4 * 1_024
 NEW_GAME_BYTES: Final = 16 * 1_024  # of a game that is still to be created
 SEAT_BYTES: Final = 2 * 1_024
-FARE_BYTES: Final = 64  # of the board
-PART_BYTES: Final = 20  # of a seat's route, or of a card of a pile
 ENTRY_BYTES: Final = 12  # the id of its command
-BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 PACKED_OVERHEAD_BYTES: Final = 350  # of a packed game besides its bytes: its key, its tuple
 MEASURED_AGAIN: Final = 2  # as soon as a game has so many times the entries
 
-SHARED_FIELDS: Final = ("ruleset", "own.board", "rule_options")
-PACKED_FIELDS: Final = tuple(name for name in STATE_FIELDS if name not in {*SHARED_FIELDS, "own", "seats"})
+PACKED_FIELDS: Final = tuple(
+    name for name in STATE_FIELDS if name not in ("ruleset", "rule_options", "own", "seats")
+)
 PACKED_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "own")
-OWN_FIELDS: Final = tuple(name for name in TRAIN_FIELDS if name != "board")
-_shared_fields_of = attrgetter(*SHARED_FIELDS)
-_packed_fields_of = attrgetter(*PACKED_FIELDS, *(f"own.{name}" for name in OWN_FIELDS))
-_seat_fields_of = attrgetter(*PACKED_SEAT_FIELDS, *(f"own.{name}" for name in TRAIN_SEAT_FIELDS))
+_packed_fields_of = attrgetter(*PACKED_FIELDS)
+_seat_fields_of = attrgetter(*PACKED_SEAT_FIELDS)
 
 
 class CachedGame:
@@ -104,26 +97,17 @@ class CachedGame:
         """Whether the log has an entry for this command."""
         return self.answered_ids.has(sender, command_id)
 
-    @property
-    def board(self) -> Board | None:
-        """The board; None before the game is created."""
-        return self.state.own.board if self.state.game else None
+    def shared(self) -> SharedPart | None:
+        """What it shares with other games, and its bytes; None where it shares nothing."""
+        return _shared_part_of(self.state) if self.state.game else None
 
     def size_bytes(self) -> int:
-        """About how much memory it takes, without its board."""
+        """About how much memory it takes, without what it shares."""
         state = self.state
         if not state.game:
             return NEW_GAME_BYTES
-        piles: list[Sized] = [state.own.deck, *state.own.ticket_decks.values()]
-        for seat_state in state.seats:
-            piles += (seat_state.own.tickets, seat_state.own.routes)
-        return (
-            GAME_BYTES
-            + SEAT_BYTES * len(state.seats)
-            + FARE_BYTES * len(state.own.board.fares)
-            + PART_BYTES * sum(map(len, piles))
-            + ENTRY_BYTES * self.length
-        )
+        own_bytes = state.ruleset.packing.size_bytes(state)
+        return GAME_BYTES + SEAT_BYTES * len(state.seats) + own_bytes + ENTRY_BYTES * self.length
 
     def pack(self) -> PackedGame:
         """The game as bytes, and what it shares with others. Raises one of PACKING_ERRORS: a bug left a value in
@@ -137,8 +121,12 @@ class CachedGame:
             self.pile_tracker.to_state(),
         )
         seats = [_seat_fields_of(seat_state) for seat_state in state.seats]
+        own = state.ruleset.packing.values_of(state)
         return PackedGame(
-            *_shared_fields_of(state), pickle.dumps((_packed_fields_of(state), seats, extra), 5)
+            state.ruleset,
+            state.ruleset.packing.shared_of(state),
+            state.rule_options,
+            pickle.dumps((_packed_fields_of(state), seats, own, extra), 5),
         )
 
 
@@ -146,79 +134,71 @@ class PackedGame(NamedTuple):
     """A game as bytes, a third of the size, which never leave the process; and the values that many games share."""
 
     ruleset: Ruleset
-    board: Board
-    rule_options: RuleOptions
+    shared_part: object
+    rule_options: object
     data: bytes
 
+    def shared(self) -> SharedPart | None:
+        """What it shares with other games, and its bytes; None where it shares nothing."""
+        return _shared_part(self.ruleset, self.shared_part)
+
     def size_bytes(self) -> int:
-        """About how much memory it takes, without its board."""
+        """About how much memory it takes, without what it shares."""
         return len(self.data) + PACKED_OVERHEAD_BYTES
 
     def unpack(self) -> CachedGame:
-        """The game, with the names of its board in place of equal strings: so it takes half of the memory."""
-        fields, seats, extra = pickle.loads(self.data)  # noqa: S301 - our own
-        state, own, name_of = GameState(), TrainState.__new__(TrainState), _names_of(self.board).get
-        state.ruleset, state.rule_options, state.own, own.board = (
-            self.ruleset, self.rule_options, own, self.board,
-        )  # fmt: skip
-        _set_fields(fields, (state, PACKED_FIELDS), (own, OWN_FIELDS))
-        own.deck = [*map(name_of, own.deck, own.deck)]
-        own.ticket_decks = {name: [*map(name_of, deck, deck)] for name, deck in own.ticket_decks.items()}
-        own.route_owners = {name_of(route, route): seat for route, seat in own.route_owners.items()}
-        own.open_routes = {
-            fare: whole if routes == whole else (*map(name_of, routes, routes),)
-            for (fare, whole), routes in zip(self.board.fares.items(), own.open_routes.values(), strict=False)
-        }
-        for values in seats:
-            seat_state, held = SeatState.__new__(SeatState), TrainSeat.__new__(TrainSeat)
-            seat_state.own = held
-            _set_fields(values, (seat_state, PACKED_SEAT_FIELDS), (held, TRAIN_SEAT_FIELDS))
-            held.hand = {name_of(card, card): count for card, count in held.hand.items()}
-            held.tickets = [*map(name_of, held.tickets, held.tickets)]
-            held.routes = [*map(name_of, held.routes, held.routes)]
-            held.blocked_parallels = {*map(name_of, held.blocked_parallels, held.blocked_parallels)}
-            state.seats.append(seat_state)
+        """The game, folded as it was."""
+        fields, seats, own, extra = pickle.loads(self.data)  # noqa: S301 - our own
         game = CachedGame()
-        game.state = state
+        state = game.state
+        state.ruleset, state.rule_options = self.ruleset, self.rule_options
+        _set_fields(state, PACKED_FIELDS, fields)
+        for values in seats:
+            seat_state: SeatState = SeatState.__new__(SeatState)
+            _set_fields(seat_state, PACKED_SEAT_FIELDS, values)
+            state.seats.append(seat_state)
+        self.ruleset.packing.restore(state, self.shared_part, own)
         game.length, game.head, packed_ids, game.last_private_sequences, pile_state = extra
         game.answered_ids, game.pile_tracker = AnsweredIds(packed_ids), PileTracker.from_state(pile_state)
         return game
 
 
-def _set_fields(values: Sequence[object], *targets: tuple[object, Sequence[str]]) -> None:
-    """Give each of these objects its fields, one after the other."""
-    left = iter(values)
-    for target, names in targets:
-        for name in names:
-            setattr(target, name, next(left))
+class SharedPart(NamedTuple):
+    """What many games share: which object it is, and about how much memory it takes."""
+
+    identity: int
+    size_bytes: int
 
 
-@lru_cache(maxsize=64)
-def _names_of(board: Board) -> dict[str | None, str]:
-    """The board's names and the cards', each by itself."""
-    return {name: name for name in (*board.routes, *board.tickets, *board.cities, *COLORS, LOCOMOTIVE)}
+def _shared_part_of(state: GameState) -> SharedPart | None:
+    return _shared_part(state.ruleset, state.ruleset.packing.shared_of(state))
+
+
+def _shared_part(ruleset: Ruleset, shared: object) -> SharedPart | None:
+    return None if shared is None else SharedPart(id(shared), ruleset.packing.shared_bytes(shared))
+
+
+def _set_fields(target: object, names: Sequence[str], values: Sequence[object]) -> None:
+    for name, value in zip(names, values, strict=True):
+        setattr(target, name, value)
 
 
 @lru_cache(maxsize=256)
-def _rule_options_of(packed: bytes) -> RuleOptions:
+def _rule_options_of(packed: bytes) -> object:
     """Rule options: one value for all games that have equal ones."""
-    options: RuleOptions = pickle.loads(packed)  # noqa: S301 - our own
+    options: object = pickle.loads(packed)  # noqa: S301 - our own
     return options
-
-
-def _board_bytes(board: Board) -> int:
-    """About how much memory a board takes that isn't loaded anyway."""
-    parts = len(board.cities) + len(board.routes) + len(board.tickets)
-    return 0 if is_built_in(board) else BOARD_PART_BYTES * parts
 
 
 class SizedGame(Protocol):
     """A game, and how much memory it takes."""
 
-    @property
-    def board(self) -> Board | None: ...
+    def shared(self) -> SharedPart | None:
+        """What it shares with other games, and its bytes; None where it shares nothing."""
+        ...
+
     def size_bytes(self) -> int:
-        """About how much memory it takes, without its board."""
+        """About how much memory it takes, without what it shares."""
         ...
 
 
@@ -226,13 +206,14 @@ T = TypeVar("T", bound=SizedGame)
 
 
 class SizedGames(Generic[T]):
-    """Games by id, the least recently used first, and how much memory they take; a board counts once for all of them."""
+    """Games by id, the least recently used first, and how much memory they take; what many share
+    counts once for all of them."""
 
     def __init__(self) -> None:
         self.total_bytes = 0
         self._games: OrderedDict[str, T] = OrderedDict()
-        self._sizes: dict[str, tuple[int, Board | None]] = {}
-        self._board_uses: Counter[int] = Counter()
+        self._sizes: dict[str, tuple[int, SharedPart | None]] = {}
+        self._uses: Counter[int] = Counter()
 
     def __contains__(self, game: str) -> bool:
         return game in self._games
@@ -251,24 +232,24 @@ class SizedGames(Generic[T]):
         """Keep a game, measured now, as the most recently used one."""
         self.pop(game)
         self._games[game] = value
-        size, board = self._sizes[game] = value.size_bytes(), value.board
+        size, shared = self._sizes[game] = value.size_bytes(), value.shared()
         self.total_bytes += size
-        if board is not None:
-            self._board_uses[id(board)] += 1
-            if self._board_uses[id(board)] == 1:
-                self.total_bytes += _board_bytes(board)
+        if shared is not None:
+            self._uses[shared.identity] += 1
+            if self._uses[shared.identity] == 1:
+                self.total_bytes += shared.size_bytes
 
     def pop(self, game: str) -> T | None:
         """Take a game out; None if it isn't here."""
         found = self._games.pop(game, None)
         if found is not None:
-            size, board = self._sizes.pop(game)
+            size, shared = self._sizes.pop(game)
             self.total_bytes -= size
-            if board is not None:
-                self._board_uses[id(board)] -= 1
-                if not self._board_uses[id(board)]:
-                    del self._board_uses[id(board)]
-                    self.total_bytes -= _board_bytes(board)
+            if shared is not None:
+                self._uses[shared.identity] -= 1
+                if not self._uses[shared.identity]:
+                    del self._uses[shared.identity]
+                    self.total_bytes -= shared.size_bytes
         return found
 
     def pop_oldest(self) -> tuple[str, T]:

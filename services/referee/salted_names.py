@@ -17,8 +17,8 @@ from schemas.events import Event, SeatFreed
 from schemas.field_types import MAX_SEATS
 from schemas.stored.player_names import SaltedName, SaltedNames, by_commitment, committed_names
 from services.referee.alike_names import look_alike
-from services.referee.rules import GameState
-from services.referee.rules.setup.create_game import default_bot_name
+from services.referee.games import GameState
+from services.referee.games.create_game import default_bot_name
 
 NAMING: Final = frozenset((TakeSeat, CreateGame))  # the commands that bring names
 

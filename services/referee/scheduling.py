@@ -24,8 +24,8 @@ from services.ledger import (
     NameReader,
     QueueFullError,
 )
-from services.referee.rules import GameState
-from services.referee.rules.moves.play_off import next_game
+from services.referee.games import GameState
+from services.referee.games.play_off import next_game
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("referee")

@@ -13,7 +13,7 @@ from schemas.events import GameEnded
 from schemas.stored.codec import unpack_for_fold
 from services.archive import GameFile, GameFileError, decode_game_file
 from services.ledger import DeadlineIndex, EventReader, GameLog, StoredGame, StreamRemovalIndex
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.runtime.logging_setup import get_logger
 
 log: Final = get_logger("referee")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.commands import (
+    COMMANDS,
     BuildStation,
     ClaimRoute,
     Command,
@@ -29,9 +30,9 @@ from schemas.commands import (
 from schemas.errors import InvalidInputError
 from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
 from schemas.rule_options import RuleOptions
-from services.referee.rules import GameState
-from services.referee.rules.board import ticket_decks
-from services.referee.rules.state import Ruleset
+from services.referee.games.state import Ruleset
+from services.referee.games.trains.board import ticket_decks
+from services.referee.games.trains.train_state import TrainGame
 
 ActionKind = Literal["fixed", "candidates"]
 Mask: TypeAlias = NDArray[np.int8]
@@ -40,6 +41,7 @@ FIXED_COMMANDS: Final = frozenset(
 )
 MAX_CANDIDATES: Final = 512  # in a list: 431 were met with four seats
 WILD_CARDS: Final = (LOCOMOTIVE, PLUS_FOUR)
+_CODES: Final = {cls: cls.code for cls in COMMANDS if isinstance(cls.code, int)}
 PLENTY: Final = 100  # of every kind of card
 MAX_KEPT: Final = 50_000  # commands that are known by identity, before they are forgotten
 FEATURES: Final = (
@@ -77,7 +79,7 @@ class PlacesByIdentity:
 class FixedActions:
     """An action is a place in the list of all commands that there can be in such a game."""
 
-    def __init__(self, state: GameState) -> None:
+    def __init__(self, state: TrainGame) -> None:
         """The actions of games like this one. Raises InvalidInputError: its rules have commands that no list can have."""
         answers = {move.command for moves in state.ruleset.moves.values() for move in moves}
         if not answers <= FIXED_COMMANDS:
@@ -109,7 +111,7 @@ class FixedActions:
 class CandidateActions:
     """An action is a place in the list of the commands that are legal now; each command has a row of numbers."""
 
-    def __init__(self, state: GameState, size: int) -> None:
+    def __init__(self, state: TrainGame, size: int) -> None:
         self.size = size
         table = state.own
         self._routes = {name: place + 1 for place, name in enumerate(table.board.routes)}
@@ -180,7 +182,7 @@ class CandidateActions:
             if card not in WILD_CARDS:
                 colour, coloured = self._kinds[card], cards[card]
         wild = cards.get(LOCOMOTIVE, 0), cards.get(PLUS_FOUR, 0)
-        return (command.code, route, city, colour, coloured, *wild, slot, tickets, routes)
+        return (_CODES[command.__class__], route, city, colour, coloured, *wild, slot, tickets, routes)
 
 
 def _no_rows() -> NDArray[np.int16]:
@@ -188,7 +190,7 @@ def _no_rows() -> NDArray[np.int16]:
 
 
 def make_action_form(
-    state: GameState, kind: ActionKind | None, max_candidates: int
+    state: TrainGame, kind: ActionKind | None, max_candidates: int
 ) -> FixedActions | CandidateActions:
     """The actions of games like this one; `kind` None: fixed if the rules allow it. Raises InvalidInputError for "fixed" if not."""
     if kind != "candidates":
@@ -200,7 +202,7 @@ def make_action_form(
     return CandidateActions(state, max_candidates)
 
 
-def _every_command(state: GameState, answers: set[type[Command]]) -> Iterator[Command]:
+def _every_command(state: TrainGame, answers: set[type[Command]]) -> Iterator[Command]:
     """Every command that a seat of such a game may ever give, but leaving."""
     rule_options = state.rule_options
     yield from (cls() for cls in (DrawBlind, RequestCards, Pass) if cls in answers)
@@ -218,10 +220,12 @@ def _every_keeping(rule_options: RuleOptions) -> Iterator[KeepTickets]:
         yield from (KeepTickets(keep) for keep in combinations(range(offered), size))
 
 
-def every_claim(ruleset: Ruleset, state: GameState, rule_options: RuleOptions) -> Iterator[ClaimRoute]:
+def every_claim(ruleset: Ruleset, state: TrainGame, rule_options: RuleOptions) -> Iterator[ClaimRoute]:
     """Every route of the board with every way to pay for it."""
     hand = dict.fromkeys(state.seats[0].own.hand, PLENTY)
-    for routes, ways in ruleset.find_payable_routes(hand, dict(state.own.board.fares), PLENTY, rule_options):
+    for routes, ways in ruleset.parts.find_payable_routes(
+        hand, dict(state.own.board.fares), PLENTY, rule_options
+    ):
         yield from (claims[route] for route in routes for claims in ways)
 
 

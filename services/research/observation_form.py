@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.field_types import Seat
-from services.referee.rules import GameState
-from services.referee.rules.board import ticket_decks
-from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL
-from services.referee.rules.train_state import Tunnel
+from services.referee.games.seat_state import SeatState
+from services.referee.games.state import ACTION
+from services.referee.games.trains.board import ticket_decks
+from services.referee.games.trains.pending_choices import MIX, SECOND_CARD, TICKETS, TUNNEL
+from services.referee.games.trains.train_state import TrainGame, Tunnel
 
 Reward = Literal["win", "points"]
 Numbers: TypeAlias = NDArray[np.int16]
@@ -34,7 +34,7 @@ HELD, OFFERED = 1, 2  # tickets; of the offer the first, then 3, 4 and so on
 class ObservationForm:
     """The layout of observations of one kind of game. It never changes."""
 
-    def __init__(self, state: GameState) -> None:
+    def __init__(self, state: TrainGame) -> None:
         """The layout for games like this one, which was created."""
         rule_options, board, seats = state.rule_options, state.own.board, len(state.seats)
         self.kinds = tuple(rule_options.cards)
@@ -62,14 +62,14 @@ class ObservationForm:
         """Itself, which copies of an environment share."""
         return self
 
-    def encode(self, view: GameState, seat: Seat) -> Numbers:
+    def encode(self, view: TrainGame, seat: Seat) -> Numbers:
         """The observation of this seat, `size` whole numbers laid out as `layout` says."""
         buffer = bytearray(2 * self.size)
         pack_into(self._packed, buffer, 0, *self._dense(view, seat))
         self._fill_places(memoryview(buffer).cast("h"), view, seat)
         return np.frombuffer(buffer, np.int16)
 
-    def _dense(self, view: GameState, seat: Seat) -> list[int]:
+    def _dense(self, view: TrainGame, seat: Seat) -> list[int]:
         """Everything before the routes, in the order of the layout."""
         counts_of, states = self._counts_of, view.seats
         row = [*counts_of(states[seat].own.hand)]
@@ -91,7 +91,7 @@ class ObservationForm:
         revealed = [tunnel.revealed.count(kind) for kind in self.kinds]
         return [self._routes[tunnel.route] + 1, tunnel.extra, *revealed]
 
-    def _fill_places(self, numbers: memoryview, view: GameState, seat: Seat) -> None:
+    def _fill_places(self, numbers: memoryview, view: TrainGame, seat: Seat) -> None:
         """Set what isn't 0 of the places from the routes on."""
         layout, ranks, own = self.layout, self._ranks[seat], view.seats[seat].own
         routes, cities, tickets = self._routes, self._cities, self._tickets
@@ -117,7 +117,7 @@ class ObservationForm:
             numbers[start + tickets[str(ticket)]] = OFFERED + place
 
 
-def _part_sizes(state: GameState) -> dict[str, int]:
+def _part_sizes(state: TrainGame) -> dict[str, int]:
     """How many numbers each part of an observation has, in order; the routes and what follows are mostly 0."""
     rule_options, board, seats = state.rule_options, state.own.board, len(state.seats)
     kinds, cities = len(rule_options.cards), len(board.cities)
@@ -149,7 +149,7 @@ def _only_count(kind: str, counts: Mapping[str | None, int]) -> tuple[int, ...]:
     return (counts[kind],)
 
 
-def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int, ...]:
+def _seat_numbers(view: TrainGame, number: Seat, state: SeatState) -> tuple[int, ...]:
     """The public part of a seat, in the order of SEAT_FIELDS."""
     table = state.own
     return (
@@ -166,7 +166,7 @@ def _seat_numbers(view: GameState, number: Seat, state: SeatState) -> tuple[int,
     )
 
 
-def final_rewards(state: GameState, reward: Reward) -> list[float]:
+def final_rewards(state: TrainGame, reward: Reward) -> list[float]:
     """By seat of a game that is over: its points, or an equal share of 1 among the winners."""
     assert state.result is not None, "the game is over"
     scores = sorted(state.result.scores, key=lambda score: score.seat)

@@ -14,7 +14,7 @@ import numpy as np
 import pyspiel
 
 from schemas.commands import Command
-from services.referee.rules import legal
+from services.referee.games import legal
 from services.research.action_forms import MAX_CANDIDATES, make_action_form
 from services.research.observation_form import ObservationForm, final_rewards
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame

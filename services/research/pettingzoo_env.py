@@ -13,7 +13,7 @@ from pettingzoo import AECEnv
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.referee.rules import legal
+from services.referee.games import legal
 from services.research.action_forms import (
     FEATURES,
     MAX_CANDIDATES,

@@ -10,7 +10,7 @@ from math import atan2, degrees, hypot
 from typing import Final, NamedTuple
 
 from services.gateway.models.catalog_models import BoardDrawing, DrawnCity, DrawnRoute
-from services.referee.rules.board import Board, Route
+from services.referee.games.trains.board import Board, Route
 from services.tables.label_places import place_labels
 
 WIDTH: Final = 1000.0  # of every drawing; a board in other units is drawn to scale

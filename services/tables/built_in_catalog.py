@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from schemas.commands import CreateGame, SeatPlan
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.bots.suggestions import ProcessSuggester, evaluate_here
 from services.gateway.models.catalog_models import (
     BoardDrawing,
@@ -19,10 +19,9 @@ from services.gateway.models.catalog_models import (
 )
 from services.gateway.tables.board_svg import board_svg
 from services.gateway.tables.clock_presets import WITH_PEOPLE
-from services.referee.rules import RULESETS
-from services.referee.rules.board import Board, board_names, load_board
-from services.referee.rules.setup.create_game import resolve_rule_options, validated_board
-from services.referee.rules.state import Ruleset
+from services.referee.games import RULESETS
+from services.referee.games.state import Ruleset, written_options
+from services.referee.games.trains.board import Board, board_names, load_board
 from services.rulebook import read_pages
 from services.tables.board_drawing import draw_board
 from services.tables.kept_drawings import KeptDrawings
@@ -95,10 +94,10 @@ def _list_boards() -> tuple[ListedBoard, ...]:
 
 def _is_playable(ruleset: Ruleset, board: Board) -> bool:
     """Whether a game on this board with these rules could be created, all else as usual."""
+    seats = (SeatPlan(),) * ruleset.rule_options.seats_least
     try:
-        rule_options = resolve_rule_options(ruleset, board, {})
-        validated_board(ruleset, rule_options, board, rule_options.seats_least, starts_with_deal=True)
-    except (CommandRefusedError, InvalidInputError):
+        ruleset.open_game(ruleset, CreateGame(seats, ruleset.name, board.id))
+    except CommandRefusedError:
         return False
     return True
 
@@ -111,13 +110,13 @@ def _describe_rulesets() -> tuple[RulesetDescription, ...]:
 
 def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDescription:
     rule_options = ruleset.rule_options
-    schema, defaults = RULE_OPTIONS_SCHEMA.json_schema(), RULE_OPTIONS_SCHEMA.write(rule_options)
+    schema, defaults = ruleset.options_schema.json_schema(), written_options(ruleset)
     with_people = {**defaults, **WITH_PEOPLE}
     return RulesetDescription(
         name=ruleset.name,
         version=ruleset.version,
         meaning=_aim(pages.get(ruleset.name, "")),
-        default_board=ruleset.default_board,
+        default_board=ruleset.default_board or None,
         seats_least=rule_options.seats_least,
         seats_most=rule_options.seats_most,
         policies=sorted(ruleset.bot_policies),
@@ -127,7 +126,7 @@ def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDesc
                 type=option_type,
                 default=defaults[name],
                 default_with_people=with_people[name],
-                meaning=MEANINGS[name],
+                meaning=MEANINGS.get(name, ""),
             )
             for name, option_type in schema["properties"].items()
         ],

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA
-from services.referee.rules.board import Board, build_board, is_built_in
+from services.referee.games.trains.board import Board, build_board, is_built_in
 from services.runtime.executors import FairThreadPool
 from services.runtime.killable_processes import KillableProcess
 from services.tables.board_drawing import draw_board

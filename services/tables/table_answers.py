@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.commands import write_command
-from schemas.events import SeatScore
+from schemas.events import TrainScore
 from schemas.field_types import Seat
 from services.bots.policies.ticket_paths import NO_PATH, TicketPath, shortest_paths
 from services.bots.searching.candidates import CandidateValue
@@ -21,15 +21,16 @@ from services.gateway.models.table_models import (
     TicketState,
     TunnelState,
 )
-from services.referee.rules import GameState
-from services.referee.rules.board import Ticket
+from services.referee.games.trains.board import Ticket
+from services.referee.games.trains.scoring import train_scores
+from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command
 from services.text.formatting import pluralize
 from services.text.game_summary import game_status
 
 
 def table_state(
-    state: GameState, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
+    state: TrainGame, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
 ) -> TableState:
     """The table as its viewer sees it after entry `number`."""
     own = None if viewer is None else state.seats[viewer]
@@ -68,14 +69,14 @@ def table_state(
         tickets=ticket_states(state, viewer, own.own.tickets) if own else [],
         offer=ticket_states(state, viewer, own.own.offer) if own else [],
         keep_least=own.own.min_keep if own else 0,
-        result=[_seat_result(state, score) for score in result.scores] if result else None,
+        result=[_seat_result(state, score) for score in train_scores(result)] if result else None,
         ended=result.reason if result else None,
         play_off=state.next_play_off.game if state.next_play_off else None,
         moves=list(moves),
     )
 
 
-def listed_game(state: GameState, number: int) -> ListedGame:
+def listed_game(state: TrainGame, number: int) -> ListedGame:
     """The game as a list shows it."""
     scores = {score.seat: score.total for score in state.result.scores} if state.result else {}
     seats = [
@@ -103,7 +104,7 @@ def listed_game(state: GameState, number: int) -> ListedGame:
     )
 
 
-def _seat_view(state: GameState, seat: Seat) -> SeatView:
+def _seat_view(state: TrainGame, seat: Seat) -> SeatView:
     seat_state, rule_options = state.seats[seat], state.rule_options
     return SeatView(
         seat=seat,
@@ -124,7 +125,7 @@ def _seat_view(state: GameState, seat: Seat) -> SeatView:
     )
 
 
-def _seat_result(state: GameState, score: SeatScore) -> SeatResult:
+def _seat_result(state: TrainGame, score: TrainScore) -> SeatResult:
     return SeatResult(
         seat=score.seat,
         place=score.place,
@@ -144,7 +145,7 @@ def _seat_result(state: GameState, score: SeatScore) -> SeatResult:
     )
 
 
-def _closed_routes(state: GameState) -> list[str]:
+def _closed_routes(state: TrainGame) -> list[str]:
     """Routes that nobody can claim any more, though nobody owns them (DOUBLE-2)."""
     if not state.started:
         return []
@@ -157,7 +158,7 @@ def _closed_routes(state: GameState) -> list[str]:
 
 
 def suggestions(
-    state: GameState, seat: Seat, number: int, candidates: Sequence[CandidateValue]
+    state: TrainGame, seat: Seat, number: int, candidates: Sequence[CandidateValue]
 ) -> Suggestions:
     """The candidates for a seat's move as an answer, the best first."""
     return Suggestions(
@@ -215,7 +216,7 @@ def _rounded(value: float | None) -> float | None:
 # -- tickets --------------------------------------------------------------------------------
 
 
-def ticket_states(state: GameState, seat: Seat | None, tickets: list[str | None]) -> list[TicketState]:
+def ticket_states(state: TrainGame, seat: Seat | None, tickets: list[str | None]) -> list[TicketState]:
     """The tickets that the viewer knows, by the routes of a seat: whether they are made, else the shortest open way."""
     known = [state.own.board.tickets[ticket] for ticket in tickets if ticket is not None]
     paths = [None] * len(known) if seat is None else shortest_paths(state, seat, known)

@@ -20,7 +20,8 @@ from services.gateway.models.table_models import (
     Suggestions,
     TableState,
 )
-from services.referee.rules import GameState, fold_events, legal
+from services.referee.games import fold_events, legal
+from services.referee.games.state import GameState
 from services.runtime.killable_processes import NoAnswerError
 from services.runtime.logging_setup import get_logger
 from services.tables.kept_drawings import KeptDrawings

@@ -13,11 +13,12 @@ from schemas.commands import Command
 from schemas.contract import COMMAND_REGISTRY, CommandContract
 from schemas.field_types import Seat
 from schemas.registry import HandlerTable
-from services.referee.rules import GameState
-from services.referee.rules.board import Route
+from services.referee.games.trains.board import Route
+from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import (
     city_name,
     describe_route,
+    fill_in,
     format_cards,
     pluralize,
     seat_name,
@@ -25,7 +26,7 @@ from services.text.formatting import (
 )
 
 C = TypeVar("C", bound=CommandContract)
-CommandText: TypeAlias = Callable[[GameState, Seat | None, Any], str]  # each takes its own command
+CommandText: TypeAlias = Callable[[TrainGame, Seat | None, Any], str]  # each takes its own command
 DESCRIPTION_TABLE: Final[HandlerTable[CommandContract, CommandText]] = HandlerTable(
     "description", COMMAND_REGISTRY
 )
@@ -44,12 +45,12 @@ PLAIN: Final[Mapping[type[CommandContract], str]] = {
 
 def describes(
     cls: type[C],
-) -> Callable[[Callable[[GameState, Seat | None, C], str]], Callable[[GameState, Seat | None, C], str]]:
+) -> Callable[[Callable[[TrainGame, Seat | None, C], str]], Callable[[TrainGame, Seat | None, C], str]]:
     """The decorator of the function that describes these commands."""
     return DESCRIPTION_TABLE(cls)
 
 
-def sender_name(state: GameState, seat: Seat | None) -> str:
+def sender_name(state: TrainGame, seat: Seat | None) -> str:
     """The sender of a command: a seat by its name and number, or "the server" (a system command)."""
     if seat is None or seat >= len(state.seats):
         return "the server" if seat is None else f"seat {seat}"
@@ -57,10 +58,10 @@ def sender_name(state: GameState, seat: Seat | None) -> str:
     return f"{name} (seat {seat})" if name else f"seat {seat}"
 
 
-def describe_command(state: GameState, seat: Seat | None, command: Command) -> str:
+def describe_command(state: TrainGame, seat: Seat | None, command: Command) -> str:
     """The command as what somebody wants to do: "claim Denver - Omaha (4) with 4 purple". One that names
     what the board lacks is described by its fields as they are."""
-    if plain := PLAIN.get(type(command)):
+    if plain := PLAIN.get(type(command)) or fill_in(state, command.description, command):
         return plain
     try:
         return DESCRIPTIONS[type(command)](state, seat, command)
@@ -69,7 +70,7 @@ def describe_command(state: GameState, seat: Seat | None, command: Command) -> s
 
 
 def group_commands(
-    state: GameState, seat: Seat, alternatives: Sequence[Command]
+    state: TrainGame, seat: Seat, alternatives: Sequence[Command]
 ) -> list[tuple[str, list[str]]]:
     """Many commands as a few titles: claims by their route, stations by their payment, journeys by their
     start, others by their type. Each title has its variants, which may be none."""
@@ -82,7 +83,7 @@ def group_commands(
     return list(groups.items())
 
 
-def command_title(state: GameState, seat: Seat, command: Command) -> tuple[str, str]:
+def command_title(state: TrainGame, seat: Seat, command: Command) -> tuple[str, str]:
     """The title of the group that a command belongs to, and which of the group it is (may be empty)."""
     match command:
         case commands.ClaimRoute():
@@ -115,18 +116,18 @@ def _raw_text(command: Command) -> str:
 
 
 @describes(commands.CreateGame)
-def _create_game(state: GameState, seat: Seat | None, command: commands.CreateGame) -> str:
+def _create_game(state: TrainGame, seat: Seat | None, command: commands.CreateGame) -> str:
     return f"create a game with {pluralize(len(command.seats), 'seat')}"
 
 
 @describes(commands.TakeSeat)
-def _take_seat(state: GameState, seat: Seat | None, command: commands.TakeSeat) -> str:
+def _take_seat(state: TrainGame, seat: Seat | None, command: commands.TakeSeat) -> str:
     name = command.name or state.name_of(command.name_commitment)
     return f"take a seat as {name}" if name else "take a seat"
 
 
 @describes(commands.DrawMarket)
-def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMarket) -> str:
+def _draw_market(state: TrainGame, seat: Seat | None, command: commands.DrawMarket) -> str:
     if command.slot is None:
         return f"draw {command.color} from the market"
     table = state.own
@@ -135,14 +136,14 @@ def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMark
 
 
 @describes(commands.DrawTickets)
-def _draw_tickets(state: GameState, seat: Seat | None, command: commands.DrawTickets) -> str:
+def _draw_tickets(state: TrainGame, seat: Seat | None, command: commands.DrawTickets) -> str:
     if not command.decks:
         return "draw tickets"
     return f"draw tickets: {', '.join(f'{n} {deck}' for deck, n in command.decks.items())}"
 
 
 @describes(commands.KeepTickets)
-def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTickets) -> str:
+def _keep_tickets(state: TrainGame, seat: Seat | None, command: commands.KeepTickets) -> str:
     offer = state.seats[seat].own.offer if seat is not None else []
     kept = [offer[place] if place < len(offer) else None for place in command.keep]
     places = ", ".join(str(place) for place in command.keep) or "none"
@@ -150,7 +151,7 @@ def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTic
 
 
 @describes(commands.ClaimRoute)
-def _claim_route(state: GameState, seat: Seat | None, command: commands.ClaimRoute) -> str:
+def _claim_route(state: TrainGame, seat: Seat | None, command: commands.ClaimRoute) -> str:
     route = state.own.board.routes[command.route]
     passenger_text = (
         f", with a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
@@ -159,36 +160,36 @@ def _claim_route(state: GameState, seat: Seat | None, command: commands.ClaimRou
 
 
 @describes(commands.PayTunnel)
-def _pay_tunnel(state: GameState, seat: Seat | None, command: commands.PayTunnel) -> str:
+def _pay_tunnel(state: TrainGame, seat: Seat | None, command: commands.PayTunnel) -> str:
     return f"pay {format_cards(command.cards)} more for the tunnel"
 
 
 @describes(commands.BuildStation)
-def _build_station(state: GameState, seat: Seat | None, command: commands.BuildStation) -> str:
+def _build_station(state: TrainGame, seat: Seat | None, command: commands.BuildStation) -> str:
     neighbour_text = f", for a route from {city_name(state, command.neighbour)}" if command.neighbour else ""
     return f"build a station in {city_name(state, command.city)} with {format_cards(command.cards)}{neighbour_text}"
 
 
 @describes(commands.MovePassenger)
-def _move_passenger(state: GameState, seat: Seat | None, command: commands.MovePassenger) -> str:
+def _move_passenger(state: TrainGame, seat: Seat | None, command: commands.MovePassenger) -> str:
     way = ", ".join(describe_route(state, route) for route in command.path)
     return f"move the passenger in {city_name(state, command.city)} over {way}"
 
 
 @describes(commands.CallTime)
-def _call_time(state: GameState, seat: Seat | None, command: commands.CallTime) -> str:
+def _call_time(state: TrainGame, seat: Seat | None, command: commands.CallTime) -> str:
     return f"say that the time of {seat_name(state, command.seat)} is over"
 
 
 @describes(commands.FreeSeat)
-def _free_seat(state: GameState, seat: Seat | None, command: commands.FreeSeat) -> str:
+def _free_seat(state: TrainGame, seat: Seat | None, command: commands.FreeSeat) -> str:
     return f"free seat {command.seat}"
 
 
 @describes(commands.SeatBot)
-def _seat_bot(state: GameState, seat: Seat | None, command: commands.SeatBot) -> str:
+def _seat_bot(state: TrainGame, seat: Seat | None, command: commands.SeatBot) -> str:
     return f"let a bot take seat {command.seat}: {command.policy}"
 
 
-DESCRIPTION_TABLE.none_for(*PLAIN)
+DESCRIPTION_TABLE.none_for(*PLAIN, *(cls for cls in COMMAND_REGISTRY.classes if cls.description))
 DESCRIPTIONS: Final = DESCRIPTION_TABLE.complete()

@@ -12,10 +12,11 @@ from schemas import events
 from schemas.contract import EVENT_REGISTRY, EventContract
 from schemas.events import Event
 from schemas.registry import HandlerTable
-from services.referee.rules import GameState
+from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import (
     city_name,
     describe_route,
+    fill_in,
     format_cards,
     pluralize,
     seat_name,
@@ -23,7 +24,7 @@ from services.text.formatting import (
 )
 
 E = TypeVar("E", bound=EventContract)
-EventText: TypeAlias = Callable[[GameState, Any], str | None]  # each takes its own event: see `sentence`
+EventText: TypeAlias = Callable[[TrainGame, Any], str | None]  # each takes its own event: see `sentence`
 SENTENCE_TABLE: Final[HandlerTable[EventContract, EventText]] = HandlerTable("sentence", EVENT_REGISTRY)
 
 PLAIN: Final[Mapping[type[EventContract], str]] = {
@@ -33,16 +34,18 @@ PLAIN: Final[Mapping[type[EventContract], str]] = {
 }  # events whose sentence needs nothing of them
 
 
-def event_sentence(state: GameState, event: Event) -> str | None:
+def event_sentence(state: TrainGame, event: Event) -> str | None:
     """One sentence about an event, given the state after it, as far as the viewer knows both; None for an
     event that people needn't read about."""
     describe = SENTENCES.get(type(event))
-    return describe(state, event) if describe else PLAIN.get(type(event))
+    if describe is not None:
+        return describe(state, event)
+    return fill_in(state, event.sentence, event) or PLAIN.get(type(event))
 
 
 def sentence(
     cls: type[E],
-) -> Callable[[Callable[[GameState, E], str | None]], Callable[[GameState, E], str | None]]:
+) -> Callable[[Callable[[TrainGame, E], str | None]], Callable[[TrainGame, E], str | None]]:
     """The decorator of the function that writes these events' sentences."""
     return SENTENCE_TABLE(cls)
 
@@ -51,87 +54,87 @@ def sentence(
 
 
 @sentence(events.GameCreated)
-def _game_created(state: GameState, event: events.GameCreated) -> str:
+def _game_created(state: TrainGame, event: events.GameCreated) -> str:
     play_off_note = f", game {event.play_off.number} of a play-off" if event.play_off else ""
-    return f"The table is laid: {event.ruleset} on {state.own.board.title}, {pluralize(len(event.seats), 'seat')}{play_off_note}."
+    board = f" on {state.own.board.title}" if event.board else ""
+    return f"The table is laid: {event.ruleset}{board}, {pluralize(len(event.seats), 'seat')}{play_off_note}."
 
 
 @sentence(events.SeatTaken)
-def _seat_taken(state: GameState, event: events.SeatTaken) -> str:
+def _seat_taken(state: TrainGame, event: events.SeatTaken) -> str:
     return f"{state.seats[event.seat].name or 'Somebody'} sits down at seat {event.seat}."
 
 
 @sentence(events.SeatFreed)
-def _seat_freed(state: GameState, event: events.SeatFreed) -> str:
+def _seat_freed(state: TrainGame, event: events.SeatFreed) -> str:
     return f"The host frees seat {event.seat}."
 
 
 @sentence(events.GameStarted)
-def _game_started(state: GameState, event: events.GameStarted) -> str:
-    table = state.own
-    if table.position_starter is not None:
-        return "Play begins."
-    return "The cards are dealt." if table.ticket_decks else "The cards are shuffled and dealt."
+def _game_started(state: TrainGame, event: events.GameStarted) -> str:
+    if not state.ruleset.is_laid(state):
+        return "The cards are shuffled and dealt."
+    return "The cards are dealt." if state.own.position_starter is None else "Play begins."
 
 
 @sentence(events.PositionLaid)
-def _position_laid(state: GameState, event: events.PositionLaid) -> str | None:
+def _position_laid(state: TrainGame, event: events.PositionLaid) -> str | None:
     return None if state.fork_origin else "The game starts from a position."
 
 
 @sentence(events.GameForked)
-def _game_forked(state: GameState, event: events.GameForked) -> str:
+def _game_forked(state: TrainGame, event: events.GameForked) -> str:
     viewer = "the public" if event.asker is None else f"seat {event.asker}"
     deal_note = f"what {viewer} couldn't see is dealt afresh" if event.afresh else "everything lies as it lay"
     return f"The game goes on from game {event.of} after entry {event.at}; {deal_note}."
 
 
 @sentence(events.TicketsNamed)
-def _tickets_named(state: GameState, event: events.TicketsNamed) -> str:
+def _tickets_named(state: TrainGame, event: events.TicketsNamed) -> str:
     if not event.decks:
         return f"{seat_name(state, event.seat)} says which tickets it wants."
     return f"{seat_name(state, event.seat)} wants {', '.join(f'{n} {deck}' for deck, n in event.decks.items())} tickets."
 
 
 @sentence(events.TicketsOffered)
-def _tickets_offered(state: GameState, event: events.TicketsOffered) -> str:
+def _tickets_offered(state: TrainGame, event: events.TicketsOffered) -> str:
     return f"{seat_name(state, event.seat)} is offered {pluralize(len(event.tickets), 'ticket')}{tickets_suffix(state, event.tickets)}."
 
 
 @sentence(events.TicketsKept)
-def _tickets_kept(state: GameState, event: events.TicketsKept) -> str:
+def _tickets_kept(state: TrainGame, event: events.TicketsKept) -> str:
     return f"{seat_name(state, event.seat)} keeps {pluralize(len(event.kept), 'ticket')}{tickets_suffix(state, event.kept)}."
 
 
 @sentence(events.CardDrawn)
-def _card_drawn(state: GameState, event: events.CardDrawn) -> str:
+def _card_drawn(state: TrainGame, event: events.CardDrawn) -> str:
     return f"{seat_name(state, event.seat)} draws {event.card or 'a card'} blind."
 
 
 @sentence(events.MarketCardTaken)
-def _market_card_taken(state: GameState, event: events.MarketCardTaken) -> str:
+def _market_card_taken(state: TrainGame, event: events.MarketCardTaken) -> str:
     return f"{seat_name(state, event.seat)} takes {event.card}."
 
 
 @sentence(events.CardsGiven)
-def _cards_given(state: GameState, event: events.CardsGiven) -> str:
+def _cards_given(state: TrainGame, event: events.CardsGiven) -> str:
     known = [card for card in event.cards if card is not None]
     suffix = f": {', '.join(known)}" if known else ""
     return f"{seat_name(state, event.seat)} asks for cards and gets {len(event.cards)}{suffix}."
 
 
 @sentence(events.RequestUnmet)
-def _request_unmet(state: GameState, event: events.RequestUnmet) -> str:
+def _request_unmet(state: TrainGame, event: events.RequestUnmet) -> str:
     return f"{seat_name(state, event.seat)} asks for cards, and there are too few."
 
 
 @sentence(events.HandReturned)
-def _hand_returned(state: GameState, event: events.HandReturned) -> str:
+def _hand_returned(state: TrainGame, event: events.HandReturned) -> str:
     return f"{seat_name(state, event.seat)} leaves {pluralize(len(event.cards), 'card')} on top of the deck."
 
 
 @sentence(events.RouteClaimed)
-def _route_claimed(state: GameState, event: events.RouteClaimed) -> str:
+def _route_claimed(state: TrainGame, event: events.RouteClaimed) -> str:
     length, scored = state.own.board.routes[event.route].length, f": +{event.points}" if event.points else ""
     cities = describe_route(state, event.route)
     return (
@@ -140,7 +143,7 @@ def _route_claimed(state: GameState, event: events.RouteClaimed) -> str:
 
 
 @sentence(events.TunnelRevealed)
-def _tunnel_revealed(state: GameState, event: events.TunnelRevealed) -> str:
+def _tunnel_revealed(state: TrainGame, event: events.TunnelRevealed) -> str:
     turned = ", ".join(event.revealed) or "no card"
     more = f"{pluralize(event.extra, 'card')} more" if event.extra else "nothing more"
     tried = f"{seat_name(state, event.seat)} tries the tunnel {describe_route(state, event.route)} with {format_cards(event.cards)}"
@@ -148,24 +151,24 @@ def _tunnel_revealed(state: GameState, event: events.TunnelRevealed) -> str:
 
 
 @sentence(events.TunnelDeclined)
-def _tunnel_declined(state: GameState, event: events.TunnelDeclined) -> str:
+def _tunnel_declined(state: TrainGame, event: events.TunnelDeclined) -> str:
     return f"{seat_name(state, event.seat)} leaves the tunnel."
 
 
 @sentence(events.StationBuilt)
-def _station_built(state: GameState, event: events.StationBuilt) -> str:
+def _station_built(state: TrainGame, event: events.StationBuilt) -> str:
     lent = f", to use a route from {city_name(state, event.neighbour)}" if event.neighbour else ""
     built = f"{seat_name(state, event.seat)} builds a station in {city_name(state, event.city)}"
     return f"{built} with {format_cards(event.cards)}{lent}."
 
 
 @sentence(events.PassengerPlaced)
-def _passenger_placed(state: GameState, event: events.PassengerPlaced) -> str:
+def _passenger_placed(state: TrainGame, event: events.PassengerPlaced) -> str:
     return f"{seat_name(state, event.seat)} puts a passenger in {city_name(state, event.city)}."
 
 
 @sentence(events.PassengerMoved)
-def _passenger_moved(state: GameState, event: events.PassengerMoved) -> str:
+def _passenger_moved(state: TrainGame, event: events.PassengerMoved) -> str:
     paid = f" with {pluralize(event.cards, 'passenger card')}" if event.cards else ""
     collected = ", ".join(city_name(state, name) for name in event.taken) or "no city"
     start = f"{seat_name(state, event.seat)}'s passenger leaves {city_name(state, event.city)}"
@@ -173,41 +176,42 @@ def _passenger_moved(state: GameState, event: events.PassengerMoved) -> str:
 
 
 @sentence(events.Passed)
-def _passed(state: GameState, event: events.Passed) -> str:
+def _passed(state: TrainGame, event: events.Passed) -> str:
     return f"{seat_name(state, event.seat)} passes."
 
 
 @sentence(events.SeatGone)
-def _seat_gone(state: GameState, event: events.SeatGone) -> str:
+def _seat_gone(state: TrainGame, event: events.SeatGone) -> str:
     return f"{seat_name(state, event.seat)} is out of the game: {event.why}."
 
 
 @sentence(events.CommandRefused)
-def _command_refused(state: GameState, event: events.CommandRefused) -> str:
+def _command_refused(state: TrainGame, event: events.CommandRefused) -> str:
     sender = "The server" if event.seat is None else seat_name(state, event.seat)
     return f"{sender} is refused: {event.rule}, {event.why}."
 
 
 @sentence(events.PlayOffCalled)
-def _play_off_called(state: GameState, event: events.PlayOffCalled) -> str:
+def _play_off_called(state: TrainGame, event: events.PlayOffCalled) -> str:
     names = " and ".join(seat_name(state, seat) for seat in event.seats)
     return f"{names} share the first place: they play off in game {event.game}."
 
 
 @sentence(events.PlayOffEnded)
-def _play_off_ended(state: GameState, event: events.PlayOffEnded) -> str:
+def _play_off_ended(state: TrainGame, event: events.PlayOffEnded) -> str:
     winners = " and ".join(f"seat {seat}" for seat in event.winners)
     won = "won" if len(event.winners) == 1 else "are level"
     return f"The play-off of game {event.of} is over: {winners} of that game {won}."
 
 
 @sentence(events.GameEnded)
-def _game_ended(state: GameState, event: events.GameEnded) -> str:
+def _game_ended(state: TrainGame, event: events.GameEnded) -> str:
     return f"The game is over: {event.reason}."
 
 
 SENTENCE_TABLE.none_for(
     *PLAIN,
+    *(cls for cls in EVENT_REGISTRY.classes if cls.sentence),
     events.AccessSet,
     events.SeatCleared,
     events.TicketsShown,

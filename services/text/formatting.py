@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from schemas.field_types import Seat
-from services.referee.rules import GameState
+from schemas.contract import Contract, field_names
+from schemas.field_types import HIDDEN, Seat
+from services.referee.games.state import GameState
+from services.referee.games.trains.train_state import TrainGame
 from services.runtime.visible_text import visible_text
 
 MAX_LINE_LENGTH: Final = 400  # characters
@@ -22,12 +24,24 @@ def seat_name(state: GameState, seat: Seat) -> str:
     return state.seats[seat].name or f"seat {seat}"
 
 
-def city_name(state: GameState, city_id: str) -> str:
+def fill_in(state: GameState, sentence: str, contract: Contract) -> str:
+    """A declared sentence with the fields of its command or event in place of the braces: a seat by its name, a hidden
+    card as "a card"."""
+    values = {name: getattr(contract, name) for name in field_names(contract.__class__)}
+    for name, value in values.items():
+        if value is HIDDEN:
+            values[name] = "a card"
+        elif name == "seat":
+            values[name] = seat_name(state, value)
+    return sentence.format_map(values)
+
+
+def city_name(state: TrainGame, city_id: str) -> str:
     """A city as the board spells it."""
     return state.own.board.cities[city_id]
 
 
-def describe_route(state: GameState, route_id: str) -> str:
+def describe_route(state: TrainGame, route_id: str) -> str:
     """A route by its two cities."""
     route = state.own.board.routes[route_id]
     return f"{city_name(state, route.a)} - {city_name(state, route.b)}"
@@ -49,7 +63,7 @@ def in_one_line(text: str) -> str:
     return shown if len(shown) <= MAX_LINE_LENGTH else f"{shown[: MAX_LINE_LENGTH - 4]} ..."
 
 
-def tickets_suffix(state: GameState, tickets: Sequence[str | None]) -> str:
+def tickets_suffix(state: TrainGame, tickets: Sequence[str | None]) -> str:
     """The tickets' cities, where the viewer may know them."""
     known = [state.own.board.tickets[ticket] for ticket in tickets if ticket is not None]
     if not known:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from schemas.contract import Json
-from services.referee.rules import GameState, score
+from schemas.events import Score, SeatScore
+from services.referee.games.seat_state import SeatState
+from services.referee.games.state import GameState
 
 
 def game_status(state: GameState) -> str:
@@ -15,35 +17,23 @@ def game_status(state: GameState) -> str:
 
 def game_summary_json(state: GameState, event_count: int, entry_count: int) -> Json:
     """A game as a JSON object: its seats and their scores, as far as this state knows them."""
-    scores = state.result.scores if state.result else score(state)
-    seats = []
-    for seat_score, seat_state in zip(scores, state.seats, strict=True):
-        seats.append(
-            {
-                "seat": seat_score.seat,
-                "name": seat_state.name,
-                "policy": seat_state.policy,
-                "routes": seat_score.routes,
-                "tickets": seat_score.tickets,
-                "made": list(seat_score.made),
-                "missed": list(seat_score.missed),
-                "lent": list(seat_score.lent),
-                "longest": seat_score.longest,
-                "bonus": seat_score.bonus,
-                "most": seat_score.most,
-                "stations": seat_score.stations,
-                "merchandise": seat_score.merchandise,
-                "total": seat_score.total,
-                "place": seat_score.place,
-                "cars": seat_state.own.cars,
-                "cards": seat_state.own.cards,
-                "gone": seat_state.exit_reason,
-            }
-        )
+    scores = state.result.scores if state.result else state.ruleset.score(state)
+    seats = [
+        {
+            "seat": score.seat,
+            "name": seat_state.name,
+            "policy": seat_state.policy,
+            **_parts_json(score, seat_state),
+            "total": score.total,
+            "place": score.place,
+            "gone": seat_state.exit_reason,
+        }
+        for score, seat_state in zip(scores, state.seats, strict=True)
+    ]
     return {
         "game": state.game,
         "ruleset": state.ruleset.name,
-        "board": state.own.board.id,
+        **({} if state.ruleset.describe else {"board": state.own.board.id}),
         "state": game_status(state),
         "ended": state.result.reason if state.result else None,
         "play_off": state.next_play_off.game if state.next_play_off else None,
@@ -52,4 +42,24 @@ def game_summary_json(state: GameState, event_count: int, entry_count: int) -> J
         "events": event_count,
         "entries": entry_count,
         "seats": seats,
+    }
+
+
+def _parts_json(score: Score, seat_state: SeatState) -> Json:
+    """What a seat's total is made of; of a train game also what the seat has left."""
+    if isinstance(score, SeatScore):
+        return dict(score.parts)
+    return {
+        "routes": score.routes,
+        "tickets": score.tickets,
+        "made": list(score.made),
+        "missed": list(score.missed),
+        "lent": list(score.lent),
+        "longest": score.longest,
+        "bonus": score.bonus,
+        "most": score.most,
+        "stations": score.stations,
+        "merchandise": score.merchandise,
+        "cars": seat_state.own.cars,
+        "cards": seat_state.own.cards,
     }

@@ -13,7 +13,7 @@ from schemas.field_types import Seat
 from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
 from services.compiled_rules import prefer_compiled_rules
-from services.referee.rules import GameState, legal
+from services.referee.games import GameState, legal
 from services.tournament.game_results import GameResult, result_of
 from services.tournament.schedule import PlannedGame
 from services.tournament.viewed_game import MAX_MOVES, UNUSED_SEED, GameSetting, ViewedGame

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from services.referee.rules import GameState
+from services.referee.games import GameState
+from services.referee.games.trains.scoring import train_scores
 from services.tournament.schedule import PlannedGame
 
 
@@ -58,7 +59,9 @@ def result_of(planned: PlannedGame, game: str | None, state: GameState) -> GameR
             missed=len(score.missed),
             removed=seat_state.exit_reason is not None,
         )
-        for policy, score, seat_state in zip(planned.policies, state.result.scores, state.seats, strict=True)
+        for policy, score, seat_state in zip(
+            planned.policies, train_scores(state.result), state.seats, strict=True
+        )
     )
     return GameResult(planned.block, planned.seed, game, seats)
 

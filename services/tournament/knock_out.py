@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from schemas.errors import InvalidInputError
-from services.referee.rules import RULESETS, GameState
+from services.referee.games import RULESETS, GameState
 from services.tournament.game_results import GameResult
 from services.tournament.schedule import PlannedGame
 from services.tournament.viewed_game import GameSetting

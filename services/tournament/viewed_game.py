@@ -13,12 +13,13 @@ from functools import cache
 from typing import Final
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.contract import PUBLIC
 from schemas.events import Event
 from schemas.field_types import Seat
-from services.referee.rules import GameState, decide_and_apply, decide_envelope, fold_events, redact_for
-from services.referee.rules.fair_randomness import no_order_root
-from services.referee.rules.state import Ruleset
-from services.referee.rules.views import PUBLIC_EVENTS, owner_of
+from services.referee.games import GameState, decide_and_apply, decide_envelope, fold_events, redact_for
+from services.referee.games.fair_randomness import no_order_root
+from services.referee.games.state import Ruleset
+from services.referee.games.views import owner_of
 
 MAX_MOVES: Final = 20_000  # far more than any game takes
 GAME_ID: Final = "viewed"
@@ -78,7 +79,7 @@ class ViewedGame:
     def _show(self, events: Sequence[Event]) -> None:
         """Queue every event for each seat as that seat may see it."""
         for event in events:
-            if event.__class__ in PUBLIC_EVENTS:
+            if event.visibility == PUBLIC:
                 for unseen in self._unseen:
                     unseen.append(event)
                 continue

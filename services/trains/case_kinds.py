@@ -15,8 +15,8 @@ from schemas.field_types import Text
 from schemas.refusals import CommandRefusedError
 from services.bots.policies.trains_strategies import hold_10
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import legal
-from services.referee.rules.board import build_board, with_pair_tickets
+from services.referee.games import legal
+from services.referee.games.trains.board import build_board, with_pair_tickets
 from services.tournament.knock_out import GameOutcome, Groups, run_knock_out
 from services.trains.given_cards import NO_SEED, PLAYERS, TooFewDestinationsError, choose_map, play_game
 from services.trains.player_state import (

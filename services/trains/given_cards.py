@@ -30,10 +30,10 @@ from schemas.stored.codec import pack_envelope
 from services.bots.policies import Policy
 from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState, decide_envelope, legal
-from services.referee.rules.board import build_board, with_pair_tickets
-from services.referee.rules.rulesets.trains import TRAINS
-from services.referee.rules.setup.complexity_limits import require_within_limits
+from services.referee.games import GameState, decide_envelope, legal
+from services.referee.games.trains.board import build_board, with_pair_tickets
+from services.referee.games.trains.rulesets.trains import TRAINS
+from services.referee.games.trains.setup.complexity_limits import require_within_limits
 from services.tournament.knock_out import GameOutcome, game_outcome
 from services.trains.player_state import MAX_SEATS
 

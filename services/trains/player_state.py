@@ -15,10 +15,11 @@ from schemas.field_types import Int, Seat, Text
 from schemas.positions import Position
 from schemas.refusals import CommandRefusedError
 from services.bots.policies.trains_strategies import Connection, connection_of
-from services.referee.rules import GameState, UnloggedRejectionError, decide
-from services.referee.rules.board import Board, build_board
-from services.referee.rules.position_game import start_from_position
-from services.referee.rules.rulesets.trains import TRAINS
+from services.referee.games import UnloggedRejectionError, decide
+from services.referee.games.trains.board import Board, build_board
+from services.referee.games.trains.position_game import start_from_position
+from services.referee.games.trains.rulesets.trains import TRAINS
+from services.referee.games.trains.train_state import TrainGame
 
 MIN_SEATS, MAX_SEATS = TRAINS.rule_options.seats_least, TRAINS.rule_options.seats_most
 MORE_CARDS: Final = "more cards"
@@ -52,7 +53,7 @@ STATE: Final[Schema[PlayerState]] = Schema(PlayerState, "player state")
 CONNECTION: Final[Schema[tuple[str, str, str, int]]] = Schema(tuple[City, City, Colour, Int], "connection")
 
 
-def build_game_state(form: BoardForm, player_state: PlayerState) -> GameState:
+def build_game_state(form: BoardForm, player_state: PlayerState) -> TrainGame:
     """The state as this player sees it: it is seat 0, and has to act. Raises InvalidInputError, naming the bad value."""
     seats = max(MIN_SEATS, 1 + len(player_state.acquired))
     cards: dict[str, int] = {color: count for color, count in player_state.this.cards.items() if count}
@@ -105,7 +106,7 @@ def command_json(command: ClaimRoute | RequestCards, board: Board) -> str | list
     return connection_json(connection_of(board, command.route))
 
 
-def may_acquire(state: GameState, wanted: Connection) -> bool:
+def may_acquire(state: TrainGame, wanted: Connection) -> bool:
     """Whether seat 0 may acquire the connection now."""
     route = routes_by_connection(state.own.board).get(wanted)
     try:

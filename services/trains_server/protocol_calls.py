@@ -18,7 +18,7 @@ from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import Bool, Int, Seat
 from services.bots.policies.trains_strategies import Connection, Destination, connection_of, destination_of
-from services.referee.rules import GameState
+from services.referee.games.trains.train_state import TrainGame
 from services.trains.given_cards import NOT_ON_ANY_MAP
 from services.trains.player_state import (
     CONNECTION,
@@ -77,18 +77,18 @@ def read_offer(value: object) -> list[Destination]:
 # -- arguments of calls, from a seat's view of its game --------------------------------------
 
 
-def cards_in_hand(state: GameState, seat: Seat) -> list[str]:
+def cards_in_hand(state: TrainGame, seat: Seat) -> list[str]:
     """The seat's cards, as a list of colours."""
     hand = state.seats[seat].own.hand
     return [color for color in COLORS for _ in range(hand.get(color, 0))]
 
 
-def offered_destinations(state: GameState, seat: Seat) -> list[Destination]:
+def offered_destinations(state: TrainGame, seat: Seat) -> list[Destination]:
     """The destinations that the seat chooses from, in the order of the offer."""
     return [destination_of(state.own.board, str(ticket)) for ticket in state.seats[seat].own.offer]
 
 
-def acquired_connections(state: GameState, seat: Seat) -> list[list[str | int]]:
+def acquired_connections(state: TrainGame, seat: Seat) -> list[list[str | int]]:
     """The seat's connections, each as city, city, colour, length."""
     return [
         *map(
@@ -98,7 +98,7 @@ def acquired_connections(state: GameState, seat: Seat) -> list[list[str | int]]:
     ]
 
 
-def player_state_json(state: GameState, seat: Seat) -> dict[str, object]:
+def player_state_json(state: TrainGame, seat: Seat) -> dict[str, object]:
     """The player state: the seat's own part, and the connections of those still in the game, in turn order after it."""
     seat_state, order = state.seats[seat].own, state.turn_order
     place = order.index(seat)

@@ -13,13 +13,14 @@ from typing import NamedTuple, Protocol
 
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import COLORS, write_trains_map
-from schemas.commands import Leave, PlayerCommand
+from schemas.commands import Command, Leave
 from schemas.events import GameEnded, SeatCleared, SeatGone
 from schemas.field_types import Seat
 from services.bots.policies.trains_strategies import Connection
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.scoring import score
-from services.referee.rules.state import TICKETS
+from services.referee.games import fold_events
+from services.referee.games.trains.pending_choices import TICKETS
+from services.referee.games.trains.scoring import score
+from services.referee.games.trains.train_state import TrainGame
 from services.tournament.knock_out import GameOutcome, game_outcome
 from services.trains.player_state import routes_by_connection
 from services.trains_server.peer_connection import PeerFailedError
@@ -52,7 +53,7 @@ async def play_remote_game(table: Table, players: Sequence[RemotePlayer]) -> Gam
     return GameOutcome(ranks, (*outcome.removed, *failed))
 
 
-def _counted_without(state: GameState, removed: Sequence[Seat]) -> GameState:
+def _counted_without(state: TrainGame, removed: Sequence[Seat]) -> TrainGame:
     """The game that is over, counted as if these seats had been removed before its end."""
     if not removed:
         return state
@@ -63,7 +64,7 @@ def _counted_without(state: GameState, removed: Sequence[Seat]) -> GameState:
     return counted
 
 
-async def choose_command(player: RemotePlayer, turn: Turn, routes: dict[Connection, str]) -> PlayerCommand:
+async def choose_command(player: RemotePlayer, turn: Turn, routes: dict[Connection, str]) -> Command:
     """The player's answer as a command of its seat; `Leave`, if it fails."""
     seat, state = turn
     try:
@@ -105,7 +106,7 @@ class Turn(NamedTuple):
     """The seat that the game waits for, and the game as this seat sees it."""
 
     seat: Seat
-    state: GameState
+    state: TrainGame
 
 
 class Table(Protocol):
@@ -117,11 +118,11 @@ class Table(Protocol):
         """The seat to act; None when the game is over."""
         ...
 
-    async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
+    async def send(self, seat: Seat, command: Command) -> TrainGame:
         """Decide a command of this seat; the game after it, as the seat sees it. A refusal removes the seat (CONDUCT-2)."""
         ...
 
-    async def final_state(self) -> GameState:
+    async def final_state(self) -> TrainGame:
         """The game that is over, as everybody may see it."""
         ...
 

@@ -15,12 +15,12 @@ from pydantic import Field
 
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map
-from schemas.commands import CommandEnvelope, PlayerCommand
+from schemas.commands import Command, CommandEnvelope
 from schemas.contract import Schema
 from schemas.field_types import Seat, Text
 from schemas.refusals import CommandRefusedError
 from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
-from services.referee.rules import GameState, decide_envelope
+from services.referee.games import GameState, decide_envelope
 from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value, require_values
 from services.trains.cases import CASE_S
 from services.trains.given_cards import GAME_ID, NO_SEED, choose_map, start_game
@@ -187,7 +187,7 @@ class CoreTable:
         (seat,) = self._state.pending_choices
         return Turn(seat, self._state)
 
-    async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
+    async def send(self, seat: Seat, command: Command) -> GameState:
         """See `Table`."""
         decide_envelope(self._state, CommandEnvelope("move", GAME_ID, seat, command), 0, NO_SEED)
         return self._state

@@ -24,9 +24,9 @@ from services.bots.policies.trains_strategies import (
     choose_destinations,
 )
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState, fold_events, legal, redact_for
-from services.referee.rules.board import build_board
-from services.referee.rules.rulesets.trains import TRAINS
+from services.referee.games import GameState, fold_events, legal, redact_for
+from services.referee.games.trains.board import build_board
+from services.referee.games.trains.rulesets.trains import TRAINS
 from services.trains.given_cards import OPTIONS, PAIR_POINTS, begin_game
 from services.trains.player_state import (
     MORE_CARDS,

@@ -25,15 +25,16 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, evolve
-from services.referee.rules.evolve import advance_clocks
-from services.referee.rules.fair_randomness import contribution_origin, derive_any_seat_secret
-from services.referee.rules.shuffle import commit_to_seed, in_canonical_order, seed_from_text
+from services.referee.games import evolve
+from services.referee.games.evolve import advance_clocks
+from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret
+from services.referee.games.shuffle import commit_to_seed, in_canonical_order, seed_from_text
+from services.referee.games.trains.train_state import TrainGame
 
-DealCheck = Callable[[GameState, OfItsKey, Entry], str]
+DealCheck = Callable[[TrainGame, OfItsKey, Entry], str]
 
 
-def apply_and_check_deal(state: GameState, entry: Entry) -> str:
+def apply_and_check_deal(state: TrainGame, entry: Entry) -> str:
     """Apply an entry to the state before it. Returns a sentence about the first card or secret that doesn't follow from
     that state; empty if all do. Raises what damaged events may cause."""
     why = ""
@@ -65,7 +66,7 @@ def describe_deal_makers(entries: Iterable[Entry]) -> str:
     return f"Seat {givers[-1]} {contributed} to the deal: with the server it could have chosen it."
 
 
-def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:
+def _check_seed(state: TrainGame, event: SeedSealed, entry: Entry) -> str:
     if event.seed is None or commit_to_seed(event.seed) != event.commitment:
         return "The seed isn't the one that was committed to."
     text = getattr(entry.command, "seed", None)
@@ -76,7 +77,7 @@ def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:
     return ""
 
 
-def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
+def _check_seat(state: TrainGame, event: SeatTaken, entry: Entry) -> str:
     seed = state.seed or ""
     times_freed = state.seats[event.seat].times_freed
     if event.luck != derive_any_seat_secret(seed, state.game, event.seat, event.policy, times_freed):
@@ -89,18 +90,18 @@ def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
     return ""
 
 
-def _check_deck_shuffle(state: GameState, event: DeckShuffled, entry: Entry) -> str:
+def _check_deck_shuffle(state: TrainGame, event: DeckShuffled, entry: Entry) -> str:
     return _check_shuffle(state, in_canonical_order(state.own.discards.items()), event, "the deck")
 
 
-def _check_deck_recreated(state: GameState, event: DeckRecreated, entry: Entry) -> str:
+def _check_deck_recreated(state: TrainGame, event: DeckRecreated, entry: Entry) -> str:
     table = state.own
     cards = Counter(table.discards)
     cards.update(table.deck)
     return _check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
 
 
-def _check_ticket_shuffle(state: GameState, event: TicketsShuffled, entry: Entry) -> str:
+def _check_ticket_shuffle(state: TrainGame, event: TicketsShuffled, entry: Entry) -> str:
     table = state.own
     remaining: Sequence[str | None] | None = table.ticket_decks.get(event.deck)
     if remaining is None:
@@ -111,7 +112,7 @@ def _check_ticket_shuffle(state: GameState, event: TicketsShuffled, entry: Entry
 
 
 def _check_shuffle(
-    state: GameState, row: Sequence[str], event: DeckShuffled | DeckRecreated | TicketsShuffled, what: str
+    state: TrainGame, row: Sequence[str], event: DeckShuffled | DeckRecreated | TicketsShuffled, what: str
 ) -> str:
     randomness = state.ruleset.randomness
     order = randomness.shuffle(state, row)
@@ -122,12 +123,12 @@ def _check_shuffle(
     return ""
 
 
-def _check_top_cards(cards: Sequence[str | None], state: GameState) -> str:
+def _check_top_cards(cards: Sequence[str | None], state: TrainGame) -> str:
     top = state.own.deck[: -len(cards) - 1 : -1]
     return "" if [*cards] == top else "A card that left the deck isn't the one that lay on top."
 
 
-def _check_offered_tickets(state: GameState, event: TicketsOffered, entry: Entry) -> str:
+def _check_offered_tickets(state: TrainGame, event: TicketsOffered, entry: Entry) -> str:
     decks = {name: list(row) for name, row in state.own.ticket_decks.items()}
     for deck, ticket in zip(event.decks, event.tickets, strict=True):
         if not decks.get(deck) or decks[deck].pop() != ticket:

@@ -11,9 +11,11 @@ from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, write_event
 from schemas.field_types import Seat
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, fold_events, legal, redact_for
-from services.referee.rules.evolve import advance_clocks
-from services.referee.rules.seat_state import SeatState
+from services.referee.games import fold_events, legal, redact_for
+from services.referee.games.evolve import advance_clocks
+from services.referee.games.seat_state import SeatState
+from services.referee.games.state import GameState
+from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence
 from services.text.game_summary import game_status
@@ -44,9 +46,9 @@ class NarratedEvent(NamedTuple):
 class ViewerPerspective(NamedTuple):
     """The entry as one viewer saw it."""
 
-    before: GameState
+    before: TrainGame
     narrated_events: tuple[NarratedEvent, ...]
-    after: GameState
+    after: TrainGame
 
 
 class Explanation(NamedTuple):
@@ -60,11 +62,11 @@ class Explanation(NamedTuple):
     doubt: str  # how the verdict differs from what the rules decide; empty if it doesn't
 
     @property
-    def before(self) -> GameState:
+    def before(self) -> TrainGame:
         return self.perspectives["referee"].before
 
     @property
-    def after(self) -> GameState:
+    def after(self) -> TrainGame:
         return self.perspectives["referee"].after
 
 
@@ -97,17 +99,17 @@ def explain(replay: Replay, sequence: int) -> Explanation:
     )
 
 
-def _legal_alternatives(before: GameState, entry: Entry) -> list[Command]:
+def _legal_alternatives(before: TrainGame, entry: Entry) -> list[Command]:
     """The legal commands of the seat that sent the command; none where no choice of that seat is pending."""
     seat = entry.seat
     return legal(before, seat) if seat is not None and seat < len(before.seats) else []
 
 
-def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
+def _states_before(replay: Replay, sequence: int) -> dict[Viewer, TrainGame]:
     """The state before this entry, by viewer."""
     referee = replay.state_after(sequence - 1)
     seats = len(referee.seats) or len(replay.state_after(sequence).seats)
-    viewers: dict[Viewer, GameState] = {
+    viewers: dict[Viewer, TrainGame] = {
         viewer: GameState(replay.names) for viewer in ("public", *range(seats))
     }
     for position, (at_ms, events) in enumerate(replay.timed_events(sequence - 1), 1):
@@ -122,7 +124,7 @@ def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
     return {"referee": referee, **viewers}
 
 
-def apply_shown(state: GameState, at_ms: int, events: Sequence[Event]) -> ViewerPerspective:
+def apply_shown(state: TrainGame, at_ms: int, events: Sequence[Event]) -> ViewerPerspective:
     """Apply what a viewer was shown of an entry to its state: first the time, then the events.
 
     The perspective has the state after the time alone, and the state given."""
@@ -142,7 +144,7 @@ def _visible_events(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
     return [event for event in redacted if event is not None]
 
 
-def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry) -> ReplayedDecision:
+def _decision_on(replay: Replay, sequence: int, before: TrainGame, entry: Entry) -> ReplayedDecision:
     """The rules' decision on the entry's command, from the pass over the log if that came so far."""
     if sequence <= len(replay.redecided.entries):
         return replay.redecided.entries[sequence - 1].decision
@@ -157,7 +159,7 @@ def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry)
 # -- as JSON -----------------------------------------------------------------------------------
 
 
-def game_state_json(state: GameState) -> Json:
+def game_state_json(state: TrainGame) -> Json:
     """A state as far as its viewer knows it; null is a card or ticket face down."""
     if not state.game:
         return {"state": "nothing"}

@@ -41,7 +41,9 @@ from schemas.events import (
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, Seat
 from schemas.refusals import CommandRefusedError
 from schemas.web.disputes import DisputeMove
-from services.referee.rules import GameState, fold_events
+from services.referee.games import fold_events
+from services.referee.games.state import GameState
+from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import city_name, describe_route, format_cards, pluralize
 from services.verification.replay import TimedEvents
 from services.verification.rule_citations import has_rule, known_rules, rules_on
@@ -110,7 +112,8 @@ def answer_on_reason(
     `names` are the players', by their commitments; the answer has none of them."""
     state, acts = GameState(names), list[Act]()
     for number, (at_ms, events) in enumerate(shown, 1):
-        before_tunnel = None if state.own.tunnel is None else state.own.tunnel.cards
+        tunnel = state.own.tunnel if state.game else None
+        before_tunnel = None if tunnel is None else tunnel.cards
         fold_events(state, at_ms, events)
         acts += _acts_of(state, number, events, before_tunnel)
     named = read_reason(dispute.reason, state)
@@ -123,7 +126,7 @@ def answer_on_reason(
     return " ".join(sentences)
 
 
-def read_reason(reason: str, state: GameState) -> Named:
+def read_reason(reason: str, state: TrainGame) -> Named:
     """The things that a reason names: seats by number, letter or name; cards with or without a number; cities of the
     board; ids of rules; numbers of entries."""
     seats = {int(found) if found.isdigit() else ord(found) - ord("A") for found in _SEAT.findall(reason)}
@@ -234,7 +237,7 @@ class _Judge:
 
 
 def _acts_of(
-    state: GameState, number: int, events: Sequence[Event], tunnel_cards: Mapping[str, int] | None
+    state: TrainGame, number: int, events: Sequence[Event], tunnel_cards: Mapping[str, int] | None
 ) -> Iterator[Act]:
     """The acts of seats in an entry, after which this is the state."""
     for event in events:
@@ -264,7 +267,7 @@ def _acts_of(
                     yield act
 
 
-def _claim(state: GameState, number: int, event: RouteClaimed, tunnel_cards: Mapping[str, int] | None) -> Act:
+def _claim(state: TrainGame, number: int, event: RouteClaimed, tunnel_cards: Mapping[str, int] | None) -> Act:
     text = f"paid {format_cards(event.cards)} for {describe_route(state, event.route)}"
     command: Command = ClaimRoute(event.route, event.cards)
     if tunnel_cards is not None:
@@ -301,6 +304,6 @@ def _plain_act(number: int, event: Event) -> Act | None:
     return None
 
 
-def _ends(state: GameState, route: str) -> frozenset[str]:
+def _ends(state: TrainGame, route: str) -> frozenset[str]:
     table = state.own
     return frozenset((table.board.routes[route].a, table.board.routes[route].b))

@@ -10,9 +10,9 @@ from schemas.commands import CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, Event, GameCreated, SeatTaken, SeedSealed
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, fold_events
-from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.state import Ruleset
+from services.referee.games import GameState, UnloggedRejectionError, decide_envelope, fold_events
+from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.state import Ruleset
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 
 

@@ -16,7 +16,7 @@ from schemas.errors import CorruptDataError
 from schemas.events import Event
 from schemas.stored.codec import unpack_for_fold, unpack_foreign_entry
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, fold_events
+from services.referee.games import GameState, fold_events
 from services.verification.redecide import RedecidedEntry, redecide_entries, require_ruled_creation
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.reseal import ResealedEntry, reseal_entries

@@ -14,10 +14,10 @@ from schemas.stored.codec import unpack_foreign_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
 from schemas.stored.rows import row_to_event, unpack
-from services.referee.rules import GameState, split_by_visibility
-from services.referee.rules.proof.event_order import EventOrder
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.games import GameState, split_by_visibility
+from services.referee.games.proof.event_order import EventOrder
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.verification.deal_check import apply_and_check_deal
 from services.verification.replay_errors import replaying
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from schemas import commands
 from schemas.commands import Command
-from schemas.refusals import ALL_RULES
+from schemas.refusals import ALL_RULES, BROUGHT_RULES, sentence_of
 from schemas.stored.entries import Entry
 from services.rulebook import extract_passages, read_pages
 
@@ -28,7 +28,7 @@ def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
     refused_by = () if refusal is None else (refusal.rule,)
     rules = dict.fromkeys((*refused_by, *rules_on(ruleset, entry.command)))
     return tuple(
-        RuleCitation(rule, ALL_RULES.get(rule, ""), pages.get(rule, {}).get(ruleset, "")) for rule in rules
+        RuleCitation(rule, sentence_of(rule), pages.get(rule, {}).get(ruleset, "")) for rule in rules
     )
 
 
@@ -44,7 +44,7 @@ def has_rule(ruleset: str, rule: str) -> bool:
 
 def known_rules() -> frozenset[str]:
     """The rules of all rulesets, and those of the server."""
-    return frozenset((*ALL_RULES, *_rule_pages()))
+    return frozenset((*ALL_RULES, *BROUGHT_RULES, *_rule_pages()))
 
 
 @cache

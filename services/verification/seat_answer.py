@@ -23,13 +23,13 @@ from schemas.events import CommandRefused, Event
 from schemas.field_types import HIDDEN, Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import Entry, ViewEntry
-from services.referee.rules import GameState, fold_events, legal
-from services.referee.rules.decide import decide_events
-from services.referee.rules.evolve import advance_clocks
-from services.referee.rules.fair_randomness import no_order_root
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.view_verifier import ViewVerifier
-from services.referee.rules.state import RandomnessPolicy
+from services.referee.games import GameState, fold_events, legal
+from services.referee.games.decide import decide_events
+from services.referee.games.evolve import advance_clocks
+from services.referee.games.fair_randomness import no_order_root
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.view_verifier import ViewVerifier
+from services.referee.games.state import RandomnessPolicy
 from services.verification.explanation import Explanation, apply_shown, seat_explanation_json
 from services.verification.rule_citations import cite
 

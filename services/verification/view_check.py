@@ -12,7 +12,7 @@ from schemas.field_types import GameId, Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from services.verification.findings import Check, Finding
 from services.verification.log_check import check_log
 from services.verification.replay import Replay

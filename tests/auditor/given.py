@@ -10,7 +10,7 @@ import fakeredis
 
 from services.archive import Signer, trusted_keys
 from services.ledger import RedisLedger
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME, Players, opening_commands, referee_at, submit

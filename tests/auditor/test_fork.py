@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.archive import decode_game_file
-from services.referee.rules import fold
+from services.referee.games import fold
 from tests.auditor.test_whole_server import BODY, RunningServer, is_over, posted, running_server
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, bearer

@@ -9,7 +9,7 @@ from typing import Final
 from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
-from services.referee.rules import fold
+from services.referee.games import fold
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.floods import resident_mib
 from tests.bench.games import bots, fresh_engine

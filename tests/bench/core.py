@@ -11,7 +11,7 @@ from time import perf_counter
 import chess
 
 from schemas.commands import CommandEnvelope, CreateGame, StartGame
-from services.referee.rules import GameState, decide_and_apply, decide_envelope, legal
+from services.referee.games import GameState, decide_and_apply, decide_envelope, legal
 from tests.bench.figure import Figure, Report, Size, in_turn, ratio
 from tests.bench.games import NO_SEED, bots
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from schemas.stored.codec import unpack_for_fold
-from services.referee.rules import GameState, fold_events
+from services.referee.games import GameState, fold_events
 from tests.bench.figure import Figure, Report, Size, seconds
 from tests.bench.games import bots, fresh_ledger, play
 

@@ -8,7 +8,7 @@ from statistics import median
 from time import process_time
 
 import ledgerline
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.research.pettingzoo_env import TableEnv
 from tests.bench.figure import Figure, Part, Report, Size
 
@@ -18,13 +18,13 @@ GAMES = 12  # in a round
 
 def measure(size: Size, report: Report) -> Figure:
     parts: dict[str, Part] = {}
-    for rules in RULESETS:
+    for rules in TRAIN_RULESETS:
         report(rules)
         env, rounds = ledgerline.env(rules), size.of(7, 2)
         rates = [rate(env, size.of(GAMES, 1), number) for number in range(rounds + 1)][1:]
         parts[f"{rules}_steps_per_s"] = median(rates)
         parts[f"{rules}_actions"], parts[f"{rules}_numbers"] = env.actions.size, env.observation_form.size
-    listed = ", ".join(f"{rules} {parts[f'{rules}_steps_per_s']:,.0f}" for rules in RULESETS)
+    listed = ", ".join(f"{rules} {parts[f'{rules}_steps_per_s']:,.0f}" for rules in TRAIN_RULESETS)
     usa = parts["usa_steps_per_s"]
     assert isinstance(usa, float)
     return Figure(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from statistics import median
 
 from schemas.stored.codec import unpack_for_fold
-from services.referee.rules import fold
+from services.referee.games import fold
 from tests.bench.figure import Figure, Report, Size, in_turn, ratio, seconds
 from tests.bench.games import bots, fresh_ledger, play
 from tests.bench.peer_aggregate import Peer

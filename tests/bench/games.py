@@ -17,7 +17,7 @@ from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
-from services.referee.rules import GameState, decide_envelope, fold, legal
+from services.referee.games import GameState, decide_envelope, fold, legal
 from services.runtime.settings import read_settings
 
 NO_SEED = "00" * 32  # never used: these games come with a seed

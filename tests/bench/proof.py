@@ -22,9 +22,9 @@ from schemas.stored.codec import Proofs, pack_entry, pack_private_part, pack_pub
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
 from services.archive import Signer, decode_game_file, encode_game_file
-from services.referee.rules import GameState, decide_envelope, fold_events, split_by_visibility
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.games import GameState, decide_envelope, fold_events, split_by_visibility
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.verification.audit import audit
 from services.verification.log_check import check_file, check_file_bytes
 from services.verification.replay import Replay, fold_until

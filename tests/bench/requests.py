@@ -9,7 +9,7 @@ from typing import Any, Final
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, read_command
 from services.gateway.tables.table_folds import MAX_COMMANDS
-from services.referee.rules.board import build_board
+from services.referee.games.trains.board import build_board
 from services.tables.board_drawing import draw_board
 from services.tables.table_fold import FoldedTable
 from tests.bench.figure import Figure, Report, Size

@@ -9,7 +9,8 @@ from time import perf_counter
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
-from services.referee.rules import RULESETS, GameState, decide_envelope, legal
+from services.referee.games import GameState, decide_envelope, legal
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import NO_SEED
 
@@ -20,7 +21,7 @@ STEP_MS = 100  # so that no clock runs out
 def measure(size: Size, report: Report) -> Figure:
     parts: dict[str, Part] = {}
     rates = []
-    for rules in RULESETS:
+    for rules in TRAIN_RULESETS:
         report(rules)
         times, decisions = [], []
         for number in range(size.of(120, 3)):

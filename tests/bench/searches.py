@@ -7,9 +7,9 @@ from collections.abc import Callable
 from heapq import nlargest
 from typing import Final
 
-from services.referee.rules import GameState
-from services.referee.rules.moves.passengers import move_offers
-from services.referee.rules.scoring import choose_loans, longest_route
+from services.referee.games import GameState
+from services.referee.games.trains.moves.passengers import move_offers
+from services.referee.games.trains.scoring import choose_loans, longest_route
 from tests.bench.figure import Figure, Part, Report, Size, seconds
 from tests.bench.rulesets import playout
 

@@ -21,7 +21,7 @@ GOALS: Final = {
     "stays": 25, "files of stays": 10, "Any": 40, "wide functions": 5, "words of docs": 45_000, "changelog lines": 80,
 }  # fmt: skip
 SERVICES: Final = str(structure.ROOT / "services")
-RULES: Final = str(structure.ROOT / "services" / "referee" / "rules")
+RULES: Final = str(structure.ROOT / "services" / "referee" / "games")
 
 
 def measure(size: Size, report: Report) -> Figure:

@@ -30,7 +30,7 @@ from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
 from services.bots.searching.compact_rules import KINDS, compact_rules
 from services.bots.searching.rollout_policy import Rollout
 from services.bots.searching.world_sampler import public_part, ticket_ends
-from services.referee.rules import GameState, decide_and_apply
+from services.referee.games import GameState, decide_and_apply
 from tests.rules.given import create_from, make_start_choices
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from schemas.commands import Command, DrawMarket
 from schemas.field_types import Seat
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState
+from services.referee.games import GameState
 
 
 def hangs(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:

@@ -15,7 +15,8 @@ from typing import Final
 from schemas.commands import Command, write_command
 from schemas.field_types import Seat
 from services.bots.policies import SLOW_POLICIES
-from services.referee.rules import RULESETS, legal
+from services.referee.games import legal
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.tournament.core_game import CoreGame
 from services.tournament.viewed_game import GameSetting
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
@@ -30,7 +31,7 @@ class CheckedGame(CoreGame):
     """Every command is one of those that are legal for the referee, and the same policy chooses it again from the same view."""
 
     def __init__(self, rules: str, number: int) -> None:
-        rng, names = Random(f"{rules} {number}"), sorted(RULESETS[rules].bot_policies)
+        rng, names = Random(f"{rules} {number}"), sorted(TRAIN_RULESETS[rules].bot_policies)
         board = rng.choice(BOARDS_BY_RULESET[rules])
         policies = tuple(
             names[(number * len(names) // 2 + seat) % len(names)]
@@ -68,7 +69,7 @@ def play_checked(rules: str, number: int) -> CheckedGame:
 def main() -> None:
     games = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     digest = sha256()
-    for rules in sorted(RULESETS):
+    for rules in sorted(TRAIN_RULESETS):
         seconds: dict[str, list[float]] = defaultdict(list)
         for number in range(games):
             game = play_checked(rules, number)

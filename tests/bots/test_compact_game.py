@@ -29,8 +29,10 @@ from services.bots.searching.candidates import payment_of
 from services.bots.searching.compact_game import NOWHERE
 from services.bots.searching.compact_rules import WILD
 from services.bots.searching.final_points import final_points
-from services.referee.rules import RULESETS, GameState, decide_and_apply, legal
-from services.referee.rules.state import ACTION, TICKETS
+from services.referee.games import GameState, decide_and_apply, legal
+from services.referee.games.state import ACTION
+from services.referee.games.trains.pending_choices import TICKETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.bots.compact_games import (
     COMPARED,
     FollowingGame,
@@ -137,7 +139,7 @@ def random_command(rng: Random, state: GameState, habit: tuple[type[Command], ..
 
 
 @pytest.mark.parametrize("games", short_and_long(2, 40))
-@pytest.mark.parametrize("rules", sorted(RULESETS))
+@pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_a_compact_game_follows_the_referee_through_random_games(rules: str, games: int) -> None:
     rebuilt = 0
     for number in range(games):
@@ -151,13 +153,13 @@ def test_a_compact_game_follows_the_referee_through_random_games(rules: str, gam
                 both.play(random_command(rng, both.state, habit))
                 both.compare()
         rebuilt += both.game.rebuilt
-    assert bool(rebuilt) == (not RULESETS[rules].has_command(RequestCards)), (
+    assert bool(rebuilt) == (not TRAIN_RULESETS[rules].has_command(RequestCards)), (
         "decks were rebuilt, where there is a market"
     )
 
 
 @pytest.mark.parametrize("games", short_and_long(2, 40))
-@pytest.mark.parametrize("rules", sorted(RULESETS))
+@pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_a_rollout_plays_no_command_that_the_referee_refuses(rules: str, games: int) -> None:
     for number in range(games):
         state = random_opening(Random(number), rules, number)

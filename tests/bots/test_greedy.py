@@ -9,9 +9,8 @@ from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan,
 from services.bots.policies import POLICIES
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState, decide_envelope, legal
-from services.referee.rules.appliers.ending import open_route
-from services.referee.rules.appliers.playing import close_route
+from services.referee.games import GameState, decide_envelope, legal
+from services.referee.games.trains.appliers.playing import close_route, open_route
 from tests.rules.given import CREATED_AT_MS, SEED
 
 MAX_ENTRIES = 2000

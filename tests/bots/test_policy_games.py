@@ -13,7 +13,7 @@ from schemas.commands import Pass
 from services.bots.policies import POLICIES
 from services.bots.searching import candidates
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.bots.policy_games import play_checked
 from tests.cli.command_line import ROOT, environment
 from tests.process_faults.seeds import SOAK
@@ -30,7 +30,7 @@ SOAKED: Final = 2_000
         pytest.param(SOAKED if SOAK else 8, candidates.ROLLOUTS, id="long", marks=pytest.mark.long),
     ],
 )
-@pytest.mark.parametrize("rules", sorted(RULESETS))
+@pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(
     rules: str, games: int, rollouts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -38,19 +38,19 @@ def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(
     decided = set[str]()
     for number in range(games):
         decided |= {*play_checked(rules, number).seconds}
-    assert decided == RULESETS[rules].bot_policies
+    assert decided == TRAIN_RULESETS[rules].bot_policies
 
 
 def test_every_policy_plays_a_ruleset() -> None:
     """So these games and the non-interference gate, which choose among a ruleset's policies, leave none out."""
     assert (
-        set().union(*(ruleset.bot_policies for ruleset in RULESETS.values()))
+        set().union(*(ruleset.bot_policies for ruleset in TRAIN_RULESETS.values()))
         == {*POLICIES}
         == {*NAMED_POLICIES}
     )
 
 
-@pytest.mark.parametrize("policy", sorted(RULESETS["europe"].bot_policies - {"random"}))
+@pytest.mark.parametrize("policy", sorted(TRAIN_RULESETS["europe"].bot_policies - {"random"}))
 def test_TURN_4_no_policy_builds_a_station_for_nothing_where_it_may_pass(policy: str) -> None:
     scene = given(
         rules="europe",

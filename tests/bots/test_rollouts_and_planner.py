@@ -8,7 +8,7 @@ from statistics import mean
 from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket
 from services.bots.searching.compact_game import CompactGame
 from services.bots.searching.rollout_policy import Rollout
-from services.referee.rules.state import ACTION
+from services.referee.games.state import ACTION
 from services.tournament.core_game import CoreGame
 from services.tournament.viewed_game import GameSetting
 from tests.bots.compact_games import compact

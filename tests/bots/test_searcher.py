@@ -21,10 +21,11 @@ from services.bots.searching.compact_game import NO_CARD, CompactGame
 from services.bots.searching.compact_rules import KINDS, compact_rules
 from services.bots.searching.world_sampler import START_TICKETS, WorldSampler
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import RULESETS, GameState, legal
-from services.referee.rules.determinization import ViewerKnowledge, determinize
-from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import SECOND_CARD
+from services.referee.games import GameState, legal
+from services.referee.games.seat_state import SeatState
+from services.referee.games.trains.determinization import ViewerKnowledge, determinize
+from services.referee.games.trains.pending_choices import SECOND_CARD
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.tournament.core_game import CoreGame
 from services.tournament.viewed_game import GameSetting
 from tests.rules.given import created, given
@@ -64,7 +65,7 @@ def everything(game: CompactGame) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("moves", [0, 1, 30, 50])
-@pytest.mark.parametrize("rules", sorted(RULESETS))
+@pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_P5_a_sampled_world_does_not_depend_on_what_is_hidden(rules: str, moves: int) -> None:
     state, _, seat = position("hidden", moves, rules)
     other = permuted(state, seat, Random(1))
@@ -79,7 +80,7 @@ def test_P5_a_sampled_world_does_not_depend_on_what_is_hidden(rules: str, moves:
 
 
 @pytest.mark.parametrize("moves", [2, 30, 50])
-@pytest.mark.parametrize("rules", sorted(RULESETS))
+@pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_a_sampled_world_has_every_card_and_ticket_once_and_what_the_seat_knows_in_its_place(
     rules: str, moves: int
 ) -> None:

@@ -14,9 +14,10 @@ from schemas.stored.entries import ViewEntry
 from services.bots.seat_projection import MAX_LAG, GameProjections, SeatProjection
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
-from services.referee.rules import RULESETS, GameState, fold_events
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.view_verifier import ViewVerifier
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import full_state
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of
 
@@ -86,7 +87,7 @@ def any_order(views: GrowingViews, projections: GameProjections, seed: str) -> I
         yield projections.refresh(views, seat)
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_P5_a_seat_s_state_is_the_same_whoever_else_is_followed_with_it(rules: str) -> None:
     views = GrowingViews(game(rules))
     alone = {seat: FollowedAlone(game(rules), seat) for seat in views.parts}

@@ -23,7 +23,7 @@ from services.ledger.engine import keys
 from services.ledger.engine.connection import init_partition_count
 from services.ledger.engine.round_trips import run
 from services.ledger.stores.thinking_time import has_late_bots, record_creator
-from services.referee.rules import legal
+from services.referee.games import legal
 from services.runtime.killable_processes import KillableProcesses
 from tests.bots import faulty_policies
 from tests.bots.recorded_commands import RecordedCommands

@@ -29,7 +29,7 @@ from services.bots.policies.trains_strategies import (
     connection_of,
 )
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
+from services.referee.games import GameState, decide_envelope, evolve, legal, redact_for
 from tests.rules.given import SEED, Scene, given, started
 from tests.rules.trains_map import (
     ASH_BOW_BLUE,

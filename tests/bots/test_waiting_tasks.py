@@ -18,7 +18,7 @@ from services.ledger import QueueFullError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.log.views import ViewPageOrError, ViewRequest
-from services.referee.rules import GameState
+from services.referee.games import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.bots.recorded_commands import RecordedCommands
 from tests.captured_logs import captured_logs

@@ -22,7 +22,7 @@ from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.ports.protocols import LogRewoundError
-from services.referee.rules import GameState, legal
+from services.referee.games import GameState, legal
 from services.referee.worker import Referee
 from tests.bots.recorded_commands import RecordedCommands
 from tests.captured_logs import captured_logs

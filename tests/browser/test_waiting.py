@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.referee.rules.setup import seat_changes
+from services.referee.games import seat_changes
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable
 

@@ -14,7 +14,7 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.cli.ask import answer_file, answer_query
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.tables.built_in_catalog import MEANINGS
 from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
@@ -44,10 +44,12 @@ def claim(seat: int, route: str, **cards: int) -> dict[str, Any]:
 
 
 def test_the_page_has_an_example_of_every_ruleset() -> None:
-    assert [re.findall(r'ruleset"?: "?(\w+)', question)[0] for _, question, _ in EXAMPLES] == [*RULESETS]
+    assert [re.findall(r'ruleset"?: "?(\w+)', question)[0] for _, question, _ in EXAMPLES] == [
+        *TRAIN_RULESETS
+    ]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[*RULESETS])
+@pytest.mark.parametrize("example", EXAMPLES, ids=[*TRAIN_RULESETS])
 def test_the_pages_examples_come_out_as_printed(example: tuple[str, str, str], tmp_path: Path) -> None:
     file_type, question, expected = example
     file = tmp_path / f"question.{file_type}"

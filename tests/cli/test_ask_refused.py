@@ -17,7 +17,7 @@ from schemas.errors import InvalidInputError
 from services.cli.ask import MAX_BYTES, answer_file, answer_query
 from services.documents import reader
 from services.documents.reader import read_document
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.text.formatting import MAX_LINE_LENGTH
 from tests.cli.command_line import ROOT, run_in_process
 from tests.schemas.board_examples import OURS, TRAINS
@@ -182,7 +182,7 @@ STARTS: list[dict[str, Any]] = [
     PLAY,
     {"seats": 2, "board": OURS, "ruleset": "europe", "options": {"start_tickets": {}, "start_keep": 0}},
     {"seats": 2, "board": TRAINS, "options": {"start_tickets": {}, "start_keep": 0}, "legal": True},
-    *({"seats": 2, "ruleset": rules, "legal": True, "score": True} for rules in RULESETS),
+    *({"seats": 2, "ruleset": rules, "legal": True, "score": True} for rules in TRAIN_RULESETS),
 ]
 VALUES: st.SearchStrategy[Any] = st.one_of(
     st.none(),

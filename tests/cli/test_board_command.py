@@ -10,7 +10,7 @@ import pytest
 
 from schemas.boards.form import BoardForm, read_board
 from services.documents.board_files import read_board_file
-from services.referee.rules.board import board_names, load_board
+from services.referee.games.trains.board import board_names, load_board
 from tests.cli.command_line import run_in_process
 from tests.schemas.board_examples import OURS
 

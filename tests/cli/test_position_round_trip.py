@@ -16,8 +16,10 @@ from schemas.field_types import Seat
 from schemas.web.position_queries import POSITION_QUERY_SCHEMA
 from services.cli.ask import answer_query, build_state
 from services.cli.position_question import position_question
-from services.referee.rules import GameState, decide, legal, score
-from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS, TUNNEL
+from services.referee.games import GameState, decide, legal
+from services.referee.games.state import ACTION
+from services.referee.games.trains.pending_choices import SECOND_CARD, TICKETS, TUNNEL
+from services.referee.games.trains.scoring import score
 from tests.cli.command_line import ROOT
 from tests.cli.test_ask import ask
 from tests.long_runs import long_after

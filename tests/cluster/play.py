@@ -17,7 +17,7 @@ from services.bootstrap.composition import run_bots, run_referee
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
-from services.referee.rules import GameState, fold_events
+from services.referee.games import GameState, fold_events
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import PATIENCE_S
 from tests.referee.running_referee import entries, opening_commands, submit, view_problems

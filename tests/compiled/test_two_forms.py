@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from services.referee.rules import RULESETS, legal
+from services.referee.games import legal
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.compiled.two_forms import PlayedGame, differences, play, play_in_process, read_games
 
 STEPS = 25
 
 
 def test_a_game_is_the_same_each_time_and_no_other() -> None:
-    numbers = range(1, 1 + len(RULESETS))
+    numbers = range(1, 1 + len(TRAIN_RULESETS))
     played = [play(number, STEPS) for number in numbers]
     assert played == [play(number, STEPS) for number in numbers]
     assert len({game.digest for game in played}) == len(played)

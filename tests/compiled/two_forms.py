@@ -31,8 +31,8 @@ from schemas.stored.codec import (
 )
 from schemas.stored.command_digest import digest_command
 from services.compiled_rules import VARIABLE, rules_form
-from services.referee.rules import RULESETS
-from services.referee.rules.proof.sealing import SealedEntry
+from services.referee.games.proof.sealing import SealedEntry
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
 from tests.rules.sealed_games import GAME, play_and_seal
 
@@ -62,7 +62,7 @@ def play(number: int, steps_most: int = 3_000) -> PlayedGame:
     """Play the game of this number, to its end or for so many steps. Its number decides everything about it: one of four is
     of each ruleset, one of five goes on from a position, one of three is strict, one of two has illegal commands."""
     rng = Random(f"two forms {number}")
-    rules = [*RULESETS][number % len(RULESETS)]
+    rules = [*TRAIN_RULESETS][number % len(TRAIN_RULESETS)]
     board = rng.choice(BOARDS_BY_RULESET[rules])
     seats = rng.choice(seat_counts(board))
     options: dict[str, Any] = {"strict": number % 3 == 0, "clock_ms": rng.choice([None, 20_000, 200_000])}

@@ -27,9 +27,9 @@ from schemas.commands import (
     StartGame,
 )
 from schemas.events import DeckShuffled, Event, TicketsShuffled
-from services.referee.rules import GameState, decide_envelope, evolve
-from services.referee.rules.board import Board, load_board
-from services.referee.rules.decide import decide_events
+from services.referee.games import GameState, decide_envelope, evolve
+from services.referee.games.decide import decide_events
+from services.referee.games.trains.board import Board, load_board
 
 CASES: Final = Path(__file__).parents[3] / "shared" / "cases"
 GAMES: Final = CASES / "usa-games"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.referee.rules.search.longest_trail import longest_trail
+from services.referee.games.trains.search.longest_trail import longest_trail
 from tests.conformance.recorded import CASES, read
 
 

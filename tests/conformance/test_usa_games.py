@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from services.referee.games.trains.scoring import train_scores
 from tests.conformance.recorded import GAMES, Recorded, routes, ticket
 
 FILES = sorted(GAMES.glob("usa-*.json"))
@@ -42,7 +43,7 @@ def test_a_recorded_game_ends_with_the_same_scores(path: Path) -> None:
     for seat, command, _ in game.moves():
         game.act(seat, command)
     assert game.state.result is not None
-    for ours, theirs in zip(game.state.result.scores, game.record["final"], strict=True):
+    for ours, theirs in zip(train_scores(game.state.result), game.record["final"], strict=True):
         seat_state = game.state.seats[ours.seat]
         assert set(seat_state.own.routes) == {routes()[number] for number in theirs["routes"]}
         assert seat_state.own.cars == theirs["trains_left"]

@@ -30,7 +30,7 @@ from services.compiled_rules import (
 from tests.captured_logs import captured_logs
 from tests.cli.command_line import ROOT, run_in_process
 
-MODULE = "services.referee.rules.decide"
+MODULE = "services.referee.games.decide"
 ON: Mapping[str, str] = {}
 
 
@@ -128,7 +128,7 @@ def test_the_finder_answers_for_its_own_modules_only(builds: Path, sources: Path
     spec = finder.find_spec(MODULE)
     assert spec is not None
     assert spec.origin == str(builds / build_key(sources) / f"{MODULE}{SUFFIX}")
-    assert finder.find_spec("services.referee.rules.search.longest_path") is None
+    assert finder.find_spec("services.referee.games.trains.search.longest_path") is None
     assert finder.find_spec("json") is None
 
 
@@ -172,7 +172,7 @@ from pathlib import Path
 os.environ[{variable!r}] = "on"
 from services.compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
-import services.referee.rules.seat_state as module
+import services.referee.games.seat_state as module
 print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import pytest
 
@@ -14,12 +14,12 @@ from schemas.commands import Command, DrawBlind, DrawMarket, DrawTickets, KeepTi
 from schemas.events import TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
-from services.referee.rules import RULESETS as SOUND_RULESETS
-from services.referee.rules.moves.cards import DRAW_BLIND, blind_offers, draw_blind, market_offers
-from services.referee.rules.moves.tickets import draw_offers, draw_tickets, keep_offers
-from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.rulesets.usa import USA
-from services.referee.rules.state import ACTION, EventStream, GameState, Move, Ruleset
+from services.referee.games import RULESETS as SOUND_RULESETS
+from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.state import ACTION, EventStream, GameState, Move, Ruleset
+from services.referee.games.trains.moves.cards import DRAW_BLIND, blind_offers, draw_blind, market_offers
+from services.referee.games.trains.moves.tickets import draw_offers, draw_tickets, keep_offers
+from services.referee.games.trains.rulesets.usa import USA
 
 Offers = Callable[[GameState, Seat], Sequence[Command]]
 Decide = Callable[[GameState, Seat, Any], EventStream]  # a command of the class that it decides
@@ -120,6 +120,6 @@ RULESETS: Final[
 def planted_as_usa(ruleset: Ruleset) -> Iterator[None]:
     """The ruleset stands for the usual rules, in new games and in logs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(cast(dict[str, Ruleset], SOUND_RULESETS), "usa", ruleset)
-        patch.setitem(cast(dict[tuple[str, int], Ruleset], RULESET_VERSIONS), ("usa", USA.version), ruleset)
+        patch.setitem(SOUND_RULESETS, "usa", ruleset)
+        patch.setitem(RULESET_VERSIONS, ("usa", USA.version), ruleset)
         yield

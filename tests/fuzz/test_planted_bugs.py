@@ -10,12 +10,12 @@ import pytest
 from schemas.events import CardDrawn, DeckLaid, Event, RouteClaimed
 from schemas.field_types import Seat
 from services.fuzz import Arena, BatchResult, Quota, search_batch
-from services.referee.rules.determinization import ViewerKnowledge
-from services.referee.rules.evolve import APPLIERS
-from services.referee.rules.rulesets.usa import USA
-from services.referee.rules.setup import fork
-from services.referee.rules.state import GameState, Ruleset
-from services.referee.rules.views import REDACTORS
+from services.referee.games.evolve import APPLIERS
+from services.referee.games.state import GameState, Ruleset
+from services.referee.games.trains.determinization import ViewerKnowledge
+from services.referee.games.trains.rulesets.usa import USA
+from services.referee.games.trains.setup import fork
+from services.referee.games.views import REDACTORS
 from tests.fuzz.planted_rules import RULESETS, planted_as_usa
 
 ARENA = Arena("usa", "usa", max_entries=800)
@@ -71,7 +71,9 @@ def test_the_same_seed_finds_the_same_again() -> None:
 
 @pytest.mark.pure_python
 def test_an_event_that_is_shown_to_others_whole_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown_whole = REDACTORS[CardDrawn]._replace(redact_row=lambda event, row: row)
+    redactor = REDACTORS[CardDrawn]
+    assert redactor is not None
+    shown_whole = redactor._replace(redact_row=lambda event, row: row)
     monkeypatch.setitem(REDACTORS, CardDrawn, shown_whole)
     result = search()
     assert_found(result, "leak")

@@ -18,7 +18,7 @@ from schemas.commands import Command, write_command
 from schemas.events import SCHEMAS, Event
 from schemas.refusals import ALL_RULES
 from schemas.web.tokens import Holder, Token, TokenKeys
-from services.referee.rules import GameState, fold_events, legal
+from services.referee.games import GameState, fold_events, legal
 
 Json = dict[str, Any]
 MEDIA_TYPE: Final = "application/problem+json"

@@ -19,7 +19,7 @@ import pytest
 
 from schemas.boards.form import BOARD_SCHEMA
 from services.gateway.models.catalog_models import BoardDrawing
-from services.referee.rules.board import Board, build_board, load_board
+from services.referee.games.trains.board import Board, build_board, load_board
 from services.runtime.killable_processes import NoAnswerError
 from services.tables import kept_drawings
 from services.tables.board_drawing import draw_board

@@ -64,7 +64,7 @@ def test_P1_what_is_acknowledged_is_what_the_engine_has_after_a_fail_over(url: s
         reached = await track_durable(harness, 20_000)
         assert reached.entry is not None
         assert (reached.level, reached.sequence, reached.entry.number) == (DURABLE, 3, 3)
-        assert reached.entry.events[0].card == "blue"  # type: ignore[union-attr]
+        assert reached.entry.events[0].card == "blue"  # type: ignore[attr-defined]
 
     run_with_engine(url, scenario, Failing)
 

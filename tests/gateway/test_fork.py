@@ -10,7 +10,7 @@ import pytest
 from schemas.events import GameForked, SeatTaken
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
-from services.referee.rules import GameState, fold
+from services.referee.games import GameState, fold
 from tests.gateway.clients import (
     Json,
     Player,

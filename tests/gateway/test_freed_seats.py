@@ -9,7 +9,7 @@ import pytest
 
 from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import join_by_link
-from services.referee.rules.setup import seat_changes
+from services.referee.games import seat_changes
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import (
     DRAW,

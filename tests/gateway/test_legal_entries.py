@@ -19,7 +19,7 @@ from schemas.stored.hash_chain import initial_head, next_head
 from services.gateway.games.service import GatewayService
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
-from services.referee.rules import legal
+from services.referee.games import legal
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import Json, Player, Socket, bearer, begun, entries, in_turn
 from tests.rules.given import given

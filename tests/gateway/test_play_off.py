@@ -25,7 +25,7 @@ from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
-from services.referee.rules import fold, split_by_visibility
+from services.referee.games import fold, split_by_visibility
 from tests.gateway.clients import (
     CreatedGame,
     Json,

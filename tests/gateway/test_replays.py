@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.archive import decode_game_file
-from services.referee.rules.moves import withdrawal
+from services.referee.games import withdrawal
 from tests.gateway.clients import LEAVE, CreatedGame, Json, Player, bearer, in_turn, problem
 
 

@@ -9,7 +9,7 @@ from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import write_command
 from services.gateway.tables.clock_presets import PRESETS
 from services.ledger import RedisLedger
-from services.referee.rules.board import load_board
+from services.referee.games.trains.board import load_board
 from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, over, plan, problem
 
 

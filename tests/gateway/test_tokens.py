@@ -21,7 +21,7 @@ from schemas.stored.player_names import with_names
 from schemas.web.tokens import Holder, Token, TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.gateway.clients import DRAW, CreatedGame, bearer, entries, in_turn, minted, problem, seated
 from tests.gateway.conftest import Unchanged
 

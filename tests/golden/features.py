@@ -44,15 +44,17 @@ from schemas.events import (
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from schemas.refusals import GAME_RULES
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, evolve
-from services.referee.rules.evolve import advance_clocks
-from services.referee.rules.state import ACTION, Choice
+from services.referee.games import GameState, evolve
+from services.referee.games.evolve import advance_clocks
+from services.referee.games.state import ACTION, Choice
+from services.referee.games.trains.scoring import train_scores
+from services.referee.games.trains.train_state import TrainGame
 
 
 class Moment(NamedTuple):
     """The circumstances of an event: the state before it, and its entry."""
 
-    state: GameState  # just before the event
+    state: TrainGame  # just before the event
     entry: Entry  # that the event is part of
     open: Mapping[Seat, Choice]  # the pending choices when the command came
     freed: set[str]  # routes of the seats removed so far
@@ -96,14 +98,16 @@ def _seen(moment: Moment, event: Event) -> Iterator[str]:
             yield f"{rules} tie: {tie_break}"
 
 
-def _tie_breaks(state: GameState, event: GameEnded) -> Iterator[str]:
+def _tie_breaks(state: TrainGame, event: GameEnded) -> Iterator[str]:
     """For each seat level in points with the first: the criterion that decides between them, or SHARED."""
-    scores = [score for score in event.scores if state.seats[score.seat].exit_reason != "removed"]
+    scores = [score for score in train_scores(event) if state.seats[score.seat].exit_reason != "removed"]
     first = next((score for score in scores if score.place == 1), None)
     for score in scores:
         if first is None or score is first or score.total != first.total:
             continue
-        criteria = (rank for rank in state.ruleset.tie_breaks if rank(score, scores) != rank(first, scores))
+        criteria = (
+            rank for rank in state.ruleset.parts.tie_breaks if rank(score, scores) != rank(first, scores)
+        )
         criterion = next(criteria, None)
         assert (criterion is None) == (score.place == 1), (
             "seats share the first place if no criterion decides between them"
@@ -151,7 +155,7 @@ def _lent_routes(moment: Moment, event: GameEnded) -> set[bool]:
     """For the stations that lend a route: whether their neighbours were named."""
     return {
         neighbour is not None
-        for score in event.scores
+        for score in train_scores(event)
         for neighbour, route in zip(
             moment.state.seats[score.seat].own.stations.values(), score.lent, strict=True
         )
@@ -162,7 +166,7 @@ def _lent_routes(moment: Moment, event: GameEnded) -> set[bool]:
 def _countries(moment: Moment, event: GameEnded) -> set[int]:
     """For the tickets that were made: how many of their ends are countries."""
     board = moment.state.own.board
-    made_tickets = [board.tickets[ticket] for score in event.scores for ticket in score.made]
+    made_tickets = [board.tickets[ticket] for score in train_scores(event) for ticket in score.made]
     return {sum(city in board.countries for city in (ticket.a, ticket.b)) for ticket in made_tickets}
 
 
@@ -293,7 +297,11 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         "station lends the route that was named": lambda moment, event: True in _lent_routes(moment, event),
         "ticket to a country made": lambda moment, event: 1 in _countries(moment, event),
         "ticket between countries made": lambda moment, event: 2 in _countries(moment, event),
-        "longest route of several": lambda moment, event: sum(score.bonus > 0 for score in event.scores) > 1,
-        "most tickets of several": lambda moment, event: sum(score.most > 0 for score in event.scores) > 1,
+        "longest route of several": lambda moment, event: (
+            sum(score.bonus > 0 for score in train_scores(event)) > 1
+        ),
+        "most tickets of several": lambda moment, event: (
+            sum(score.most > 0 for score in train_scores(event)) > 1
+        ),
     },
 }

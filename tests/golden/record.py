@@ -31,10 +31,10 @@ from schemas.stored.hash_chain import initial_head
 from schemas.stored.player_names import SaltedNames
 from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.sealing import ChainState, seal_entry
-from services.referee.rules.setup.fork import fork_command
+from services.referee.games import GameState, UnloggedRejectionError, decide_envelope, legal
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.sealing import ChainState, seal_entry
+from services.referee.games.trains.setup.fork import fork_command
 from services.referee.salted_names import salt_names
 from services.text.game_summary import game_summary_json
 from tests.golden.scenario import Forked, Scenario, ScriptedCommand

@@ -17,12 +17,14 @@ from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from schemas.stored.codec import build_view_entry, join_entry, unpack_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
-from services.referee.rules import RULESETS, GameState, decide_envelope, fold, fold_events, redact_for, score
-from services.referee.rules.board import board_names
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
-from services.referee.rules.proof.view_verifier import ViewVerifier
-from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.games import GameState, decide_envelope, fold, fold_events, redact_for
+from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.games.proof.view_verifier import ViewVerifier
+from services.referee.games.trains.board import board_names
+from services.referee.games.trains.scoring import score
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.text.game_summary import game_summary_json
 from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
@@ -161,5 +163,5 @@ def test_there_is_a_golden_game_with_every_feature_of_every_ruleset() -> None:
 
 def test_there_is_a_golden_game_on_every_board_with_every_ruleset() -> None:
     played = {(read(path).document["ruleset"], read(path).document["board"]) for path in FILES}
-    assert {rules for rules, _ in played} == set(RULESETS)
+    assert {rules for rules, _ in played} == set(TRAIN_RULESETS)
     assert set(board_names()) <= {board for _, board in played}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from schemas.contract_record import add_new, current_contracts, find_changes, re
 from schemas.events import BY_CODE, FIELDS, Passed
 from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion
 from schemas.field_types import Seat
-from services.referee.rules import RULESETS, GameState, fold, score
-from services.referee.rules.evolve import APPLIERS
+from services.referee.games import RULESETS, GameState, fold
+from services.referee.games.evolve import APPLIERS
+from services.referee.games.trains.scoring import score
 from services.text.game_summary import game_summary_json
 from services.verification.audit import audit
 from services.verification.replay import Replay
@@ -94,7 +96,9 @@ def test_P4_a_golden_game_is_decided_by_its_own_version_of_the_rules(
 ) -> None:
     document, log, *_ = read(HERE / f"{game}.json")
     first, _ = next_version(
-        document["ruleset"], monkeypatch, lambda rules: {"payment_checks": (), "tie_breaks": ()}
+        document["ruleset"],
+        monkeypatch,
+        lambda rules: {"parts": replace(rules.parts, payment_checks=(), tie_breaks=())},
     )
     assert RULESETS[document["ruleset"]].version == 2
     assert fold(log).ruleset is first

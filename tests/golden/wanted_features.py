@@ -7,7 +7,7 @@ from typing import Final
 from schemas.commands import COMMANDS
 from schemas.events import EVENTS
 from schemas.refusals import GAME_RULES
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.golden.features import DETECTORS, SHARED
 
 ENDS: Final = {
@@ -37,6 +37,6 @@ def wanted() -> set[str]:
         *(f"out of time for a {what}: {choice}" for what, choices in LIMITS.items() for choice in choices),
         *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
         *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),
-        *(f"{r.name} tie: {rank.__name__}" for r in RULESETS.values() for rank in r.tie_breaks),
-        *(f"{rules} tie: {SHARED}" for rules in RULESETS),
+        *(f"{r.name} tie: {rank.__name__}" for r in TRAIN_RULESETS.values() for rank in r.parts.tie_breaks),
+        *(f"{rules} tie: {SHARED}" for rules in TRAIN_RULESETS),
     }

@@ -24,7 +24,7 @@ from schemas.commands import (
     TakeSeat,
 )  # fmt: skip
 from schemas.field_types import CARDS, Seat
-from services.referee.rules import GameState
+from services.referee.games import GameState
 
 T = TypeVar("T")
 

@@ -162,7 +162,7 @@ def test_P5_a_part_reaches_its_seat_alone(ledger: RedisLedger, client: Any) -> N
             )
         ]
     )
-    cards = {seat: ledger.read_view(GAME, seat)[0].events[0].card for seat in (0, 1, 2, 3, None)}  # type: ignore[union-attr]  # a CardDrawn
+    cards = {seat: ledger.read_view(GAME, seat)[0].events[0].card for seat in (0, 1, 2, 3, None)}  # type: ignore[attr-defined]  # a CardDrawn
     assert cards == {0: None, 1: None, 2: "green", 3: "blue", None: None}
     [(_, fields)] = client.xrange(keys.public_view(PARTITION, GAME))
     assert {*fields} == {b"p", b"2", b"3"}

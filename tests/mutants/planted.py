@@ -205,7 +205,7 @@ REFEREE_MUTANTS: Final = (
         "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
     ),
     Mutant(
-        "time can be called on a seat that has time left", "P10", "services/referee/rules/moves/withdrawal.py",
+        "time can be called on a seat that has time left", "P10", "services/referee/games/withdrawal.py",
         "require(state.is_out_of_time(late_seat), \"CLOCK-2\"", 'require(True, "CLOCK-2"',
         ("tests/rules/test_deadlines.py", "tests/rules/test_conduct.py"),
     ),

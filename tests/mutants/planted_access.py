@@ -17,28 +17,28 @@ FREED_PROOF: Final = ("tests/verification/audit/test_freed_seats.py",)
 
 ACCESS_MUTANTS: Final = (
     Mutant(
-        "who takes a freed seat has the secret of who sat there before", "P6", "services/referee/rules/shuffle.py",
+        "who takes a freed seat has the secret of who sat there before", "P6", "services/referee/games/shuffle.py",
         'again = b"\\0" + times_freed.to_bytes(8, "big") if times_freed else b""', 'again = b""', FREED,
     ),
     Mutant(
-        "a bot in a freed seat has the secret of the bot before", "P6", "services/referee/rules/fair_randomness.py",
+        "a bot in a freed seat has the secret of the bot before", "P6", "services/referee/games/fair_randomness.py",
         'derive_seat_secret(seed, seat, "" if policy else game, times_freed)',
         'derive_seat_secret(seed, seat, "" if policy else game, 0 if policy else times_freed)', FREED,
     ),
     Mutant(
-        "the next holder believes any secret", "P6", "services/referee/rules/proof/part_verifier.py",
+        "the next holder believes any secret", "P6", "services/referee/games/proof/part_verifier.py",
         "if self.seat_secret in self.former_secrets:", "if False:", FREED_PROOF,
     ),
     Mutant(
-        "a freed seat is taken at once", "security", "services/referee/rules/setup/seat_changes.py",
+        "a freed seat is taken at once", "security", "services/referee/games/seat_changes.py",
         "not seat_state.times_freed or state.at_ms >= seat_state.freed_at_ms + FREED_SEAT_RESTS_MS", "True", FREED,
     ),
     Mutant(
-        "the contribution of who sat there stays", "P6", "services/referee/rules/appliers/opening.py",
+        "the contribution of who sat there stays", "P6", "services/referee/games/appliers/opening.py",
         "seat_state.seat_secret = seat_state.contribution = None", "seat_state.seat_secret = None", FREED,
     ),
     Mutant(
-        "who sat there sends on", "security", "services/referee/rules/decide.py",
+        "who sat there sends on", "security", "services/referee/games/decide.py",
         "if seat is not None and not creates and state.seats[seat].times_freed:", "if False:", FREED,
     ),
     Mutant(
@@ -62,8 +62,8 @@ ACCESS_MUTANTS: Final = (
         "if holder.seat is not None:", "if False:", FREED_OVER_HTTP,
     ),
     Mutant(
-        "a seat is freed that has seen its hand", "security", "services/referee/rules/setup/seat_changes.py",
-        "return bool(state.own.ticket_decks) or state.fork_origin is not None", "return False", FREED,
+        "a seat is freed that has seen its hand", "security", "services/referee/games/seat_changes.py",
+        "state.fork_origin is not None or state.ruleset.is_laid(state)", "False", FREED,
     ),
     Mutant(
         "a game for its players alone is shown to everybody", "security", "services/gateway/games/game_views.py",
@@ -116,11 +116,11 @@ ACCESS_MUTANTS: Final = (
         "        kept = 0 if entry.ends_game else delay\n", "        kept = delay\n", PRIVATE,
     ),
     Mutant(
-        "a fork shows a later state than everybody is shown", "P5", "services/referee/rules/setup/fork.py",
+        "a fork shows a later state than everybody is shown", "P5", "services/referee/games/trains/setup/fork.py",
         "    require(command.at <= visible,", "    require(command.at <= len(log),", (*ACCESS, *PRIVATE),
     ),
     Mutant(
-        "a fork is public", "security", "services/referee/rules/setup/fork.py",
+        "a fork is public", "security", "services/referee/games/trains/setup/fork.py",
         "            **state.access.of_fork().fields(),\n", "", (*ACCESS, *PRIVATE),
     ),
     Mutant(
@@ -129,12 +129,12 @@ ACCESS_MUTANTS: Final = (
         (*ACCESS, *PRIVATE),
     ),
     Mutant(
-        "a play-off is public", "security", "services/referee/rules/moves/play_off.py",
+        "a play-off is public", "security", "services/referee/games/play_off.py",
         "        **state.access.fields(),\n", "", ACCESS,
     ),
     Mutant(
-        "a game's access is set again", "P6", "services/referee/rules/proof/event_order.py",
-        "(AccessSet, GameForked, *SETUP_EVENTS)", "(GameForked, *SETUP_EVENTS)", ACCESS,
+        "a game's access is set again", "P6", "services/referee/games/proof/event_order.py",
+        "dict.fromkeys((AccessSet, GameForked), ", "dict.fromkeys((GameForked,), ", ACCESS,
     ),
     Mutant(
         "a seat is taken without an invitation", "security", "services/gateway/games/invitations.py",

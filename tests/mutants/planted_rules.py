@@ -17,69 +17,69 @@ VERSIONS: Final = ("tests/rules/test_ruleset_versions.py", "tests/golden/test_ne
 
 RULES_MUTANTS: Final = (
     Mutant(
-        "shuffled discards go under the rest in europe too", "TUNNEL-1", "services/referee/rules/rulesets/europe.py",
+        "shuffled discards go under the rest in europe too", "TUNNEL-1", "services/referee/games/trains/rulesets/europe.py",
         "    rebuild_deck=shuffle_all_together,\n", "", TUNNELS,
     ),
     Mutant(
-        "flushes are counted, not reshuffles", "MARKET-2", "services/referee/rules/moves/market.py",
+        "flushes are counted, not reshuffles", "MARKET-2", "services/referee/games/trains/moves/market.py",
         "        yield MarketFlushed()\n", "        yield MarketFlushed()\n        epoch -= 1\n", CARDS,
     ),
     Mutant(
-        "reshuffles for flushes have no limit", "MARKET-2", "services/referee/rules/moves/market.py",
+        "reshuffles for flushes have no limit", "MARKET-2", "services/referee/games/trains/moves/market.py",
         "state.epoch - epoch >= state.rule_options.flush_most", "state.epoch - epoch >= 50", CARDS,
     ),
     Mutant(
-        "a mix that the decks can't supply is legal", "TICKET-3", "services/referee/rules/moves/tickets.py",
+        "a mix that the decks can't supply is legal", "TICKET-3", "services/referee/games/trains/moves/tickets.py",
         "return all(count <= left[deck] for deck, count in decks.items())", "return True", DRAWS,
     ),
     Mutant(
-        "where few are left only the named ones are offered", "TICKET-3", "services/referee/rules/moves/tickets.py",
+        "where few are left only the named ones are offered", "TICKET-3", "services/referee/games/trains/moves/tickets.py",
         "yield from offer_tickets(state, seat, rest if is_scarce else mix,", "yield from offer_tickets(state, seat, mix,",
         DRAWS,
     ),
     Mutant(
-        "what is there can't be named where few are left", "TICKET-3", "services/referee/rules/moves/tickets.py",
+        "what is there can't be named where few are left", "TICKET-3", "services/referee/games/trains/moves/tickets.py",
         "if not is_scarce or mix != rest:", "if True:", DRAWS,
     ),
     Mutant(
-        "a passenger's points wait for the end", "PASSENGER-3", "services/referee/rules/train_state.py",
+        "a passenger's points wait for the end", "PASSENGER-3", "services/referee/games/trains/train_state.py",
         "return self.points + self.merchandise", "return self.points", SCORES,
     ),
     Mutant(
-        "a board of any connections plays", "GAME-6", "services/referee/rules/rulesets/trains.py",
+        "a board of any connections plays", "GAME-6", "services/referee/games/trains/rulesets/trains.py",
         "    require_board=require_connections,\n", "", TRAINS,
     ),
     Mutant(
-        "two connections of one colour join two cities", "GAME-6", "services/referee/rules/setup/validation.py",
+        "two connections of one colour join two cities", "GAME-6", "services/referee/games/trains/setup/validation.py",
         "        joined.add(ends_and_color)\n", "", TRAINS,
     ),
     Mutant(
-        "the hand of a seat removed before it chose is lost", "CONDUCT-2", "services/referee/rules/setup/deal.py",
+        "the hand of a seat removed before it chose is lost", "CONDUCT-2", "services/referee/games/trains/setup/deal.py",
         "        yield HandReturned(seat, tuple(cards))\n", "        yield from ()\n", TRAINS,
     ),
     Mutant(
-        "cards that weren't handed over are lost", "CONDUCT-2", "services/referee/rules/setup/deal.py",
+        "cards that weren't handed over are lost", "CONDUCT-2", "services/referee/games/trains/setup/deal.py",
         "        yield HandReturned(*table.untaken)\n", "        yield from ()\n", TRAINS,
     ),
     Mutant(
-        "destinations given back by removal are shuffled", "CONDUCT-2", "services/referee/rules/setup/deal.py",
+        "destinations given back by removal are shuffled", "CONDUCT-2", "services/referee/games/trains/setup/deal.py",
         "    if any(seat_state.own.offer for seat_state in state.seats):\n", "    if True:\n", TRAINS,
     ),
     Mutant(
-        "the hand goes under the deck", "CONDUCT-2", "services/referee/rules/appliers/opening.py",
+        "the hand goes under the deck", "CONDUCT-2", "services/referee/games/trains/appliers/opening.py",
         "    table.deck += [HIDDEN]", "    table.deck[:0] = [HIDDEN]", TRAINS,
     ),
     Mutant(
-        "the youngest is last", "TURN-1", "services/referee/rules/setup/create_game.py",
+        "the youngest is last", "TURN-1", "services/referee/games/create_game.py",
         '"youngest": 1}', '"youngest": -1}', TRAINS,
     ),
     Mutant(
-        "games of a former version go on by today's", "P4", "services/referee/rules/appliers/opening.py",
+        "games of a former version go on by today's", "P4", "services/referee/games/appliers/opening.py",
         "state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]",
         "state.ruleset = RULESET_VERSIONS[max(key for key in RULESET_VERSIONS if key[0] == event.ruleset)]", VERSIONS,
     ),
     Mutant(
-        "a rebuilt deck's old places are kept", "P6", "services/referee/rules/proof/pile_tracker.py",
+        "a rebuilt deck's old places are kept", "P6", "services/referee/games/trains/hidden_piles.py",
         "PileChange:\n    pile_tracker.runs[CARD_PILE] = []\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()",
         "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
     ),

@@ -12,7 +12,7 @@ GUESSING: Final = ("tests/secrecy/test_guessing.py",)
 ENVIRONMENT: Final = ("tests/secrecy/test_environment.py",)
 SEARCHER: Final = ("tests/bots/test_searcher.py",)
 AFFORDED: Final = """sorted(
-        {c.route for s in state.pending_choices for c in __import__("services.referee.rules", fromlist=["legal"]).legal(state, s)
+        {c.route for s in state.pending_choices for c in __import__("services.referee.games", fromlist=["legal"]).legal(state, s)
          if hasattr(c, "route")}
     )"""
 
@@ -23,7 +23,7 @@ SECRECY_MUTANTS: Final = (
         '@event(type="hand_dealt", code=6, visibility=PUBLIC)', DEALS,
     ),
     Mutant(
-        "what the seat to act can afford is published", "P5", "services/referee/rules/proof/sealing.py",
+        "what the seat to act can afford is published", "P5", "services/referee/games/proof/sealing.py",
         "pack_public(entry.at, split, Proofs(",
         f"pack_public(entry.at, split._replace(public=(*split.public, (99, {AFFORDED}))), Proofs(",
         GATE,
@@ -38,12 +38,12 @@ SECRECY_MUTANTS: Final = (
         'visibility=Private(owner="seat", hides=WHOLE_EVENT, public_if_null="seat")', "visibility=PUBLIC", GATE,
     ),
     Mutant(
-        "a refusal names another's cards", "P5", "services/referee/rules/decide.py",
+        "a refusal names another's cards", "P5", "services/referee/games/decide.py",
         "raise CommandRefusedError(\"TURN-1\", \"it isn't your turn\")",
         "raise CommandRefusedError(\"TURN-1\", f\"it isn't your turn, but {state.seats[state.turn].hand}'s\")", GATE,
     ),
     Mutant(
-        "legal moves follow the deck", "P5", "services/referee/rules/moves/cards.py",
+        "legal moves follow the deck", "P5", "services/referee/games/trains/moves/cards.py",
         "return _BLIND_DRAWS if state.own.deck or has_cards_left(state) else ()",
         "return _BLIND_DRAWS if has_cards_left(state) and state.own.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
     ),
@@ -53,12 +53,12 @@ SECRECY_MUTANTS: Final = (
         "for seat in sorted(state.pending_choices if seats is None else seats, key=lambda s: str(seat_states[s].offer))\n", DEALS,
     ),
     Mutant(
-        "a seat's private part goes to the next seat", "P5", "services/referee/rules/proof/sealing.py",
+        "a seat's private part goes to the next seat", "P5", "services/referee/games/proof/sealing.py",
         "            seat,\n            pack_private_part(",
         "            (seat + 1) % len(state.seats),\n            pack_private_part(", GATE,
     ),
     Mutant(
-        "the number of commitments depends on a private part", "P5", "services/referee/rules/proof/sealing.py",
+        "the number of commitments depends on a private part", "P5", "services/referee/games/proof/sealing.py",
         "commitments += hash_chain.private_part_commitment(", "commitments += (1 + private_part[-1] % 2) * hash_chain.private_part_commitment(", GATE,
     ),
     Mutant(
@@ -71,19 +71,19 @@ SECRECY_MUTANTS: Final = (
         "for card, count in seat_state.own.hand.items() if is_own and card", "for card, count in seat_state.own.hand.items() if card", GATE,
     ),
     Mutant(
-        "a fork shows what its asker doesn't know", "P5", "services/referee/rules/setup/fork.py",
+        "a fork shows what its asker doesn't know", "P5", "services/referee/games/trains/setup/fork.py",
         "state = determinize(state, self.knowledge[asker], _fork_shuffle(seed))", "pass", DEALS,
     ),
     Mutant(
-        "cards change places with any", "P6", "services/referee/rules/shuffle.py",
+        "cards change places with any", "P6", "services/referee/games/shuffle.py",
         "other = size - 1, word % size", "other = size - 1, word % len(result)", ("tests/secrecy/test_chance.py",),
     ),
     Mutant(
-        "salts follow from the seed's public commitment", "P6", "services/referee/rules/proof/sealing.py",
+        "salts follow from the seed's public commitment", "P6", "services/referee/games/proof/sealing.py",
         "salt_key = derive_salt_key(state.seed, state.game)", "salt_key = derive_salt_key(state.commitment, state.game)", GUESSING,
     ),
     Mutant(
-        "the key follows from the seed's public commitment", "P6", "services/referee/rules/fair_randomness.py",
+        "the key follows from the seed's public commitment", "P6", "services/referee/games/fair_randomness.py",
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.seed)",
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.commitment)", GUESSING,
     ),

@@ -83,35 +83,35 @@ SECURITY_MUTANTS: Final = (
         "        others = [command_id]\n", TOKEN_KEYS,
     ),
     Mutant(
-        "guesses at the longest trail never end", "security", "services/referee/rules/search/longest_trail.py",
+        "guesses at the longest trail never end", "security", "services/referee/games/trains/search/longest_trail.py",
         "        self.guesses_left -= 1\n", "", (*LONGEST_TRAIL, "tests/security/test_endless_search.py"),
     ),
     Mutant(
-        "a sweep takes the cities as they come", "security", "services/referee/rules/search/sweep_order.py",
+        "a sweep takes the cities as they come", "security", "services/referee/games/trains/search/sweep_order.py",
         "        city = min(waiting, key=growth)\n", "        city = next(iter(waiting))\n", LONGEST_TRAIL,
     ),
     Mutant(
-        "what stations lend isn't bounded", "security", "services/referee/rules/setup/complexity_limits.py",
+        "what stations lend isn't bounded", "security", "services/referee/games/trains/setup/complexity_limits.py",
         "prod(1 + count for _, count in busiest)", "0", ("tests/rules/test_complexity_limits.py",),
     ),
     Mutant(
-        "any number of ticket decks", "security", "services/referee/rules/setup/complexity_limits.py",
+        "any number of ticket decks", "security", "services/referee/games/trains/setup/complexity_limits.py",
         "comb(named + deck_count - 1, named) if named else 1", "1", ("tests/rules/test_complexity_limits.py",),
     ),
     Mutant(
         "a sweep for the simple path forgets its ends", "security",
-        "services/referee/rules/search/longest_path.py",
+        "services/referee/games/trains/search/longest_path.py",
         "2 * arms.get(other, 0) - sum(longest[other][:-1])", "2 * arms.get(other, 0)",
         ("tests/rules/test_longest_path.py",),
     ),
     Mutant(
         "a journey is searched for as long where many ways leave a city", "security",
-        "services/referee/rules/search/passenger_journeys.py",
+        "services/referee/games/trains/search/passenger_journeys.py",
         "PRINTED_WALKS if is_printed else MAX_WALKS", "PRINTED_WALKS", ("tests/rules/test_passenger_journeys.py",),
     ),
     Mutant(
         "what lies beyond a bridge is swept with the rest", "security",
-        "services/referee/rules/search/trail_over_bridges.py",
+        "services/referee/games/trains/search/trail_over_bridges.py",
         "        if earliest == visits[city]:", "        if not visits[city]:", LONGEST_TRAIL,
     ),
     Mutant(
@@ -127,13 +127,13 @@ SECURITY_MUTANTS: Final = (
         " or body.get(\"position\") is not None", "", OWN_BOARDS,
     ),
     Mutant(
-        "a board's file that can't be read stops the referee", "security", "services/referee/rules/board.py",
+        "a board's file that can't be read stops the referee", "security", "services/referee/games/trains/board.py",
         "    except (OSError, ValueError, RecursionError, InvalidInputError) as error:\n",
         "    except RecursionError as error:\n", UNREADABLE_BOARD,
     ),
     Mutant(
         "a game on a board that can't be read stops the referee", "security",
-        "services/referee/rules/appliers/opening.py",
+        "services/referee/games/trains/appliers/opening.py",
         "    except InvalidInputError as error:\n", "    except CorruptDataError as error:\n", UNREADABLE_BOARD,
     ),
     Mutant(
@@ -169,7 +169,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "each passenger of a seat has a search of its own", "security",
-        "services/referee/rules/search/passenger_journeys.py",
+        "services/referee/games/trains/search/passenger_journeys.py",
         "share = min(1.0, UNSHARED_BY / passengers)", "share = 1.0", ("tests/rules/test_passenger_journeys.py",),
     ),
     Mutant(

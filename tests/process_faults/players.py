@@ -19,7 +19,7 @@ import httpx
 
 from schemas.commands import write_command
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, fold_events, legal
+from services.referee.games import GameState, fold_events, legal
 from tests.gateway.clients import bearer, read_events
 
 THREADS: Final = 8  # shared by the players

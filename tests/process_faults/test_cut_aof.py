@@ -23,7 +23,7 @@ from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.runtime.settings import read_settings
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.players import Acknowledgement, PlayerPool, missing

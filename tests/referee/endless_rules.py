@@ -11,9 +11,10 @@ from typing import Final
 
 import pytest
 
-from services.referee.rules.rulesets import RULESET_VERSIONS, RULESETS
-from services.referee.rules.rulesets.usa import USA
-from services.referee.rules.state import EventStream, GameState, Ruleset
+from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
+from services.referee.games.state import EventStream, Ruleset
+from services.referee.games.trains.rulesets.usa import USA
+from services.referee.games.trains.train_state import TrainGame, TrainRuleset
 
 ENDLESS: Final = "endless"
 SAFETY_S: Final = 60  # only where the product fails: a test must end
@@ -73,12 +74,12 @@ def playable(ruleset: Ruleset) -> Iterator[None]:
         yield
 
 
-def endless(loop: Callable[[], None] = never_return) -> Ruleset:
+def endless(loop: Callable[[], None] = never_return) -> TrainRuleset:
     """The rules of `usa`, but after a seat left before the first turn comes this loop."""
 
-    def after_start_choice(state: GameState) -> EventStream:
+    def after_start_choice(state: TrainGame) -> EventStream:
         if any(seat.exit_reason for seat in state.seats):
             loop()
-        yield from USA.after_start_choice(state)
+        yield from USA.parts.after_start_choice(state)
 
-    return replace(USA, name=ENDLESS, after_start_choice=after_start_choice)
+    return replace(USA, name=ENDLESS, parts=replace(USA.parts, after_start_choice=after_start_choice))

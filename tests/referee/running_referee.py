@@ -13,7 +13,7 @@ from schemas.stored.entries import Entry
 from services.ledger import AppendRequest, AppendResult, BotTask, CommandResult, DuplicateCommand, RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
-from services.referee.rules import GameState, fold_events, legal, redact_for
+from services.referee.games import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
 

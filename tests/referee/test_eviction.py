@@ -12,7 +12,7 @@ from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.referee.worker import Referee
 from tests.conftest import ALL
 from tests.ledger_contract.given import contents

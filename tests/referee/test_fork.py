@@ -13,7 +13,7 @@ from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import ForkExpander
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import (  # fmt: skip

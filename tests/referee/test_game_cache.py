@@ -12,8 +12,8 @@ from schemas.commands import CommandEnvelope, KeepTickets, Leave
 from services.ledger import RedisLedger
 from services.referee.answered_ids import AnsweredIds
 from services.referee.game_cache import CachedGame, GameCache
-from services.referee.rules import fold
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import fold
+from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.worker import Referee
 from tests.captured_logs import captured_logs
 from tests.referee.running_referee import (

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from services.referee.game_cache import (
     MIN_UNPACKED_SHARE,
-    SHARED_FIELDS,
     CachedGame,
     GameCache,
     SizedGames,
 )
-from services.referee.rules import RULESETS, GameState, fold
-from services.referee.rules.board import load_board
+from services.referee.games import GameState, fold
+from services.referee.games.trains.board import load_board
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.golden.test_golden import FILES, read
 from tests.long_runs import long_after
 from tests.rules.given import full_state, parts
@@ -33,7 +33,7 @@ from tests.rules.random_games import RANDOM_GAMES, RandomGame
 
 ENTRIES = 60
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
-shared = attrgetter(*SHARED_FIELDS)
+shared = attrgetter("ruleset", "own.board", "rule_options")
 
 
 class NoLogs:
@@ -69,7 +69,7 @@ def played(board: str, seats: int, moves: int = ENTRIES, seed: int = 1) -> Rando
 
 
 @pytest.mark.parametrize("examples", long_after(1, (3, 12)))
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_P7_an_unpacked_state_is_the_state_folded_anew(rules: str, examples: int) -> None:
     """Whole games go on with the unpacked state, at any moment of a game of any ruleset."""
 

@@ -13,7 +13,7 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
 from schemas.stored.player_names import with_names
 from services.ledger import RedisLedger
-from services.referee.rules import GameState, fold, legal
+from services.referee.games import GameState, fold, legal
 from services.referee.scheduling import BOT_SILENCE_MS, PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID
 from services.referee.worker import PLAY_OFF_POLL_MS, RETRY_DELAY_MS, Referee
 from tests.conftest import ALL

@@ -10,7 +10,7 @@ from schemas.commands import CommandEnvelope, DrawBlind
 from services.ledger import BotTask, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.ports.records import MAX_WAITING_TASKS
-from services.referee.rules import legal
+from services.referee.games import legal
 from services.referee.scheduling import BOT_SILENCE_MS
 from services.referee.worker import Referee
 from tests.conftest import ALL

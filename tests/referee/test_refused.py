@@ -13,7 +13,7 @@ from schemas.commands import (
 from schemas.events import CommandRefused
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,

@@ -16,7 +16,8 @@ import pytest
 
 from schemas.commands import ClaimRoute, CommandEnvelope
 from services.ledger import AppendRequest, AppendResult, DuplicateCommand, RedisLedger
-from services.referee.rules import GameState, fold
+from services.referee.games import fold
+from services.referee.games.trains.train_state import TrainGame
 from services.referee.worker import Referee
 from tests.long_runs import long_after
 from tests.referee.running_referee import (
@@ -141,7 +142,7 @@ class World:
                 return
 
 
-def cards(state: GameState) -> int:
+def cards(state: TrainGame) -> int:
     in_hands = sum(seat_state.own.cards for seat_state in state.seats)
     return (
         in_hands

@@ -10,7 +10,7 @@ import pytest
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from services.ledger import RedisLedger
-from services.referee.rules import board as boards
+from services.referee.games.trains import board as boards
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,

@@ -20,7 +20,7 @@ from schemas.commands import (
 from schemas.events import Event
 from services.ledger import CommandResult, RedisLedger
 from services.referee.game_cache import GameCache
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.referee.worker import Referee
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import (

@@ -24,7 +24,7 @@ from schemas.commands import (
     RequestCards,
 )
 from schemas.field_types import COLORS
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.research.action_forms import FEATURES, FixedActions
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "research.md"
@@ -75,8 +75,8 @@ def action_table() -> Iterator[str]:
 def feature_table() -> Iterator[str]:
     codes = ", ".join(f"{command.code} `{command.type}`" for command in COMMANDS)
     kinds: dict[tuple[str, ...], list[str]] = {}
-    for ruleset in RULESETS:
-        row = tuple(kind for kind in RULESETS[ruleset].rule_options.cards if kind in COLORS)
+    for ruleset in TRAIN_RULESETS:
+        row = tuple(kind for kind in TRAIN_RULESETS[ruleset].rule_options.cards if kind in COLORS)
         kinds.setdefault(row, []).append(ruleset)
     named = "; ".join(f"{', '.join(names)}: {', '.join(row)}" for row, names in kinds.items())
     yield "| number | what; 0 for none |"

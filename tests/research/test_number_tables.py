@@ -12,7 +12,7 @@ from schemas.commands import (
     KeepTickets,
     MovePassenger,
 )
-from services.referee.rules.board import load_board
+from services.referee.games.trains.board import load_board
 from services.research.action_forms import FEATURES, CandidateActions
 from tests.research.number_tables import MEANINGS, PAGE, with_tables
 

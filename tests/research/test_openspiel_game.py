@@ -13,9 +13,9 @@ import pyspiel
 import pytest
 
 import ledgerline
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 
-EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
+EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
 
 
 @EVERY_RULESET

@@ -20,8 +20,7 @@ from schemas.boards.form import BOARD_SCHEMA
 from schemas.boards.trains import read_trains_map
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.errors import InvalidInputError
-from services.referee.rules import (
-    RULESETS,
+from services.referee.games import (
     GameState,
     UnloggedRejectionError,
     decide_envelope,
@@ -29,6 +28,7 @@ from services.referee.rules import (
     legal,
     redact_for,
 )
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.research.action_forms import CandidateActions, FixedActions
 from services.research.observation_form import SEAT_FIELDS
 from services.research.pettingzoo_env import TableEnv
@@ -36,7 +36,7 @@ from services.tournament.viewed_game import GAME_ID
 from tests.trains_server.peers import CITIES, MAP
 
 SHORT = {"cars": 8, "move_ms": None}  # games that end soon
-EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
+EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
 
 
 @pytest.fixture(autouse=True)

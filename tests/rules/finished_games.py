@@ -22,14 +22,14 @@ from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, pack_public
 from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import (
-    RULESETS,
+from services.referee.games import (
     GameState,
     UnloggedRejectionError,
     decide_envelope,
     legal,
     split_by_visibility,
 )
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, seat_counts, small_deck
@@ -84,7 +84,7 @@ def plan_game(rules: str, rng: Random, kind: Kind) -> GamePlan:
     """Any board of these rules, any number of seats; one game in three has a deck that runs out soon."""
     # switzerland has countries, and no stations; nordic has none of its own
     board = rng.choice(["europe", "europe", "nordic"] if kind == "stations" else BOARDS_BY_RULESET[rules])
-    policies = [name for name in BOT_HABITS if name in RULESETS[rules].bot_policies]
+    policies = [name for name in BOT_HABITS if name in TRAIN_RULESETS[rules].bot_policies]
     habits = STATION_HABITS if kind == "stations" else [*HABITS, *policies]
     seats = rng.choice(seat_counts(board))
     options: dict[str, Any] = {
@@ -105,7 +105,7 @@ def plan_game(rules: str, rng: Random, kind: Kind) -> GamePlan:
         rng.choice([0.002, 0.01, 0.03]) if misbehaves else 0,
         rng.choice([0, 0.003, 0.01]) if misbehaves else 0,
         _plan_play_off(rng, seats, 0.1 if kind == "usual" else 0.6)
-        if RULESETS[rules].rule_options.play_off
+        if TRAIN_RULESETS[rules].rule_options.play_off
         else None,
     )
 

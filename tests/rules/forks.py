@@ -14,9 +14,9 @@ from schemas.events import Event, PlayOffCalled, PlayOffEnded
 from schemas.field_types import Seat
 from schemas.stored.codec import pack_entry, unpack_entry
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, decide_envelope, fold, fold_events, split_by_visibility
-from services.referee.rules.determinization import ViewerKnowledge
-from services.referee.rules.setup.fork import fork_command
+from services.referee.games import GameState, decide_envelope, fold, fold_events, split_by_visibility
+from services.referee.games.trains.determinization import ViewerKnowledge
+from services.referee.games.trains.setup.fork import fork_command
 from tests.rules.given import SHUFFLES, full_state
 from tests.rules.random_games import (
     BOARDS_BY_RULESET,

@@ -20,12 +20,13 @@ from schemas.commands import (
 from schemas.events import CommandRefused, DeckRecreated, DeckShuffled, Event, TicketsShuffled, TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import ALL_RULES
-from services.referee.rules import GameState, decide_and_apply, decide_envelope, evolve, legal
-from services.referee.rules.appliers.playing import assign_route
-from services.referee.rules.board import points_for_route
-from services.referee.rules.seat_state import SEAT_FIELDS, SeatState
-from services.referee.rules.state import MIX, STATE_FIELDS
-from services.referee.rules.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS
+from services.referee.games import GameState, decide_and_apply, decide_envelope, evolve, legal
+from services.referee.games.seat_state import SEAT_FIELDS, SeatState
+from services.referee.games.state import STATE_FIELDS
+from services.referee.games.trains.appliers.playing import assign_route
+from services.referee.games.trains.board import points_for_route
+from services.referee.games.trains.pending_choices import MIX
+from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS
 
 SEED = "5e" * 32
 SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)

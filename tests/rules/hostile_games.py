@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.positions import POSITION_SCHEMA
-from services.referee.rules import (
-    RULESETS,
+from services.referee.games import (
     GameState,
     UnloggedRejectionError,
     decide_and_apply,
     decide_envelope,
     legal,
-    score,
 )
+from services.referee.games.trains.scoring import score
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.hostile_networks import (
     MAX_OWNED,
     Edge,
@@ -44,8 +44,8 @@ def hostile_game(rng: Random) -> GameState | None:
 
 def hostile_creation(rng: Random) -> CreateGame:
     """The creation of a game from a hostile position, the turn seat 0's."""
-    rules = rng.choice([*RULESETS])
-    options = RULESETS[rules].rule_options
+    rules = rng.choice([*TRAIN_RULESETS])
+    options = TRAIN_RULESETS[rules].rule_options
     seat_count = rng.randint(2, options.seats_most)
     edges = _seat_networks(rng, seat_count, 3 if rules == "trains" else 1)
     colour = "gray" if rules != "trains" else "red"

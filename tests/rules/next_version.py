@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from services.referee.rules import RULESETS
-from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.state import Ruleset
+from services.referee.games import RULESETS
+from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.state import Ruleset
 
 
 def next_version(
@@ -21,7 +21,7 @@ def next_version(
     first = RULESETS[rules]
     options = replace(first.rule_options, move_ms=1)
     second = replace(first, version=first.version + 1, rule_options=options, **change(first))
-    monkeypatch.setitem(cast("dict[str, Ruleset]", RULESETS), rules, second)
-    versions = cast("dict[tuple[str, int], Ruleset]", RULESET_VERSIONS)
+    monkeypatch.setitem(RULESETS, rules, second)
+    versions = RULESET_VERSIONS
     monkeypatch.setitem(versions, (rules, second.version), second)
     return first, second

@@ -1,7 +1,7 @@
 """A second, plain referee: it reads the public entries of a finished game, plays every event again by the
 rule pages (docs/rules) and says what differs.
 
-It shares no code with the core (services/referee/rules), nor with `schemas`, so that the two can be compared:
+It shares no code with the core (services/referee/games), nor with `schemas`, so that the two can be compared:
 an error must be made twice, by two readings of the same pages, to go unseen. It knows the hidden cards, since
 the end of a game reveals the seed that they follow from; what it can't know are the tickets of a seat that
 was removed.

@@ -20,8 +20,8 @@ from schemas.commands import (
     RequestCards,
 )
 from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
-from services.referee.rules import GameState
-from services.referee.rules.board import Route
+from services.referee.games import GameState
+from services.referee.games.trains.board import Route
 
 KEEPS = ((), (0,), (1,), (0, 1), (2, 0), (0, 0), (0, 1, 2), (3,), (0, 1, 3), (0, 1, 2, 3), (4, 1), (5, 0))
 MIXES = (

@@ -43,8 +43,7 @@ from schemas.stored.codec import (
     unpack_entry,
 )
 from schemas.stored.entries import Entry, ViewEntry
-from services.referee.rules import (
-    RULESETS,
+from services.referee.games import (
     GameState,
     UnloggedRejectionError,
     decide_envelope,
@@ -53,9 +52,10 @@ from services.referee.rules import (
     redact_for,
     split_by_visibility,
 )
-from services.referee.rules import board as boards
-from services.referee.rules.seat_state import SeatState
-from services.referee.rules.state import ACTION
+from services.referee.games.seat_state import SeatState
+from services.referee.games.state import ACTION
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_commands import command_pool
 
@@ -69,7 +69,7 @@ HABITS: Mapping[str, tuple[type[Command], ...]] = {
 }
 BOARDS_BY_RULESET = {
     rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules]
-    for rules in RULESETS
+    for rules in TRAIN_RULESETS
 }
 
 
@@ -196,7 +196,7 @@ def redact_all(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, .
 def seat_counts(board: str) -> range:
     """How many may play on this board."""
     loaded = boards.load_board(board)
-    rule_options = RULESETS[loaded.default_ruleset].rule_options
+    rule_options = TRAIN_RULESETS[loaded.default_ruleset].rule_options
     most = loaded.rule_options.get("seats_most", rule_options.seats_most)
     assert isinstance(most, int)
     return range(rule_options.seats_least, most + 1)
@@ -204,12 +204,12 @@ def seat_counts(board: str) -> range:
 
 def small_deck(rules: str) -> dict[str, int]:
     """So few cards that the hands soon hold all of them."""
-    return {card: max(1, count // 3) for card, count in RULESETS[rules].rule_options.cards.items()}
+    return {card: max(1, count // 3) for card, count in TRAIN_RULESETS[rules].rule_options.cards.items()}
 
 
 def draw_game(draw: st.DrawFn, rules: str) -> RandomGame:
     """A game of these rules on any of their boards."""
-    rule_options = RULESETS[rules].rule_options
+    rule_options = TRAIN_RULESETS[rules].rule_options
     board = draw(st.sampled_from(BOARDS_BY_RULESET[rules]))
     seats = draw(st.sampled_from(seat_counts(board)))
     strict = draw(st.sampled_from([rule_options.strict, rule_options.strict, not rule_options.strict]))
@@ -238,7 +238,7 @@ def draw_game(draw: st.DrawFn, rules: str) -> RandomGame:
     )
 
 
-RANDOM_GAMES = {rules: st.composite(draw_game)(rules) for rules in RULESETS}
+RANDOM_GAMES = {rules: st.composite(draw_game)(rules) for rules in TRAIN_RULESETS}
 
 
 # -- positions -----------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry, unpack_entry
 from schemas.stored.entries import Entry, ViewEntry
 from schemas.stored.hash_chain import initial_head
-from services.referee.rules import RULESETS, GameState, fold_events
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.games.proof.view_verifier import ViewVerifier
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.random_games import BOARDS_BY_RULESET, RandomGame, draw_game, random_position, seat_counts
 
 GAME = "random"  # the id that RandomGame gives its game
@@ -81,5 +82,5 @@ def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
 
 
 SEALED_GAMES = {
-    rules: st.composite(draw_game)(rules).map(play_and_seal) for rules in RULESETS
+    rules: st.composite(draw_game)(rules).map(play_and_seal) for rules in TRAIN_RULESETS
 }  # whole games: from positions, in play-offs, strict or not

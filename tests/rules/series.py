@@ -8,8 +8,8 @@ from typing import Any
 from schemas.commands import CommandEnvelope, Leave, Pass, StartGame
 from schemas.events import GameEnded, PlayOffCalled, PlayOffEnded
 from schemas.stored.codec import pack_envelope, unpack_envelope
-from services.referee.rules import GameState, decide_envelope
-from services.referee.rules.moves.play_off import next_game
+from services.referee.games import GameState, decide_envelope
+from services.referee.games.play_off import next_game
 from tests.rules.given import CREATED_AT_MS, SEED, Scene, give_route, given, make_start_choices
 
 WIN = "cadiz-lisboa-a"  # the seat that owns a route wins

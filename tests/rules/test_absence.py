@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from schemas.commands import CallTime, CommandEnvelope, StartGame
-from services.referee.rules import RULESETS, GameState, decide_envelope
-from services.referee.rules import board as boards
-from services.referee.rules.moves.play_off import next_game
+from services.referee.games import GameState, decide_envelope
+from services.referee.games.play_off import next_game
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import HABITS, RandomGame, random_position
 from tests.rules.series import start_next_game
@@ -42,9 +43,10 @@ def abandon(state: GameState) -> int:
 def time_that_is_left(state: GameState) -> int:
     """No game lasts longer than this if everybody is away: each seat's clock, or a move of each."""
     rule_options, seats = state.rule_options, len(state.seats)
-    return state.at_ms + seats * min(
+    latest: int = state.at_ms + seats * min(
         limit for limit in (rule_options.clock_ms, rule_options.move_ms) if limit
     )
+    return latest
 
 
 @every_limit
@@ -69,8 +71,8 @@ def test_P10_a_game_that_everybody_abandons_ends(board: str, seats: int, limits:
 @EVERY_RULESET
 def test_P10_an_abandoned_game_from_a_position_ends(rules: str) -> None:
     rng = Random(rules)
-    board = RULESETS[rules].default_board
-    seats = RULESETS[rules].rule_options.seats_least
+    board = TRAIN_RULESETS[rules].default_board
+    seats = TRAIN_RULESETS[rules].rule_options.seats_least
     for _ in range(3):
         play = RandomGame(rng, board, seats, create_fields={"position": random_position(rng, board, seats)})
         assert abandon(play.state) <= seats
@@ -97,7 +99,7 @@ def test_P10_a_play_off_that_nobody_joins_ends(limits: dict[str, Any]) -> None:
 @pytest.mark.parametrize("board", boards.board_names())
 def test_P10_no_built_in_board_has_options_under_which_a_game_may_last_for_ever(board: str) -> None:
     play = RandomGame(
-        Random(2), board, RULESETS[boards.load_board(board).default_ruleset].rule_options.seats_least
+        Random(2), board, TRAIN_RULESETS[boards.load_board(board).default_ruleset].rule_options.seats_least
     )
     assert play.state.next_deadline() is not None
     assert play.state.opened_at_ms == CREATED_AT_MS

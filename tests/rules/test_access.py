@@ -14,10 +14,10 @@ from schemas.commands import CreateGame, ForkGame, PlayOff, SeatPlan, read_comma
 from schemas.errors import InvalidInputError
 from schemas.events import AccessSet, PlayOffCalled
 from schemas.refusals import CommandRefusedError
-from services.referee.rules.moves.play_off import next_game
-from services.referee.rules.proof.event_order import EventOrder
-from services.referee.rules.setup.create_game import access_of
-from services.referee.rules.setup.fork import fork_command
+from services.referee.games.create_game import access_of
+from services.referee.games.play_off import next_game
+from services.referee.games.proof.event_order import EventOrder
+from services.referee.games.trains.setup.fork import fork_command
 from tests.rules.forks import SEED, SOURCE_GAME, start_entry
 from tests.rules.given import create_from
 from tests.rules.random_games import RandomGame

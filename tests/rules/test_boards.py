@@ -13,12 +13,12 @@ from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.errors import InvalidInputError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
-from services.referee.rules.board import (
+from services.referee.games.trains.board import (
     board_names,
     load_board,
     with_pair_tickets,
 )
-from services.referee.rules.rulesets import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "boards.md"
 EVERY_BOARD = pytest.mark.parametrize("name", board_names())
@@ -28,7 +28,10 @@ def rule_options_of(name: str) -> RuleOptions:
     """The rule options of a game on this board, with its default ruleset."""
     board = load_board(name)
     return RULE_OPTIONS_SCHEMA.read(
-        {**RULE_OPTIONS_SCHEMA.write(RULESETS[board.default_ruleset].rule_options), **board.rule_options}
+        {
+            **RULE_OPTIONS_SCHEMA.write(TRAIN_RULESETS[board.default_ruleset].rule_options),
+            **board.rule_options,
+        }
     )
 
 

@@ -1,4 +1,4 @@
-"""What is built of a board's form: routes, the tickets of pairs, and the digest (services/referee/rules/board.py)."""
+"""What is built of a board's form: routes, the tickets of pairs, and the digest (services/referee/games/trains/board.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.boards.form import BoardForm, TicketForm, read_board
-from services.referee.rules.board import (
+from services.referee.games.trains.board import (
     _read_board_file,
     build_board,
     load_board,

@@ -20,7 +20,7 @@ from schemas.events import (
 )
 from schemas.field_types import COLORS
 from schemas.positions import Position
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.rules.given import MARKET, create_from, given, started
 
 LOCO = "locomotive"

@@ -11,10 +11,11 @@ import pytest
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.positions import Position
 from schemas.refusals import CommandRefusedError
-from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope
-from services.referee.rules.board import board_names, load_board
-from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
-from services.referee.rules.setup.complexity_limits import require_within_limits
+from services.referee.games import GameState, UnloggedRejectionError, decide_envelope
+from services.referee.games.trains.board import board_names, load_board
+from services.referee.games.trains.search.passenger_journeys import JourneyEdge, best_journeys
+from services.referee.games.trains.setup.complexity_limits import require_within_limits
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
 
 
@@ -74,7 +75,7 @@ def test_GAME_6_a_board_too_large_for_an_option_is_refused_in_its_name(
 def test_GAME_6_every_built_in_board_is_within_all_limits_of_its_rules(board: str) -> None:
     loaded = load_board(board)
     try:
-        require_within_limits(RULESETS[loaded.default_ruleset].rule_options, loaded)
+        require_within_limits(TRAIN_RULESETS[loaded.default_ruleset].rule_options, loaded)
     except CommandRefusedError as refusal:
         pytest.fail(refusal.reason)
 

@@ -30,7 +30,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.refusals import GAME_RULES, CommandRefusedError
-from services.referee.rules import UnloggedRejectionError, decide, redact_for
+from services.referee.games import UnloggedRejectionError, decide, redact_for
 from tests.rules.given import NEW_YORK, TORONTO, created, full_state, given, started
 
 STRICT = {"strict": True}
@@ -195,7 +195,7 @@ def test_CONDUCT_3_a_seat_that_leaves_a_strict_game_is_removed() -> None:
 def test_CONDUCT_3_a_game_whose_seats_have_all_left_ends_at_once() -> None:
     scene = given(2).when(1, Leave()).when(0, Leave())
     scene.then_types(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
-    assert scene.events[-1].reason == "all gone"  # type: ignore[union-attr]  # it is GameEnded
+    assert scene.events[-1].reason == "all gone"  # type: ignore[attr-defined]  # it is GameEnded
     scene = started(2).when(1, Leave()).when(0, Leave())
     assert scene.state.result
 

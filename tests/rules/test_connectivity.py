@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from services.referee.rules.search.connectivity import Networks
+from services.referee.games.trains.search.connectivity import Networks
 
 Pair = tuple[str, str]
 PLACES = "abcdefgXYZ"

@@ -36,7 +36,8 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.positions import Position
 from schemas.stored.codec import unpack_entry
-from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold_events
+from services.referee.games import GameState, UnloggedRejectionError, fold_events
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import long_after
 from tests.rules.given import Scene, create_from, created, given, started
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
@@ -213,7 +214,7 @@ def test_CLOCK_1_a_move_out_of_time_takes_only_the_time_passed_from_the_clock() 
 # -- the defaults -----------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_P10_a_move_takes_three_days_at_most_unless_a_game_says_otherwise(rules: str) -> None:
     assert created(2, rules=rules).state.rule_options.move_ms == 3 * 24 * 60 * 60 * 1000
     assert created(2, {"move_ms": None}, rules=rules).state.rule_options.move_ms is None

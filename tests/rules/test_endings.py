@@ -26,7 +26,7 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )
-from services.referee.rules import UnloggedRejectionError
+from services.referee.games import UnloggedRejectionError
 from tests.rules.given import NEW_YORK, TORONTO, Scene, given, started
 
 CLAIM = ClaimRoute(NEW_YORK, {"blue": 3})

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from schemas.commands import Pass
-from services.referee.rules import GameState, score
-from services.referee.rules.seat_state import SeatState
+from services.referee.games import GameState
+from services.referee.games.seat_state import SeatState
+from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 
 Standing = list[tuple[int, int]]

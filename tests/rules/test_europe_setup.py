@@ -17,7 +17,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import Scene, given, started
 
 LENGTHS = {
@@ -39,7 +39,7 @@ def offers(scene: Scene) -> tuple[TicketsOffered, ...]:
 
 
 def test_SETUP_1_the_rule_options_of_the_page() -> None:
-    rule_options = RULESETS["europe"].rule_options
+    rule_options = TRAIN_RULESETS["europe"].rule_options
     assert (
         rule_options.seats_least,
         rule_options.seats_most,

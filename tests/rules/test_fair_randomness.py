@@ -14,8 +14,8 @@ from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.stored.hash_chain import derive_salt_key
 from schemas.stored.rows import pack
-from services.referee.rules import GameState, decide_envelope
-from services.referee.rules.fair_randomness import (
+from services.referee.games import GameState, decide_envelope
+from services.referee.games.fair_randomness import (
     card_leaves,
     card_salt,
     compute_order_root,
@@ -23,7 +23,7 @@ from services.referee.rules.fair_randomness import (
     derive_shuffle_key,
     merkle_root,
 )
-from services.referee.rules.shuffle import in_canonical_order, seed_from_text, shuffled
+from services.referee.games.shuffle import in_canonical_order, seed_from_text, shuffled
 from tests.rules.given import SEED, Scene, create_from
 
 ADAS, BOBS = "ada0" * 16, "b0b0" * 16
@@ -109,7 +109,7 @@ def test_P1_whatever_makes_a_different_game_changes_the_setup_digest() -> None:
         {"rules": 99},
         {"board": "usa-1910"},
         {"board_digest": "5f" * 32},
-        {"parameters": replace(event.parameters, cars=44)},
+        {"parameters": {**event.parameters, "cars": 44}},
         {"seats": event.seats[:-1]},
     ]
     terms = [compute_setup_digest(replace(event, **change)) for change in ({}, *changes)]

@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import ClaimRoute
 from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import CARDS, COLORS
-from services.referee.rules import board
+from services.referee.games.trains import board
 from tests.rules.given import given
 
 LOCO = "locomotive"

@@ -12,9 +12,10 @@ from schemas.commands import ForkGame
 from schemas.events import GameForked
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
-from services.referee.rules import RULESETS, fold
-from services.referee.rules.determinization import determinize
-from services.referee.rules.setup.fork import ForkSource, fork_command
+from services.referee.games import fold
+from services.referee.games.trains.determinization import determinize
+from services.referee.games.trains.setup.fork import ForkSource, fork_command
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import short_and_long
 from tests.rules.forks import (
     CHANCES,
@@ -42,7 +43,7 @@ SHORT_AND_LONG = pytest.mark.parametrize("chances", short_and_long(SHORT_CHANCES
 @pytest.mark.long
 def test_every_kind_of_moment_is_among_these() -> None:
     met: set[str] = set()
-    for rules, chance in product(RULESETS, CHANCES):
+    for rules, chance in product(TRAIN_RULESETS, CHANCES):
         play = whole_game(rules, chance)
         for at in fork_entries(play, 2):
             met |= kinds_at(play.log, at)

@@ -36,7 +36,7 @@ from schemas.positions import Fork
 from schemas.refusals import CommandRefusedError
 from schemas.stored.codec import pack_entry, unpack_entry
 from schemas.stored.entries import Entry
-from services.referee.rules import (
+from services.referee.games import (
     GameState,
     UnloggedRejectionError,
     decide_envelope,
@@ -44,7 +44,7 @@ from services.referee.rules import (
     fold_events,
     split_by_visibility,
 )
-from services.referee.rules.setup.fork import fork_command
+from services.referee.games.trains.setup.fork import fork_command
 from tests.rules.forks import (
     CHANCES,
     OPENED_AT_MS,

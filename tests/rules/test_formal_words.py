@@ -35,7 +35,7 @@ def words_below(heading: str) -> list[str]:
 def row(word: str) -> tuple[str, set[str], Entry]:
     """The code name of a word, its rules, and all of its row."""
     return (
-        ENTRIES[word].name.rpartition("services.referee.rules.")[2],
+        ENTRIES[word].name.rpartition("services.referee.games.")[2],
         set(ENTRIES[word].rules),
         ENTRIES[word],
     )
@@ -56,23 +56,25 @@ def test_a_word_stands_beside_a_rule_and_every_code_name_of_its_row_exists(word:
 
 def test_END_1_game_over_is_the_trigger_of_the_last_turns_and_not_the_end() -> None:
     code, rules, entry = row("GameOver")
-    assert (code, rules) == ("moves.turns.end_turn", {"END-1"})
+    assert (code, rules) == ("trains.moves.turns.end_turn", {"END-1"})
     assert entry.meaning.startswith("The trigger of the last turns")
 
 
 def test_SCORE_3_a_continuous_path_is_a_trail_and_the_longest_of_them_a_bonus() -> None:
     code, rules, entry = row("ContinuousPath")
-    assert (code, rules) == ("search.longest_trail.longest_trail", {"SCORE-2", "SCORE-3"})
+    assert (code, rules) == ("trains.search.longest_trail.longest_trail", {"SCORE-2", "SCORE-3"})
     assert entry.meaning.startswith("A trail")
     code, rules, entry = row("LongestContinuousPath")
-    assert (code, rules) == ("schemas.events.SeatScore.bonus", {"SCORE-3", "TIE-1"})
+    assert (code, rules) == ("schemas.events.TrainScore.bonus", {"SCORE-3", "TIE-1"})
     assert entry.meaning.startswith("The bonus")
 
 
 def test_MARKET_2_a_train_card_is_discarded_by_a_payment_and_by_a_flush() -> None:
     code, rules, entry = row("DiscardTrainCard")
-    assert (code, rules) == ("appliers.playing.pay", {"CARD-4", "ROUTE-6", "MARKET-2"})
-    assert CODE_NAME.findall(entry.meaning) == ["services.referee.rules.appliers.playing.market_flushed"]
+    assert (code, rules) == ("trains.appliers.playing.pay", {"CARD-4", "ROUTE-6", "MARKET-2"})
+    assert CODE_NAME.findall(entry.meaning) == [
+        "services.referee.games.trains.appliers.playing.market_flushed"
+    ]
 
 
 def test_CARD_1_an_event_is_a_draw_and_a_new_draw_the_command_of_cards_as_of_tickets() -> None:
@@ -89,5 +91,5 @@ def test_CARD_1_an_event_is_a_draw_and_a_new_draw_the_command_of_cards_as_of_tic
 
 def test_SETUP_1_the_train_cards_are_set_up_by_their_shuffle_and_the_deal() -> None:
     code, _, entry = row("SetupTrainCards")
-    assert code == "setup.deal.deal_hands"
-    assert CODE_NAME.findall(entry.meaning) == ["services.referee.rules.setup.deal.shuffle_all"]
+    assert code == "trains.setup.deal.deal_hands"
+    assert CODE_NAME.findall(entry.meaning) == ["services.referee.games.trains.setup.deal.shuffle_all"]

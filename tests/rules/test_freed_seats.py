@@ -19,8 +19,8 @@ from schemas.commands import (
 from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import Seat
 from schemas.positions import Position
-from services.referee.rules.decide import UnloggedRejectionError
-from services.referee.rules.setup.seat_changes import FREED_SEAT_RESTS_MS, MAX_TIMES_FREED
+from services.referee.games.decide import UnloggedRejectionError
+from services.referee.games.seat_changes import FREED_SEAT_RESTS_MS, MAX_TIMES_FREED
 from tests.rules.given import Scene, create_from, given
 
 PEOPLE = CreateGame((SeatPlan(), SeatPlan()))

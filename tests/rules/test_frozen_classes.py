@@ -9,11 +9,12 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from services.referee.rules import RULESETS, legal
+from services.referee.games import legal
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.sealed_games import fixed_games
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
 def test_a_pickled_state_has_the_same_legal_commands(ruleset: str) -> None:
     state = next(fixed_games(ruleset, 20)).state
     restored = pickle.loads(pickle.dumps(state))
@@ -29,7 +30,7 @@ def test_every_frozen_class_of_the_rules_is_pickled_as_a_call() -> None:
     frozen = {
         value
         for name, module in sys.modules.items()
-        if name.startswith("services.referee.rules.")
+        if name.startswith("services.referee.games.")
         for value in vars(module).values()
         if isinstance(value, type) and is_dataclass(value) and value.__module__ == name
         and vars(value)["__dataclass_params__"].frozen

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.commands import EndGame
 from schemas.events import GameEnded, SeatGone
-from services.referee.rules.decide import UnloggedRejectionError
+from services.referee.games.decide import UnloggedRejectionError
 from tests.rules.given import given
 
 HALF_OF_THREE_DAYS = 129_600_000

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from services.referee.rules.search import (
+from services.referee.games.trains.search import (
     longest_path,
     longest_trail,
     passenger_journeys,

@@ -9,7 +9,8 @@ import pytest
 from schemas.commands import CreateGame, KeepTickets, Leave, RequestCards, SeatPlan, StartGame
 from schemas.events import CardsGiven, DeckLaid, GameStarted, HandDealt, TicketsOffered
 from schemas.positions import POSITION_SCHEMA
-from services.referee.rules import RULESETS, UnloggedRejectionError, redact_for
+from services.referee.games import UnloggedRejectionError, redact_for
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.text.events import event_sentence
 from tests.rules.given import Scene, create_from
 from tests.rules.trains_map import SMALL
@@ -63,7 +64,7 @@ def test_P5_nobody_sees_the_order_of_decks_that_were_laid() -> None:
     assert shown(DECK, DESTINATIONS) == shown(DECK[::-1], DESTINATIONS[::-1])
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_decks_that_are_left_out_are_shuffled_by_the_seed(rules: str) -> None:
     scene = laid(rules, board=None).when(None, StartGame())
     state = scene.state

@@ -21,7 +21,7 @@ from schemas.commands import (
 from schemas.events import PassengerMoved
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
-from services.referee.rules import GameState, decide, legal
+from services.referee.games import GameState, decide, legal
 from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_commands import command_pool, near_misses

@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
-from services.referee.rules.board import Route, load_board
-from services.referee.rules.search import longest_trail as guesses
-from services.referee.rules.search import trail_sweep
-from services.referee.rules.search.longest_trail import longest_trail
-from services.referee.rules.search.trail_sweep import Edge
+from services.referee.games.trains.board import Route, load_board
+from services.referee.games.trains.search import longest_trail as guesses
+from services.referee.games.trains.search import trail_sweep
+from services.referee.games.trains.search.longest_trail import longest_trail
+from services.referee.games.trains.search.trail_sweep import Edge
 from tests.long_runs import long_after
 from tests.rules.hostile_networks import hostile_networks
 

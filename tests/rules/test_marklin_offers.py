@@ -12,9 +12,9 @@ from schemas.commands import Command, DrawTickets, MovePassenger, StartGame
 from schemas.events import PassengerMoved
 from schemas.field_types import PASSENGER, Seat
 from schemas.refusals import CommandRefusedError
-from services.referee.rules import GameState, decide, decide_and_apply, legal
-from services.referee.rules.moves.passengers import move_offers, reachable_ways
-from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
+from services.referee.games import GameState, decide, decide_and_apply, legal
+from services.referee.games.trains.moves.passengers import move_offers, reachable_ways
+from services.referee.games.trains.search.passenger_journeys import JourneyEdge, best_journeys
 from tests.rules.given import Scene, created, given
 
 NEAR_KOLN = (

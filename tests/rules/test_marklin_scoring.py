@@ -13,10 +13,10 @@ from schemas.events import (
     PassengerMoved,
     PassengerPlaced,
     RouteClaimed,
-    SeatScore,
+    TrainScore,
     TurnStarted,
 )  # fmt: skip
-from services.referee.rules.scoring import score
+from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 
 BARE: dict[str, Any] = {
@@ -38,7 +38,7 @@ def owned(*routes: str, seat: int = 0) -> dict[str, int]:
     return dict.fromkeys(routes, seat)
 
 
-def scores(scene: Scene) -> tuple[SeatScore, ...]:
+def scores(scene: Scene) -> tuple[TrainScore, ...]:
     return score(scene.state)
 
 

@@ -20,7 +20,7 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
-from services.referee.rules import GameState, UnloggedRejectionError, evolve, redact_for
+from services.referee.games import GameState, UnloggedRejectionError, evolve, redact_for
 from tests.rules.given import Scene, created, full_state
 from tests.rules.given import started as started_as
 

@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import CreateGame, MovePassenger, SeatPlan
 from schemas.events import PassengerMoved
 from schemas.positions import Position
-from services.referee.rules import UnloggedRejectionError
+from services.referee.games import UnloggedRejectionError
 from tests.rules.given import Scene, create_from, created, given, started
 
 BOT = SeatPlan("bot", "random")

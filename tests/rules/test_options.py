@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from schemas.commands import ClaimRoute
-from services.referee.rules import UnloggedRejectionError
-from services.referee.rules.rulesets import RULESETS
+from services.referee.games import UnloggedRejectionError
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import created, given
 from tests.rules.trains_map import SMALL
 
-EUROPE_CARDS = RULESETS["europe"].rule_options.cards
+EUROPE_CARDS = TRAIN_RULESETS["europe"].rule_options.cards
 
 
 @pytest.mark.parametrize(

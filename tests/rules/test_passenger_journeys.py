@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from services.referee.rules.board import load_board
-from services.referee.rules.moves.passengers import journeys_from, ways_by_route
-from services.referee.rules.search import passenger_journeys
-from services.referee.rules.search.passenger_journeys import (
+from services.referee.games.trains.board import load_board
+from services.referee.games.trains.moves.passengers import journeys_from, ways_by_route
+from services.referee.games.trains.search import passenger_journeys
+from services.referee.games.trains.search.passenger_journeys import (
     MAX_EXPANSIONS,
     MAX_WALKS,
     NARROW_BUDGET,

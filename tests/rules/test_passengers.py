@@ -10,7 +10,7 @@ from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, read_command
 from schemas.errors import InvalidInputError
 from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.rules.given import Scene, given
 
 PLENTY = {**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14, PLUS_FOUR: 6, PASSENGER: 10}

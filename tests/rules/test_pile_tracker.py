@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from schemas.events import DeckShuffled, HandDealt, TicketsReturned, TicketsShuffled
-from services.referee.rules import RULESETS, redact_for
-from services.referee.rules.proof.pile_tracker import FIRST_RETURNED_EPOCH, CardSlot, PileTracker
+from services.referee.games import redact_for
+from services.referee.games.proof.pile_tracker import FIRST_RETURNED_EPOCH, CardSlot, PileTracker
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.sealed_games import fixed_games
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_every_card_that_leaves_a_pile_is_the_one_committed_to_in_that_slot(rules: str) -> None:
     moves = 0
     for game in fixed_games(rules, steps_most=400):
@@ -29,7 +30,7 @@ def test_every_card_that_leaves_a_pile_is_the_one_committed_to_in_that_slot(rule
     assert moves > 100
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_a_viewer_tracks_the_same_slots_as_the_referee(rules: str) -> None:
     for game in fixed_games(rules):
         referees, viewers = PileTracker(), PileTracker()

@@ -9,8 +9,9 @@ from schemas.commands import CallTime, CommandEnvelope, CreateGame, Leave, Pass,
 from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, SeedRevealed, TicketsShown
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
-from services.referee.rules import GameState, UnloggedRejectionError, board, decide_envelope
-from services.referee.rules.moves.play_off import call_play_off, next_game
+from services.referee.games import GameState, UnloggedRejectionError, decide_envelope
+from services.referee.games.play_off import call_play_off, next_game
+from services.referee.games.trains import board
 from tests.rules.given import CREATED_AT_MS, SEED, create_from, given
 from tests.rules.series import NOTHING, WIN, called_play_offs, ended_game, pass_until_end, start_next_game
 
@@ -184,7 +185,7 @@ def test_TIE_1_a_board_of_ones_own_goes_along() -> None:
     first = ended_game(2, board=form)
     state, events = start_next_game(first.state)
     assert state.own.board is first.state.own.board
-    assert events[0].board_form == first.state.own.board.form
+    assert BOARD_SCHEMA.read(events[0].board_form) == first.state.own.board.form
     following = next_game(ended_game(2).state)
     assert following is not None
     assert following[1].board == "europe"

@@ -20,7 +20,7 @@ from schemas.events import (
 )
 from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import CommandRefusedError
-from services.referee.rules import decide
+from services.referee.games import decide
 from tests.rules.given import Scene, given
 
 Payment = dict[str, int]

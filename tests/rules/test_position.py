@@ -12,8 +12,9 @@ from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, DrawBlind, SeatPlan, StartGame
 from schemas.events import CardDrawn, DeckLaid, DeckShuffled, HandLaid, PositionLaid, TicketsLaid, TurnStarted
 from schemas.positions import POSITION_SCHEMA, Position
-from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold, redact_for
-from services.referee.rules import board as boards
+from services.referee.games import GameState, UnloggedRejectionError, fold, redact_for
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import Scene, create_from, full_state
 from tests.rules.random_games import RandomGame
 
@@ -53,7 +54,7 @@ def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **opt
 # -- what is left out ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_an_empty_position_is_a_game_before_the_deal(rules: str) -> None:
     state = started_game(rules).state
     rule_options = state.rule_options
@@ -257,13 +258,13 @@ LATE: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_game_from_a_position_goes_on_to_its_end_and_every_view_with_it(rules: str, seed: int) -> None:
     hands = [{"red": 12}, {"blue": 12}]
     play = RandomGame(
         Random(seed),
-        RULESETS[rules].default_board,
+        TRAIN_RULESETS[rules].default_board,
         3,
         create_fields={"position": position(**LATE[rules], hands=hands, cars=[8, 9, 10], turn=2)},
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from services.referee.rules import RULESETS
-from services.referee.rules import board as boards
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.test_position import WIEN_PARIS, refused, set_up_game
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -63,9 +63,9 @@ def test_a_position_that_cannot_be_is_refused_by_its_entry(
     assert reason in refused(rules, entries)
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_a_seat_has_no_more_spaces_than_cars(rules: str) -> None:
-    board = boards.load_board(RULESETS[rules].default_board)
+    board = boards.load_board(TRAIN_RULESETS[rules].default_board)
     routes: dict[str, int] = {}
     spaces = 0
     for route in board.routes.values():

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
-from services.referee.rules import GameState, decide_envelope
-from services.referee.rules import board as boards
+from services.referee.games import GameState, decide_envelope
+from services.referee.games.trains import board as boards
 from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import BOARDS_BY_RULESET, random_position, seat_counts

@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.field_types import HIDDEN, Seat
-from services.referee.rules import RULESETS, GameState, fold, legal, score
-from services.referee.rules import board as boards
-from services.referee.rules.seat_state import SEAT_FIELDS
-from services.referee.rules.state import STATE_FIELDS
-from services.referee.rules.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS
+from services.referee.games import fold, legal
+from services.referee.games.seat_state import SEAT_FIELDS
+from services.referee.games.state import STATE_FIELDS
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.scoring import score, train_scores
+from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainGame
 from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_games import (
@@ -27,7 +29,7 @@ from tests.rules.random_games import (
 )
 
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
-EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
+EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
 EVERY_BOARD = [(board, seats) for board in boards.board_names() for seats in seat_counts(board)]
 
 
@@ -59,10 +61,9 @@ def tickets_of(play: RandomGame) -> Counter[str]:
 
 def tokens_of(play: RandomGame) -> int:
     """The points of all merchandise, taken or not."""
-    lying = sum(sum(stack) for stack in play.state.own.tokens.values())
-    return (
-        lying + sum(seat_state.own.merchandise for seat_state in play.state.seats) + play.removed_token_points
-    )
+    lying: int = sum(sum(stack) for stack in play.state.own.tokens.values())
+    taken: int = sum(seat_state.own.merchandise for seat_state in play.state.seats)
+    return lying + taken + play.removed_token_points
 
 
 def count_pieces(play: RandomGame) -> None:
@@ -101,7 +102,7 @@ def play_and_count(play: RandomGame) -> None:
         count_pieces(play)
     assert state.result
     assert state.result.scores == score(state)
-    for counted, seat_state in zip(state.result.scores, state.seats, strict=True):
+    for counted, seat_state in zip(train_scores(state.result), state.seats, strict=True):
         assert counted.total == sum(
             (
                 counted.routes,
@@ -201,7 +202,7 @@ def test_every_field_of_the_state_is_compared() -> None:
     assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == {*SEAT_FIELDS, *TRAIN_SEAT_FIELDS} - {"own"}
 
 
-def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) -> None:
+def assert_view_matches(viewer: Seat | None, view: TrainGame, state: TrainGame) -> None:
     """The viewer's state has everything that the viewer may know, correctly, and nothing else."""
     seen_fields, true_fields = full_state(view), full_state(state)
     assert [seen_fields[name] for name in PUBLIC_FIELDS] == [true_fields[name] for name in PUBLIC_FIELDS]

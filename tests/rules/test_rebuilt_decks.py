@@ -8,7 +8,7 @@ import pytest
 
 from schemas.commands import ClaimRoute, DrawMarket, DrawTickets, KeepTickets, Leave, StartGame
 from schemas.events import DeckRecreated, DeckShuffled, HandReturned, MarketFlushed, TicketsOffered
-from services.referee.rules.determinization import collect_knowledge, determinize
+from services.referee.games.trains.determinization import collect_knowledge, determinize
 from services.text.events import event_sentence
 from tests.rules.given import created, given
 from tests.rules.open_tunnels import PAMPLONA

@@ -15,8 +15,8 @@ from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.stored.codec import pack_entry, pack_envelope, unpack_entry, unpack_envelope
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, decide_envelope, fold, split_by_visibility
-from services.referee.rules import board as boards
+from services.referee.games import GameState, decide_envelope, fold, split_by_visibility
+from services.referee.games.trains import board as boards
 from tests.rules.given import CREATED_AT_MS, SEED, full_state
 from tests.rules.random_games import RandomGame
 

@@ -28,7 +28,7 @@ from schemas.events import (
     SeatGone,
     TurnStarted,
 )
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.rules.given import Scene, given
 from tests.rules.trains_map import ASH_BOW_RED, BOW_CAM, trains_game
 

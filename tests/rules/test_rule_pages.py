@@ -13,8 +13,8 @@ import pytest
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import GAME_RULES
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
-from services.referee.rules import RULESETS
-from services.referee.rules.board import board_names, load_board
+from services.referee.games.trains.board import board_names, load_board
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
 
@@ -37,7 +37,9 @@ RULES_ON_PAGE: Final = {
 }
 
 # Rulesets with a board of their own. Where every pair of cities is a ticket any map will do.
-WITH_OWN_BOARD: Final = [name for name, rules in RULESETS.items() if not rules.rule_options.pair_tickets]
+WITH_OWN_BOARD: Final = [
+    name for name, rules in TRAIN_RULESETS.items() if not rules.rule_options.pair_tickets
+]
 
 
 def page(ruleset: str) -> str:
@@ -54,7 +56,7 @@ def table_under(heading: str, text: str) -> dict[str, str]:
 
 
 def test_every_ruleset_has_a_page_and_there_is_no_other_page() -> None:
-    assert {path.stem for path in PAGES.glob("*.md")} == set(RULES_ON_PAGE) >= set(RULESETS)
+    assert {path.stem for path in PAGES.glob("*.md")} == set(RULES_ON_PAGE) >= set(TRAIN_RULESETS)
 
 
 @pytest.mark.parametrize("ruleset", RULES_ON_PAGE)
@@ -182,26 +184,26 @@ def plain_words(label: str) -> str:
     return " ".join(own.get(word, word) for word in label.split())
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
 def test_the_options_on_a_page_are_the_rulesets(ruleset: str) -> None:
     rows = {plain_words(label): value for label, value in table_under("option", page(ruleset)).items()}
-    assert rows == option_rows(RULESETS[ruleset].rule_options)
+    assert rows == option_rows(TRAIN_RULESETS[ruleset].rule_options)
 
 
 @pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)
 def test_the_rule_of_the_score_table_says_it_too(ruleset: str) -> None:
     points = {
         n: score
-        for n, score in enumerate(RULESETS[ruleset].rule_options.route_points, 1)
+        for n, score in enumerate(TRAIN_RULESETS[ruleset].rule_options.route_points, 1)
         if score is not None
     }
     lengths, scores = (", ".join(map(str, row)) for row in (points.keys(), points.values()))
     assert f"A route of {lengths} spaces scores {scores} points at once." in " ".join(page(ruleset).split())
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
 def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(ruleset: str) -> None:
-    rule_options, text = RULESETS[ruleset].rule_options, page(ruleset).replace("\n  ", " ")
+    rule_options, text = TRAIN_RULESETS[ruleset].rule_options, page(ruleset).replace("\n  ", " ")
     few = {1: "one", 2: "two", 3: "three"}[rule_options.last_cars]
     who = {"all": "every seat has one more turn", "others": "every other seat has one more turn"}
     assert re.search(rf"with {few} (cars|rails) or fewer, {who[rule_options.last_turns]}", text)
@@ -211,7 +213,7 @@ def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(
 
 @pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)
 def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
-    text, board = page(ruleset), load_board(RULESETS[ruleset].default_board)
+    text, board = page(ruleset), load_board(TRAIN_RULESETS[ruleset].default_board)
     kinds = Counter(route.kind for route in board.routes.values())
     assert f"{len(board.cities) - len(board.countries)} cities" in text
     assert f"{len(board.routes)} routes" in text
@@ -229,15 +231,15 @@ def test_the_page_on_time_has_the_limits_and_the_defaults() -> None:
         most = limits[option]["anyOf"][0]["maximum"] // DAY_MS
         (row,) = re.findall(rf"^\| `{option}` \|.*\|$", text, re.MULTILINE)
         assert row.endswith(f"| 1 ms, {most} days |")
-        usual = {getattr(rules.rule_options, option) for rules in RULESETS.values()} - {None}
+        usual = {getattr(rules.rule_options, option) for rules in TRAIN_RULESETS.values()} - {None}
         assert all(f"{figure:,}" in row for figure in usual)
     no_clock = [name for name in board_names() if load_board(name).rule_options.get("clock_ms", 0) is None]
     assert f"none on the boards {' and '.join(no_clock)}" in text
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
 def test_every_page_says_what_a_removed_seat_scores_and_what_an_empty_deck_leaves(ruleset: str) -> None:
-    text, options = " ".join(page(ruleset).split()), RULESETS[ruleset].rule_options
+    text, options = " ".join(page(ruleset).split()), TRAIN_RULESETS[ruleset].rule_options
     assert "It scores 0, since nothing of its own is left to count" in text
     assert ("none for stations, built or not" in text) == bool(options.station_costs)
     assert ("none for the tokens that it collected" in text) == bool(options.passengers)
@@ -287,7 +289,7 @@ def test_the_routes_of_the_examples_are_on_the_board(ruleset: str) -> None:
 
 def named_routes(ruleset: str) -> Iterator[tuple[str, str, str, str]]:
     """The routes of a ruleset's board as a page writes them, either way round."""
-    board = load_board(RULESETS[ruleset].default_board)
+    board = load_board(TRAIN_RULESETS[ruleset].default_board)
     for route in board.routes.values():
         one, other = board.cities[route.a], board.cities[route.b]
         yield one, other, route.color, str(route.length)

@@ -9,8 +9,8 @@ import pytest
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, SeatGone
-from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope, evolve
-from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.games import RULESETS, GameState, UnloggedRejectionError, decide_envelope, evolve
+from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.scheduling import BOT_SILENCE_MS, next_wakeup
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.next_version import next_version
@@ -49,7 +49,7 @@ def test_P4_a_game_goes_on_by_the_version_in_its_log_whatever_todays_is(
         *(limit for limit in (first.rule_options.move_ms, first.rule_options.clock_ms) if limit),
     }
     state, created = create(rules)
-    assert (created.rules, state.ruleset, created.parameters.move_ms) == (2, second, 1)
+    assert (created.rules, state.ruleset, created.parameters["move_ms"]) == (2, second, 1)
 
 
 @pytest.mark.parametrize(("rules", "version"), [("usa", 0), ("usa", 99), ("mars", 1)])

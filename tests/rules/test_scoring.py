@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schemas.commands import Leave
-from schemas.events import GameEnded, SeatScore
-from services.referee.rules import score
+from schemas.events import GameEnded, TrainScore
+from services.referee.games.trains.scoring import score
 from tests.rules.given import NEW_YORK, TORONTO, given
 
 ATLANTIC = ("montreal-new-york-a", "new-york-washington-a")  # Montreal to Washington, 3 + 2 spaces
@@ -19,7 +19,7 @@ APART = (
 CIRCLE = ("atlanta-charleston-a", "charleston-miami-a", "atlanta-miami-a")  # 2 + 4 + 5 spaces
 
 
-def scores(*routes: tuple[str, ...], tickets: tuple[tuple[str, ...], ...] = ()) -> tuple[SeatScore, ...]:
+def scores(*routes: tuple[str, ...], tickets: tuple[tuple[str, ...], ...] = ()) -> tuple[TrainScore, ...]:
     """The scores of seats that own these routes and hold these tickets."""
     owners = {route: seat for seat, owned in enumerate(routes) for route in owned}
     held = [*tickets, *[()] * (len(routes) - len(tickets))]

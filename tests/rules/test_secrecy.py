@@ -41,8 +41,7 @@ from schemas.events import (
 )
 from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, pack_private_part, pack_public
-from services.referee.rules import (
-    RULESETS,
+from services.referee.games import (
     GameState,
     UnloggedRejectionError,
     decide_envelope,
@@ -50,9 +49,10 @@ from services.referee.rules import (
     redact_for,
     split_by_visibility,
 )
-from services.referee.rules.fair_randomness import derive_contribution
-from services.referee.rules.seat_state import SeatState
-from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
+from services.referee.games.fair_randomness import derive_contribution
+from services.referee.games.seat_state import SeatState
+from services.referee.games.shuffle import commit_to_seed, derive_seat_secret
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED, without_root
 from tests.rules.random_commands import command_pool
@@ -258,7 +258,7 @@ def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_secret(rules: str) -> Non
 @EVERY_RULESET
 def test_a_spectator_learns_nothing_of_the_deal(rules: str) -> None:
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
-    market = {"market": 0} if RULESETS[rules].rule_options.market else {}
+    market = {"market": 0} if TRAIN_RULESETS[rules].rule_options.market else {}
     create = CreateGame(plans, rules, seed="deal", options=market)
     state, seen = GameState(), []
     decide_envelope(state, CommandEnvelope("create", "deal", None, create), CREATED_AT_MS, SEED)

@@ -17,7 +17,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
-from services.referee.rules import UnloggedRejectionError
+from services.referee.games import UnloggedRejectionError
 from tests.rules.given import SEED, create_from, created, started
 
 BOT = SeatPlan("bot", "random")

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.field_types import CARDS
-from services.referee.rules import shuffle
-from services.referee.rules.shuffle import (
+from services.referee.games import shuffle
+from services.referee.games.shuffle import (
     commit_to_seed,
     derive_seat_secret,
     in_canonical_order,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from types import NoneType
 
-from services.referee.rules import GameState
+from services.referee.games import GameState
 from tests.rules.given import full_state, parts
 from tests.rules.random_games import RandomGame
 

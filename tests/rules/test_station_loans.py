@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from services.referee.rules.search import station_loans
-from services.referee.rules.search.connectivity import Networks
-from services.referee.rules.search.station_loans import Loan, best_loans
+from services.referee.games.trains.search import station_loans
+from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.station_loans import Loan, best_loans
 
 Pair = tuple[str, str]
 Ticket = tuple[str, str, int]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from schemas.commands import BuildStation, ClaimRoute, Leave, Pass
-from schemas.events import CommandRefused, GameEnded, SeatScore, StationBuilt, TurnStarted
+from schemas.events import CommandRefused, GameEnded, StationBuilt, TrainScore, TurnStarted
 from schemas.field_types import CARDS, COLORS
-from services.referee.rules import score
+from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 
 LOCO = "locomotive"
@@ -32,7 +32,7 @@ def built(*stations: str) -> dict[str, tuple[int, str | None]]:
     return dict.fromkeys(stations, (0, None))
 
 
-def of_seat_0(scene: Scene) -> SeatScore:
+def of_seat_0(scene: Scene) -> TrainScore:
     """Its score as if the game ended now."""
     return score(scene.state)[0]
 

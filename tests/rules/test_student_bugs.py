@@ -29,15 +29,15 @@ from schemas.events import (
 )
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from schemas.stored.codec import unpack_entry
-from services.referee.rules import RULESETS
-from services.referee.rules import board as boards
-from services.referee.rules.board import GRAY, Route
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.board import GRAY, Route
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import Scene, given
 from tests.rules.random_games import RandomGame, small_deck
 
-WITH_MARKET = [name for name, rules in RULESETS.items() if rules.rule_options.market]
-FLUSHES = [(name, kind) for name, rules in RULESETS.items() for kind in rules.rule_options.flush]
-EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
+WITH_MARKET = [name for name, rules in TRAIN_RULESETS.items() if rules.rule_options.market]
+FLUSHES = [(name, kind) for name, rules in TRAIN_RULESETS.items() for kind in rules.rule_options.flush]
+EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
 EVERY_MARKET = pytest.mark.parametrize("rules", WITH_MARKET)
 RESHUFFLES = (DeckShuffled, DeckRecreated)
 GAPS = (None,) * 5
@@ -46,7 +46,7 @@ SAME_KIND = ("red", "red", "red", "red", "blue")
 
 def a_route(rules: str, kind: str = "rail") -> Route:
     """A coloured route of three spaces on the default board of these rules."""
-    routes = boards.load_board(RULESETS[rules].default_board).routes.values()
+    routes = boards.load_board(TRAIN_RULESETS[rules].default_board).routes.values()
     return next(r for r in routes if (r.kind, r.length) == (kind, 3) and r.color != GRAY and not r.parallels)
 
 
@@ -76,7 +76,7 @@ def test_a_game_with_a_deck_that_is_used_up_again_and_again_ends_in_last_turns(
     rules: str, seats: int
 ) -> None:
     options = {"cards": small_deck(rules), "clock_ms": None}
-    play = RandomGame(Random(7), RULESETS[rules].default_board, seats, habit="claims", options=options)
+    play = RandomGame(Random(7), TRAIN_RULESETS[rules].default_board, seats, habit="claims", options=options)
     assert len([*play.steps()]) > 30
     events = [event for entry in play.log for event in unpack_entry(entry).events]
     assert sum(isinstance(event, RESHUFFLES) for event in events) > 3
@@ -181,7 +181,7 @@ def test_after_the_last_turn_of_every_seat_the_game_is_over(rules: str, seats: i
         take_a_turn(scene, seat)
         turns += 1
     assert scene.state.result.reason == "last turns"
-    assert turns == (seats if RULESETS[rules].rule_options.last_turns == "all" else seats - 1)
+    assert turns == (seats if TRAIN_RULESETS[rules].rule_options.last_turns == "all" else seats - 1)
     assert [scene.legal(seat) for seat in range(seats)] == [[]] * seats
 
 
@@ -190,7 +190,7 @@ def test_a_seat_that_leaves_in_the_last_turns_delays_nobody(rules: str) -> None:
     scene = at_the_end(rules, 3)
     scene.when(0, Leave())
     take_a_turn(scene, 2)
-    if RULESETS[rules].rule_options.last_turns == "all":
+    if TRAIN_RULESETS[rules].rule_options.last_turns == "all":
         assert scene.state.result is None
         take_a_turn(scene, 1)
     assert scene.state.result

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.rulebook import extract_passages, read_pages
 from tests.rules.tests_by_rule import PAGE, RuleTest, build_page, files_of, rule_tests, rules_in_name
 
@@ -16,7 +16,7 @@ from tests.rules.given import given
 HERE = {"rules": "marklin"}
 def test_CARD_1_of_one_game(): given(**HERE)
 def test_CARD_1_of_the_page_that_it_is_about(): given()
-def test_bug_CARD_2_END_3_of_all(): [RULESETS[rules] for rules in RULESETS]
+def test_bug_CARD_2_END_3_of_all(): [TRAIN_RULESETS[rules] for rules in TRAIN_RULESETS]
 def test_CARD_4_on_a_board(): given(rules="trains", board="usa")
 def test_no_rule(): given()
 def helper_CARD_5_(): given()
@@ -32,7 +32,7 @@ def test_the_page_has_the_tests_of_every_rule(tests: list[RuleTest]) -> None:
     assert PAGE.read_text(encoding="utf-8") == build_page(tests), "make rule-tests writes it"
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
 def test_every_rule_of_a_game_is_held_by_a_test(ruleset: str, tests: list[RuleTest]) -> None:
     rules = [rule for rule, told in extract_passages(read_pages()).items() if ruleset in told]
     assert len(rules) > 20
@@ -62,7 +62,7 @@ def test_a_test_belongs_to_the_games_that_it_names_and_else_to_those_of_its_modu
     assert found == [
         (("CARD-1",), "test_some.py", {"marklin"}),
         (("CARD-1",), "test_some.py", {"europe"}),
-        (("CARD-2", "END-3"), "test_some.py", set(RULESETS)),
+        (("CARD-2", "END-3"), "test_some.py", set(TRAIN_RULESETS)),
         (("CARD-4",), "test_some.py", {"trains"}),
         (("CARD-1",), "test_usa.py", {"usa"}),
         (("CARD-1",), "test_usa.py", set()),

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsOffered, TicketsReturned, TurnStarted
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.rules.given import given, started
 
 FOUR = ["duluth:el-paso", "duluth:houston", "atlanta:new-york", "boston:miami"]

@@ -14,10 +14,11 @@ from schemas.events import (
     RouteClaimed,
     SeatCleared,
     SeatGone,
-    SeatScore,
     TicketsShown,
+    TrainScore,
     TurnStarted,
 )
+from services.referee.games.trains.scoring import train_scores
 from tests.rules.given import Scene
 from tests.rules.trains_map import (
     ASH_BOW_BLUE,
@@ -35,12 +36,12 @@ BUY = ClaimRoute(ASH_BOW_RED, {"red": 3})
 NO_TICKETS = ((), (), ())
 
 
-def scores(scene: Scene) -> tuple[SeatScore, ...]:
+def scores(scene: Scene) -> tuple[TrainScore, ...]:
     assert scene.state.result
-    return scene.state.result.scores
+    return train_scores(scene.state.result)
 
 
-def counted(seats: int = 2, **laid: object) -> tuple[SeatScore, ...]:
+def counted(seats: int = 2, **laid: object) -> tuple[TrainScore, ...]:
     """The scores of a game in which no seat has anything left to do."""
     scene = trains_game(seats, deck=[], **laid)
     while not scene.state.result:

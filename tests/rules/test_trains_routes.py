@@ -6,6 +6,7 @@ import pytest
 
 from schemas.commands import ClaimRoute, RequestCards
 from schemas.events import RouteClaimed, TurnStarted
+from services.referee.games.trains.scoring import train_scores
 from tests.rules.given import Scene
 from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, CAM_DEE, DEE_ESK, trains_game
 
@@ -90,7 +91,7 @@ def test_ROUTE_6_points_are_counted_at_the_end_and_not_before() -> None:
     assert scene.seat_state(0).own.points == 0
     scene.when(1, RequestCards()).when(2, RequestCards())
     assert scene.state.result
-    assert [score.routes for score in scene.state.result.scores] == [5, 0, 0]
+    assert [score.routes for score in train_scores(scene.state.result)] == [5, 0, 0]
 
 
 @pytest.mark.parametrize("seats", [2, 3])

@@ -32,7 +32,8 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
-from services.referee.rules import RULESETS, UnloggedRejectionError, redact_for
+from services.referee.games import UnloggedRejectionError, redact_for
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import create_from, created, given, started
 from tests.rules.trains_map import SMALL, choosing_destinations, trains_board
 
@@ -222,7 +223,7 @@ def test_GAME_6_a_board_of_any_form_has_the_connections_of_the_game(
 
 @pytest.mark.parametrize("kind", ["yellow", "black", "locomotive"])
 def test_GAME_6_cards_of_other_colours_let_no_such_connection_in(kind: str) -> None:
-    cards = {**RULESETS["trains"].rule_options.cards, kind: 20}
+    cards = {**TRAIN_RULESETS["trains"].rule_options.cards, kind: 20}
     colours = "the colours of cards and connections are red, blue, green, white"
     in_place = {**own_board(("x", "yellow", 3)), "options": {"cards": cards}}
     for board, options in ((own_board(), {"cards": cards}), (in_place, {})):

@@ -24,7 +24,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.rules.given import MARKET, Scene, given
 from tests.rules.open_tunnels import EXAMPLE, LOCO, PAMPLONA, Payment, begin_tunnel, discards, hand
 

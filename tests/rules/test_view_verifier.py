@@ -26,8 +26,8 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from schemas.stored.rows import pack, row_to_event, unpack
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.view_verifier import ViewVerifier
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of, verify_all
 
 Shows = list[ViewEntry]

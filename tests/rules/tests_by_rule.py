@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.rulebook import extract_passages, read_pages
 
 TESTS: Final = Path(__file__).parents[1]
@@ -63,17 +63,17 @@ def rule_tests(folder: Path = TESTS) -> Iterator[RuleTest]:
 def games_of(source: Source, definition: ast.AST) -> set[str]:
     """The games that a test plays, as far as its source says."""
     named = set(names_reached(source, definition, set()))
-    games = named & set(RULESETS) or set(source.about)
+    games = named & set(TRAIN_RULESETS) or set(source.about)
     return games or ({DEFAULT_RULESET} if named & SCENES else set())
 
 
 def names_reached(source: Source, node: ast.AST, seen: set[int]) -> Iterator[str]:
     """The rulesets and scenes that this code names, itself or through what it uses of the tests."""
     for part in _parts(node):
-        if isinstance(part, ast.Constant) and part.value in RULESETS:
+        if isinstance(part, ast.Constant) and part.value in TRAIN_RULESETS:
             yield str(part.value)
-        elif isinstance(part, ast.Name) and part.id == "RULESETS":
-            yield from RULESETS
+        elif isinstance(part, ast.Name) and part.id == "TRAIN_RULESETS":
+            yield from TRAIN_RULESETS
         elif isinstance(part, ast.Name):
             if part.id in SCENES:
                 yield part.id
@@ -88,10 +88,14 @@ def names_reached(source: Source, node: ast.AST, seen: set[int]) -> Iterator[str
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ast.walk, but of `RULESETS["usa"]` the key alone, and of `board="usa"` nothing: that is a board."""
+    """Like ast.walk, but of `TRAIN_RULESETS["usa"]` the key alone, and of `board="usa"` nothing: that is a board."""
     if isinstance(node, ast.keyword) and node.arg == "board":
         return
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "RULESETS":
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "TRAIN_RULESETS"
+    ):
         node = node.slice
     yield node
     for child in ast.iter_child_nodes(node):
@@ -116,14 +120,14 @@ def read_source(path: Path) -> Source:
             if module.startswith("tests.") and module != "tests.rules.given":
                 imports |= {alias.asname or alias.name: (module, alias.name) for alias in node.names}
     words = set(re.findall(r"\w+", ast.get_docstring(tree) or ""))
-    return Source(definitions, imports, frozenset(words & set(RULESETS)))
+    return Source(definitions, imports, frozenset(words & set(TRAIN_RULESETS)))
 
 
 def build_page(tests: list[RuleTest]) -> str:
     """The page of tables: for each game, in the order of its page, its rules with the files that test them."""
     passages = extract_passages(read_pages())
     parts = [HEAD]
-    for ruleset in RULESETS:
+    for ruleset in TRAIN_RULESETS:
         parts.append(f"\n## {ruleset}\n\n| rule | tests |\n|---|---|\n")
         for rule in (rule for rule, told in passages.items() if ruleset in told):
             parts.append(

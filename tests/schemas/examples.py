@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.boards.form import BoardForm, CityForm, RouteForm, TicketForm
+from schemas.boards.form import BOARD_SCHEMA, BoardForm, CityForm, RouteForm, TicketForm
 from schemas.commands import (
     BuildStation,
     CallTime,
@@ -67,7 +67,6 @@ from schemas.events import (
     SeatCleared,
     SeatFreed,
     SeatGone,
-    SeatScore,
     SeatTaken,
     SeedRevealed,
     SeedSealed,
@@ -79,12 +78,13 @@ from schemas.events import (
     TicketsReturned,
     TicketsShown,
     TicketsShuffled,
+    TrainScore,
     TunnelDeclined,
     TunnelRevealed,
     TurnStarted,
 )  # fmt: skip
 from schemas.positions import Fork, Position, StationGiven, TicketGiven
-from schemas.rule_options import RuleOptions
+from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.
 SEED: Final = "5eed" * 16
@@ -162,9 +162,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
     SeatBot(1, "greedy"),
 )
 
+OPTIONS_WRITTEN: Final = RULE_OPTIONS_SCHEMA.write(RULE_OPTIONS)
+BOARD_WRITTEN: Final = BOARD_SCHEMA.write(BOARD, exclude_defaults=True)
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
-    GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, RULE_OPTIONS, PLANS, None, 1_700_000_000_000, 0),
-    GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD, RULE_OPTIONS, PLANS, SERIES, 1_700_000_000_000, 250),
+    GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, OPTIONS_WRITTEN, PLANS, None, 1_700_000_000_000, 0),
+    GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD_WRITTEN, OPTIONS_WRITTEN, PLANS, SERIES, 1_700_000_000_000, 250),
     AccessSet("players", 5, True, True),
     AccessSet("public", 0, False, False),
     SeatFreed(1),
@@ -195,7 +197,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     ),
     GameEnded(
         "no change",
-        (SeatScore(0, 40, ("boston-miami",), ("a:b",), 12, 20, ("a-b", None), 20, 10, 10, 4, 7, 83, 1),),
+        (TrainScore(0, 40, ("boston-miami",), ("a:b",), 12, 20, ("a-b", None), 20, 10, 10, 4, 7, 83, 1),),
     ),
     PlayOffCalled("game-1-po2", SERIES, (0, 1)),
     PlayOffEnded("game-1", (0, 2)),

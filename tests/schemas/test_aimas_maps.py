@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schemas.boards.aimas import read_aimas_map, with_listed_tickets
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.errors import InvalidInputError
-from services.referee.rules import UnloggedRejectionError
+from services.referee.games import UnloggedRejectionError
 from tests.rules.given import started
 
 CITIES = ("Edinburgh", "London", "Paris", "Frankfurt", "Wien", "Roma")

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.boards.board_ids import BoardIds, did_you_mean
 from schemas.boards.form import read_board
-from services.referee.rules.board import board_names, load_board
+from services.referee.games.trains.board import board_names, load_board
 from tests.schemas.board_examples import OURS
 
 

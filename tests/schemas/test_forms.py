@@ -30,7 +30,7 @@ from schemas.stored.rows import (
     row_to_event,
     unpack,
 )
-from services.referee.rules.views import redact_for
+from services.referee.games.views import redact_for
 from tests.schemas import examples
 
 
@@ -135,7 +135,7 @@ def test_entries_fit_their_schemas() -> None:
 
 
 def test_boards_parameters_and_refusals_fit_their_schemas() -> None:
-    usa = json.loads(resources.files("services.referee.rules").joinpath("boards/usa.json").read_text())
+    usa = json.loads(resources.files("services.referee.games.trains").joinpath("boards/usa.json").read_text())
     published("board").validate(usa)
     assert BOARD_SCHEMA.read(usa)
     published("parameters").validate(through_json(RULE_OPTIONS_SCHEMA.write(examples.RULE_OPTIONS)))

@@ -34,7 +34,7 @@ from schemas.stored.codec import (
 )
 from schemas.stored.entries import Entry
 from schemas.stored.rows import VisibilitySplit, event_to_row, pack
-from services.referee.rules.views import split_by_visibility
+from services.referee.games.views import split_by_visibility
 from tests.long_runs import long_after
 from tests.process_faults.seeds import SOAK
 from tests.schemas import examples

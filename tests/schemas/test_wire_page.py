@@ -24,9 +24,9 @@ from schemas.stored.codec import (
 )
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import derive_salt, derive_salt_key, private_part_commitment, secret_commitment
-from services.referee.rules.fair_randomness import card_salt
-from services.referee.rules.shuffle import derive_seat_secret, seed_from_text
-from services.referee.rules.views import split_by_visibility
+from services.referee.games.fair_randomness import card_salt
+from services.referee.games.shuffle import derive_seat_secret, seed_from_text
+from services.referee.games.views import split_by_visibility
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
 HEX = {name: bytes.fromhex(digits) for name, digits in re.findall(r"```hex (\w+)\n([^`]*)```", PAGE)}

@@ -19,8 +19,8 @@ from services.referee.decision_building import Clocks, Decision
 from services.referee.decision_limit import DecisionLimit
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import CachedGame
-from services.referee.rules import GameState, UnloggedRejectionError
-from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.games import GameState, UnloggedRejectionError
+from services.referee.games.proof.pile_tracker import PileTracker
 from tests.rules.given import SHUFFLES
 
 OPENED_MS: Final = 1_700_000_000_000

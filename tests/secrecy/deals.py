@@ -24,7 +24,7 @@ from schemas.events import (
     TicketsShuffled,
 )  # fmt: skip
 from schemas.field_types import Seat
-from services.referee.rules import GameState
+from services.referee.games import GameState
 from tests.secrecy.bare_referee import Outcome, Referee, branched, received
 from tests.secrecy.gate import require_same
 from tests.secrecy.matches import Match

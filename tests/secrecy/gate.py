@@ -32,8 +32,8 @@ from services.bots.kit.ai_mas.ttr_table import player_of
 from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.game_cache import CachedGame
-from services.referee.rules import GameState, legal
-from services.referee.rules.determinization import ViewerKnowledge
+from services.referee.games import GameState, legal
+from services.referee.games.trains.determinization import ViewerKnowledge
 from tests.process_faults.seeds import SOAK
 from tests.rules.random_commands import command_pool, near_misses
 from tests.secrecy.bare_referee import Referee, branched, received

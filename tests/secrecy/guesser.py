@@ -23,10 +23,10 @@ from schemas.stored.hash_chain import (
     private_part_commitment,
     secret_commitment,
 )
-from services.referee.rules import GameState, redact_for
-from services.referee.rules.fair_randomness import card_leaf, card_salt, derive_shuffle_key
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret, in_canonical_order, shuffled
+from services.referee.games import GameState, redact_for
+from services.referee.games.fair_randomness import card_leaf, card_salt, derive_shuffle_key
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.shuffle import commit_to_seed, derive_seat_secret, in_canonical_order, shuffled
 from tests.secrecy.matches import Match, Step
 
 Values = Mapping[str, bytes]  # 32 bytes each, by what they are

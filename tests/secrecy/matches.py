@@ -22,8 +22,9 @@ from schemas.field_types import Seat
 from schemas.stored.codec import join_entry
 from services.bots.policies import SLOW_POLICIES
 from services.referee.game_cache import CachedGame
-from services.referee.rules import RULESETS, GameState, legal
-from services.referee.rules.determinization import ViewerKnowledge
+from services.referee.games import GameState, legal
+from services.referee.games.trains.determinization import ViewerKnowledge
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, random_position, seat_counts, small_deck
 from tests.secrecy.bare_referee import OPENED_MS, Outcome, Referee, branched
@@ -66,7 +67,7 @@ class Match:
         return self.cached_game.state
 
     def _creation(self, rules: str, chance: int) -> CreateGame:
-        rng, rule_options = self.rng, RULESETS[rules].rule_options
+        rng, rule_options = self.rng, TRAIN_RULESETS[rules].rule_options
         strict = rule_options.strict if chance % 3 else not rule_options.strict
         options: dict[str, Any] = {"strict": strict}
         options["clock_ms"] = rng.choice((None, 20_000, 200_000))
@@ -100,7 +101,9 @@ class Match:
         self.opening.append(self.process(None, command))
 
     def _plan(self, rules: str) -> SeatPlan:
-        policy: Any = self.rng.choice([*sorted(RULESETS[rules].bot_policies - SLOW_POLICIES.keys()), None])
+        policy: Any = self.rng.choice(
+            [*sorted(TRAIN_RULESETS[rules].bot_policies - SLOW_POLICIES.keys()), None]
+        )
         age = self.rng.randrange(20, 60)
         return SeatPlan("bot", policy, age=age) if policy else SeatPlan()
 

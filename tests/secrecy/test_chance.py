@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 
-from services.referee.rules.shuffle import random_words, shuffled
+from services.referee.games.shuffle import random_words, shuffled
 from tests.long_runs import long_after
 from tests.process_faults.seeds import SOAK
 

@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 from schemas.commands import ForkGame
-from services.referee.rules.determinization import determinize
-from services.referee.rules.setup.fork import ForkSource
+from services.referee.games.trains.determinization import determinize
+from services.referee.games.trains.setup.fork import ForkSource
 from tests.long_runs import long_after
 from tests.rules.test_properties import EVERY_RULESET
 from tests.secrecy.deals import check_deals, created_twice

@@ -13,8 +13,8 @@ from schemas.commands import CommandEnvelope, StartGame, TakeSeat, read_command
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, decide_envelope, fold_events
-from services.referee.rules.determinization import ViewerKnowledge, collect_knowledge, determinize
+from services.referee.games import GameState, decide_envelope, fold_events
+from services.referee.games.trains.determinization import ViewerKnowledge, collect_knowledge, determinize
 from tests.long_runs import long_after
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
 from tests.rules.test_properties import EVERY_RULESET

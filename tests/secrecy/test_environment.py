@@ -12,8 +12,9 @@ import pytest
 from schemas.commands import Command, CommandEnvelope
 from schemas.events import CardDrawn, Event
 from schemas.field_types import Seat
-from services.referee.rules import RULESETS, GameState, legal, redact_for
-from services.referee.rules.determinization import ViewerKnowledge
+from services.referee.games import GameState, legal, redact_for
+from services.referee.games.trains.determinization import ViewerKnowledge
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.research.action_forms import CandidateActions
 from services.research.observation_form import ObservationForm
 from services.tournament.viewed_game import GAME_ID, GameSetting, ViewedGame
@@ -103,7 +104,7 @@ def compared_with_twins(rules: str, seed: int) -> int:
 
 
 @pytest.mark.parametrize("games", long_after(1, (2, 12)))
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_P5_an_agent_sees_nothing_that_depends_on_what_its_seat_may_not_know(rules: str, games: int) -> None:
     assert sum(compared_with_twins(rules, seed) for seed in range(games)) > 2 * games
 

@@ -77,8 +77,8 @@ def test_P6_the_next_card_is_guessed_no_more_often_than_by_chance(beginnings: in
             share = deck.count(card) / len(deck)
             games[way] += 1
             hits[way] += card == deck[-1]
-            expected[way] += share  # type: ignore[assignment]
-            variance[way] += share * (1 - share)  # type: ignore[assignment]
+            expected[way] += share
+            variance[way] += share * (1 - share)
     frequent = [way for way, count in games.items() if count > beginnings / 2]
     z = -NormalDist().inv_cdf(LEVEL / len(frequent))
     assert len(frequent) > 50

@@ -21,16 +21,18 @@ from services.referee import command_processor
 from services.referee.decision_building import Decision, build_decision
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
-from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, legal, views
-from services.referee.rules.moves import cards, tickets, withdrawal
-from services.referee.rules.proof import sealing
-from services.referee.rules.state import EventStream
+from services.referee.games import RULESETS, GameState, UnloggedRejectionError, legal, views
+from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.proof import sealing
+from services.referee.games.state import EventStream
+from services.referee.games.trains.moves import cards, tickets, withdrawal
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.secrecy import gate
 from tests.secrecy.deals import check_deals
 from tests.secrecy.gate import LeakError, run_gate
 
 Patch = pytest.MonkeyPatch
-DECIDE: Any = sys.modules["services.referee.rules.decide"]  # the package exports a function of this name
+DECIDE: Any = sys.modules["services.referee.games.decide"]  # the package exports a function of this name
 ENOUGH = 400  # positions, within which each of these leaks shows
 
 
@@ -43,9 +45,7 @@ def caught(rules: str, first_seed: int = 0) -> str:
 
 def declare_public(monkeypatch: Patch, kind: type[Event]) -> None:
     """Declare the event public, as if by mistake."""
-    redactors = {cls: redactor for cls, redactor in views.REDACTORS.items() if cls is not kind}
-    monkeypatch.setattr(views, "REDACTORS", redactors)
-    monkeypatch.setattr(views, "PUBLIC_EVENTS", views.PUBLIC_EVENTS | {kind})
+    monkeypatch.setitem(views.REDACTORS, kind, None)
 
 
 # -- the contents of an entry ------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> 
         return views.split_by_visibility(events)
 
     monkeypatch.setattr(sealing, "split_by_visibility", split)
-    for rules in RULESETS:
+    for rules in TRAIN_RULESETS:
         with pytest.raises(LeakError):
             check_deals(rules, 3)
 
@@ -261,9 +261,10 @@ def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkey
     def leaky_withdraw(state: GameState, seat: Seat, why: Any) -> EventStream:
         seat_state = state.seats[seat]
         seat_state.own.offer.sort(key=str)
-        yield from withdraw(state, seat, why)
+        yield from settle(state, seat, why)
 
-    withdraw = withdrawal.withdraw_seat
-    monkeypatch.setattr(withdrawal, "withdraw_seat", leaky_withdraw)
-    monkeypatch.setattr(DECIDE, "withdraw_seat", leaky_withdraw)
+    marklin = RULESETS["marklin"]
+    settle, leaky = marklin.settle, replace(marklin, settle=leaky_withdraw)
+    monkeypatch.setitem(RULESETS, "marklin", leaky)
+    monkeypatch.setitem(RULESET_VERSIONS, ("marklin", marklin.version), leaky)
     assert "can distinguish" in caught("marklin", first_seed=2)

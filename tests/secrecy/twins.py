@@ -38,8 +38,8 @@ from schemas.events import (
     TunnelRevealed,
 )  # fmt: skip
 from schemas.field_types import PASSENGER, Seat
-from services.referee.rules import GameState, legal
-from services.referee.rules.determinization import (
+from services.referee.games import GameState, legal
+from services.referee.games.trains.determinization import (
     ViewerKnowledge,
     determinize_cards,
     determinize_mixes,

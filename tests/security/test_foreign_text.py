@@ -18,7 +18,7 @@ from services.cli.tables import standings_table
 from services.documents.files import read_bytes
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.runtime.logging_setup import get_logger
 from services.runtime.visible_text import visible_json, visible_text
 from tests.cli.command_line import CommandResult, run_in_process

@@ -17,8 +17,8 @@ from schemas.events import GameCreated
 from schemas.stored.codec import pack_entry, unpack_entry
 from services.archive import GameFile, GameFileError, decode_game_file, encode_game_file
 from services.archive.game_file import MAX_UNCOMPRESSED_BYTES, compress_packed, recover_game_file
-from services.referee.rules import split_by_visibility
-from services.referee.rules.board import build_board
+from services.referee.games import split_by_visibility
+from services.referee.games.trains.board import build_board
 from services.verification.audit import audit
 from services.verification.explanation import explain
 from services.verification.log_check import check_file

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from schemas.events import DeckShuffled, Event, HandDealt, SeedSealed
 from schemas.stored.codec import unpack_entry
-from services.referee.rules.shuffle import commit_to_seed, seed_from_text
+from services.referee.games.shuffle import commit_to_seed, seed_from_text
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import ROOT, wait_until
 from tests.gateway.clients import LEAVE, CreatedGame, Player, bearer

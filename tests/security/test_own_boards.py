@@ -16,7 +16,7 @@ from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.errors import NotYoursError
 from services.gateway.games.client_limits import OwnBoards, read_own_boards
-from services.referee.rules.board import load_board
+from services.referee.games.trains.board import load_board
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
 from tests.gateway.clients import bearer, listed_games, plan

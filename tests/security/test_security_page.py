@@ -14,7 +14,7 @@ from services.archive.game_file import MAX_ENTRY_BYTES, MAX_FILE_BYTES, MAX_UNCO
 from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger.ports.records import MAX_WAITING_COMMANDS
 from services.referee.fork_expansion import MAX_EXPANSIONS
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.runtime.settings import Settings
 
 ROOT: Final = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
         f"{MAX_ROUTES:,} routes, {MAX_CITIES} cities",
         f"until its end ({DEFAULT_LIFE_S // DAY_S} days)",
         f"| {MAX_WAITING_COMMANDS:,}, then 429",
-        f"| {RULESETS['usa'].rule_options.refusals_kept} a turn of a seat",
+        f"| {TRAIN_RULESETS['usa'].rule_options.refusals_kept} a turn of a seat",
         f"| {MAX_EXPANSIONS}; 32 |",
         f"| {Settings.model_fields['open_games'].default}, then 429 (`RATE-1`)",
         f"| {MAX_SPECTATOR_DELAY} entries |",

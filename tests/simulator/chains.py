@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import GameLog
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.view_verifier import ViewVerifier
 
 if TYPE_CHECKING:
     from tests.simulator.recorder import Record

@@ -13,7 +13,7 @@ from schemas.stored.codec import unpack_envelope
 from schemas.stored.entries import Entry, ShownBytes, ViewEntry, write_view_entry
 from schemas.stored.player_names import with_names
 from services.ledger.engine import keys
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.simulator.chains import chained, sent_heads
 from tests.simulator.conservation import conserved
 from tests.simulator.follower import Follower

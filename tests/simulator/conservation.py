@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.field_types import Seat
-from services.referee.rules import GameState, fold_events, score
+from services.referee.games import GameState, fold_events
+from services.referee.games.trains.scoring import score
 from tests.rules.random_games import RandomGame
 from tests.rules.test_properties import cards_of, count_pieces, tickets_of, tokens_of
 from tests.simulator.recorder import Record

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any, Final
 
 from services.bots.policies import SLOW_POLICIES
-from services.referee.rules import RULESETS
-from services.referee.rules import board as boards
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 
 BOARDS: Final = boards.board_names()
 FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round trip
@@ -99,13 +99,13 @@ def draw(seed: int) -> Plan:
 def _game(rng: Random) -> GamePlan:
     name = rng.choice(BOARDS)
     board = boards.load_board(name)
-    rule_options = RULESETS[board.default_ruleset].rule_options
+    rule_options = TRAIN_RULESETS[board.default_ruleset].rule_options
     most = board.rule_options.get("seats_most", rule_options.seats_most)
     assert isinstance(most, int)
     policies = (
         "random",
         "random",
-        *sorted(RULESETS[board.default_ruleset].bot_policies - SLOW_POLICIES.keys()),
+        *sorted(TRAIN_RULESETS[board.default_ruleset].bot_policies - SLOW_POLICIES.keys()),
     )
     count = min(rng.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
     people = rng.choice((0, 1, 1, 2, count))

@@ -12,7 +12,7 @@ from services.gateway.games.service import GatewayService
 from services.gateway.routes.dependencies import GameRequest
 from services.gateway.routes.further_games import take_seat
 from services.gateway.web.problem_details import Problem
-from services.referee.rules import GameState, fold_events, legal
+from services.referee.games import GameState, fold_events, legal
 from tests.rules.random_commands import command_pool
 from tests.simulator.agenda import NEVER
 from tests.simulator.faults import SAFE_MS

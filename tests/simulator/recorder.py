@@ -14,7 +14,7 @@ from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger import MissingEntryError
 from services.ledger.engine import keys
 from services.ledger.scripts.stored_entries import parse_stored
-from services.referee.rules import GameState, fold_events
+from services.referee.games import GameState, fold_events
 from tests.simulator.agenda import NEVER
 from tests.simulator.chains import SentHead
 from tests.simulator.gateways import PendingRequest

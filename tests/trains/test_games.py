@@ -9,7 +9,7 @@ import pytest
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map
 from schemas.commands import KeepTickets, RequestCards
-from services.referee.rules import decide_and_apply
+from services.referee.games import decide_and_apply
 from services.tournament.knock_out import GameOutcome
 from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import PLAYERS, TooFewDestinationsError, play_game, start_game

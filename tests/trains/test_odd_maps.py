@@ -17,8 +17,9 @@ from schemas.errors import InvalidInputError
 from schemas.refusals import CommandRefusedError
 from services.bots.policies.trains_strategies import connection_of
 from services.cli.ask import answer_query
-from services.referee.rules import UnloggedRejectionError, score
-from services.referee.rules.board import build_board
+from services.referee.games import UnloggedRejectionError
+from services.referee.games.trains.board import build_board
+from services.referee.games.trains.scoring import score
 from services.text.commands import describe_command
 from services.text.formatting import tickets_suffix
 from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case

@@ -21,9 +21,9 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.bots.kit.kit_errors import KitError, ServerRefusedError
-from services.referee.rules import GameState, fold_events, legal
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import GameState, fold_events, legal
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.view_verifier import ViewVerifier
 
 NORMAL, POLICY_VIOLATION, INTERNAL_ERROR = 1000, 1008, 1011  # codes of a close (RFC 6455, 7.4)
 BEGIN_ANEW: Final = 4002  # ours: the log lost entries that the client has. After most others it goes on

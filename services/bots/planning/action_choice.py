@@ -10,8 +10,8 @@ from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
 from services.bots.planning.move_plan import MovePlan
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.seat_random import SeatRandom
-from services.referee.rules.moves.passengers import points_collected
-from services.referee.rules.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.moves.passengers import points_collected
+from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
 
 PLACED: Final = 0.5  # the worth of a passenger that is placed,
 PER_TOKEN: Final = 0.1  # and more for each point of the token there

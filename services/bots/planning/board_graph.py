@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from schemas.rule_options import RuleOptions
-from services.referee.rules.board import Board, Route
+from services.referee.games.trains.board import Board, Route
 
 UNREACHABLE: Final = 1e6  # the cost where there is no path, and of a route that can't be used
 

@@ -26,15 +26,16 @@ from services.bots.planning.network_plan import plan_network
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.planning.seat_situation import SeatSituation, see_situation, ticket_of
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState
-from services.referee.rules.moves.requests import CARDS_PER_REQUEST
-from services.referee.rules.state import ACTION, MIX, TUNNEL
+from services.referee.games.state import ACTION
+from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST
+from services.referee.games.trains.pending_choices import MIX, TUNNEL
+from services.referee.games.trains.train_state import TrainGame
 
 C = TypeVar("C", bound=Command)
 
 
 def plan_command(
-    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+    state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Command:
     """The policy `planner`: a cheap network for the tickets worth making, cards by what it still needs, and long
     routes with the cars that are left over. Chance decides only on risky tunnels, and if nothing is worth anything."""
@@ -139,7 +140,7 @@ MOST_TICKETS: Final = 60  # of the tickets that may be drawn, that are looked at
 SHARE_KEPT: Final = 0.9  # of a new ticket's points: the rest is the risk
 
 
-def choose_kept(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> KeepTickets:
+def choose_kept(state: TrainGame, seat: Seat, keeps: Sequence[KeepTickets]) -> KeepTickets:
     """The tickets of the offer that bring most together with those that the seat has."""
     situation = see_situation(state, seat)
     offer = [ticket_of(situation.graph, state, str(name)) for name in state.seats[seat].own.offer]

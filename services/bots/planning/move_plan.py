@@ -14,10 +14,9 @@ from services.bots.planning.board_graph import UNREACHABLE, shortest_path
 from services.bots.planning.network_plan import NetworkPlan, plan_network
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.planning.seat_situation import SeatSituation, see_situation
-from services.referee.rules import GameState
-from services.referee.rules.board import GRAY
-from services.referee.rules.scoring import route_ends
-from services.referee.rules.state import Ruleset
+from services.referee.games.trains.board import GRAY
+from services.referee.games.trains.scoring import route_ends
+from services.referee.games.trains.train_state import TrainGame, TrainRuleset
 
 MOST_LOSS: Final = 20.0  # points that the loss of a route is counted with at most
 MOST_FILLERS: Final = 6  # routes outside of the network that cards are collected for
@@ -27,7 +26,7 @@ MOST_FILLERS: Final = 6  # routes outside of the network that cards are collecte
 class MovePlan:
     """The plan of a seat for its move."""
 
-    state: GameState
+    state: TrainGame
     seat: Seat
     situation: SeatSituation
     network: NetworkPlan
@@ -37,7 +36,7 @@ class MovePlan:
     wilds_short: float  # wild cards that the network needs, less those in hand
 
 
-def make_move_plan(state: GameState, seat: Seat) -> MovePlan:
+def make_move_plan(state: TrainGame, seat: Seat) -> MovePlan:
     """The plan of the seat in this state, which may be its own view."""
     situation = see_situation(state, seat)
     network = plan_network(situation, situation.tickets)
@@ -153,7 +152,7 @@ def card_values(situation: SeatSituation, needs: CardNeeds) -> dict[str, float]:
     return values
 
 
-def blind_value(state: GameState, seat: Seat, values: Mapping[str, float]) -> float:
+def blind_value(state: TrainGame, seat: Seat, values: Mapping[str, float]) -> float:
     """The mean worth of a card from the deck, over the cards that the seat hasn't seen."""
     hand, count, worth = state.seats[seat].own.hand, 0, 0.0
     table = state.own
@@ -182,7 +181,7 @@ class TrailBonuses(NamedTuple):
 
 
 def trail_bonuses(
-    state: GameState, seat: Seat, situation: SeatSituation, network: Iterable[int]
+    state: TrainGame, seat: Seat, situation: SeatSituation, network: Iterable[int]
 ) -> TrailBonuses:
     """The bonuses of the routes that touch the network, most of which is still to be claimed."""
     bonus = state.rule_options.longest_bonus
@@ -217,7 +216,7 @@ def _cards_held(situation: SeatSituation, route: int) -> int:
     return min(situation.graph.lengths[route], held + situation.locomotives + situation.plus_fours)
 
 
-def measure(state: GameState, routes: Iterable[int], situation: SeatSituation) -> int:
+def measure(state: TrainGame, routes: Iterable[int], situation: SeatSituation) -> int:
     """Spaces of the longest route in these."""
     board_routes, countries = situation.graph.routes, state.own.board.countries
     edges = [
@@ -227,11 +226,11 @@ def measure(state: GameState, routes: Iterable[int], situation: SeatSituation) -
 
 
 @lru_cache(maxsize=4_096)
-def _measure(ruleset: Ruleset, edges: Edges) -> int:
-    return ruleset.measure_longest(edges)
+def _measure(ruleset: TrainRuleset, edges: Edges) -> int:
+    return ruleset.parts.measure_longest(edges)
 
 
-def _rival_length(state: GameState, seat: Seat) -> float:
+def _rival_length(state: TrainGame, seat: Seat) -> float:
     """The longest route that another seat may have at the end."""
     table = state.own
     routes, countries = table.board.routes, table.board.countries

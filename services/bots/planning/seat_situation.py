@@ -11,9 +11,9 @@ from typing import Final
 from schemas.field_types import LOCOMOTIVE, PLUS_FOUR, Seat
 from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, graph_of
 from services.bots.planning.plan_weights import WEIGHTS
-from services.referee.rules import GameState
-from services.referee.rules.board import GRAY
-from services.referee.rules.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.board import GRAY
+from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.train_state import TrainGame
 
 MOST_TURNS: Final = 99  # where the end isn't near
 
@@ -35,7 +35,7 @@ class SeatSituation:
     turns_left: int  # a guess at how many turns the seat still has, this one too
 
 
-def see_situation(state: GameState, seat: Seat) -> SeatSituation:
+def see_situation(state: TrainGame, seat: Seat) -> SeatSituation:
     """The situation of the seat in this state, which may be its own view."""
     graph, seat_state = graph_of(state.own.board, state.rule_options), state.seats[seat].own
     hand = {str(card): count for card, count in seat_state.hand.items() if count > 0 and card is not None}
@@ -58,13 +58,13 @@ def see_situation(state: GameState, seat: Seat) -> SeatSituation:
     return situation
 
 
-def ticket_of(graph: BoardGraph, state: GameState, name: str) -> TicketEnds:
+def ticket_of(graph: BoardGraph, state: TrainGame, name: str) -> TicketEnds:
     """The ticket of this name."""
     ticket = state.own.board.tickets[name]
     return TicketEnds(graph.city_index[ticket.a], graph.city_index[ticket.b], ticket.points)
 
 
-def estimate_turns(state: GameState, seat: Seat) -> int:
+def estimate_turns(state: TrainGame, seat: Seat) -> int:
     """How many turns the seat still has, this one too: exactly in the last turns, else by the others' cars."""
     table = state.own
     if table.in_last_turns:
@@ -75,7 +75,7 @@ def estimate_turns(state: GameState, seat: Seat) -> int:
     return 1 + int(min(turns, default=MOST_TURNS))
 
 
-def price_routes(situation: SeatSituation, state: GameState, seat: Seat) -> None:
+def price_routes(situation: SeatSituation, state: TrainGame, seat: Seat) -> None:
     """Fill in the costs: the cars, cards and turns that each route takes, less its points."""
     graph, costs, seat_state = situation.graph, situation.costs, state.seats[seat].own
     index, car_price = graph.route_index, WEIGHTS.car_price * graph.car_value
@@ -102,7 +102,7 @@ def price_routes(situation: SeatSituation, state: GameState, seat: Seat) -> None
         _price_loans(situation, state, seat)
 
 
-def _price_loans(situation: SeatSituation, state: GameState, seat: Seat) -> None:
+def _price_loans(situation: SeatSituation, state: TrainGame, seat: Seat) -> None:
     """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
     index, stations = situation.graph.route_index, state.seats[seat].own.stations
     price = WEIGHTS.loan_price + state.rule_options.station_points

@@ -12,7 +12,7 @@ from services.bots.policies.greedy import greedy
 from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.bots.searching.candidates import search_command
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState
+from services.referee.games import GameState
 
 Policy: TypeAlias = Callable[[GameState, Seat, Sequence[Command], SeatRandom], Command]
 

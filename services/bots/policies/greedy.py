@@ -25,19 +25,19 @@ from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
 from services.bots.planning.command_choice import even_mix, of_type, pass_or_any
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState
-from services.referee.rules.board import GRAY, Board
-from services.referee.rules.moves.passengers import points_collected
-from services.referee.rules.moves.requests import CARDS_PER_REQUEST
-from services.referee.rules.moves.tunnels import TUNNEL_KIND
-from services.referee.rules.state import MIX
+from services.referee.games.trains.board import GRAY, Board
+from services.referee.games.trains.moves.passengers import points_collected
+from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST
+from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.pending_choices import MIX
+from services.referee.games.trains.train_state import TrainGame
 
 MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey
 DRAWS: Final = (DrawBlind, DrawMarket)
 Draw: TypeAlias = DrawBlind | DrawMarket
 
 
-def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
+def greedy(state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
     """The command of the policy; chance decides only if nothing is worth anything, and on tunnels."""
     command = _resolve_choice(state, seat, commands) or _choose_action(
         state, seat, _avoid_risky_tunnels(state, seat, commands, seat_random)
@@ -46,7 +46,7 @@ def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_rando
 
 
 def _avoid_risky_tunnels(
-    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+    state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Sequence[Command]:
     """The commands, by chance without risky tunnels: greedy seats might else begin and decline them for ever."""
     if not _has_tunnels(state.own.board):
@@ -60,7 +60,7 @@ def _has_tunnels(board: Board) -> bool:
     return any(route.kind == TUNNEL_KIND for route in board.routes.values())
 
 
-def _is_risky(state: GameState, seat: Seat, command: Command) -> bool:
+def _is_risky(state: TrainGame, seat: Seat, command: Command) -> bool:
     if not isinstance(command, ClaimRoute) or state.own.board.routes[command.route].kind != TUNNEL_KIND:
         return False
     hand = state.seats[seat].own.hand
@@ -68,7 +68,7 @@ def _is_risky(state: GameState, seat: Seat, command: Command) -> bool:
     return remaining < state.rule_options.tunnel_cards
 
 
-def _resolve_choice(state: GameState, seat: Seat, commands: Sequence[Command]) -> Command | None:
+def _resolve_choice(state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command | None:
     """The answer to an open choice, other than a second card."""
     if keeps := of_type(commands, KeepTickets):
         return _best_keep(state, seat, keeps)
@@ -79,7 +79,7 @@ def _resolve_choice(state: GameState, seat: Seat, commands: Sequence[Command]) -
     return None
 
 
-def _choose_action(state: GameState, seat: Seat, commands: Sequence[Command]) -> Command | None:
+def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command | None:
     """A wanted claim, else a journey, a station, cards, or any claim at all."""
     wanted = _wanted_routes(state, seat)
     claims = of_type(commands, ClaimRoute)
@@ -97,7 +97,7 @@ def _choose_action(state: GameState, seat: Seat, commands: Sequence[Command]) ->
     return max(claims, key=lambda claim: _claim_value(state, claim), default=None)
 
 
-def _claim_value(state: GameState, claim: ClaimRoute) -> tuple[int, int, int]:
+def _claim_value(state: TrainGame, claim: ClaimRoute) -> tuple[int, int, int]:
     """The order of claims: by length, by the token where a passenger is placed, then by few wild cards."""
     passenger_value = 0
     table = state.own
@@ -107,14 +107,14 @@ def _claim_value(state: GameState, claim: ClaimRoute) -> tuple[int, int, int]:
     return table.board.routes[claim.route].length, passenger_value, -wild_cards
 
 
-def _best_journey(state: GameState, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
+def _best_journey(state: TrainGame, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
     """The journey that collects most, if it is worth a turn; in the last turns any that collects."""
     best = max(journeys, key=lambda move: points_collected(state, move), default=None)
     min_points = 1 if state.own.in_last_turns else MIN_JOURNEY_POINTS
     return best if best is not None and points_collected(state, best) >= min_points else None
 
 
-def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
+def _best_station(state: TrainGame, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
     """A station at the end of a ticket that no free routes make, in a city that others' routes reach."""
     seat_state = state.seats[seat].own
     if not stations:
@@ -135,7 +135,7 @@ def _best_station(state: GameState, seat: Seat, stations: Sequence[BuildStation]
     return min(useful, key=lambda station: station.cards.get(LOCOMOTIVE, 0), default=None)
 
 
-def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
+def _best_keep(state: TrainGame, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
     """The tickets that bring the most for the cars that are left, by their own paths alone."""
     offer = [state.own.board.tickets[str(name)] for name in state.seats[seat].own.offer]
     cars, lengths = state.seats[seat].own.cars, [path.cars for path in shortest_paths(state, seat, offer)]
@@ -150,13 +150,13 @@ def _best_keep(state: GameState, seat: Seat, keeps: Sequence[KeepTickets]) -> Co
     return max(keeps, key=gain)
 
 
-def _wanted_routes(state: GameState, seat: Seat) -> set[str]:
+def _wanted_routes(state: TrainGame, seat: Seat) -> set[str]:
     """The free routes on the shortest paths of the tickets that can still be made."""
     cars = state.seats[seat].own.cars
     return {name for path in ticket_paths(state, seat) if path.cars <= cars for name in path.routes}
 
 
-def _best_draw(state: GameState, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:
+def _best_draw(state: TrainGame, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:
     """The card that helps most: by the spaces of wanted routes of its colour that it could pay."""
     table = state.own
     hand, routes = state.seats[seat].own.hand, table.board.routes

@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from schemas.field_types import Seat
-from services.referee.rules import GameState
-from services.referee.rules.board import Board, Ticket
+from services.referee.games.trains.board import Board, Ticket
+from services.referee.games.trains.train_state import TrainGame
 
 UNREACHABLE: Final = 1_000_000  # the length where there is no path
 MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves at once; 2 KiB each
@@ -44,7 +44,7 @@ NO_PATH: Final = TicketPath(UNREACHABLE, ())
 _known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 
-def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
+def ticket_paths(state: TrainGame, seat: Seat) -> list[TicketPath]:
     """The shortest path of each of the seat's tickets. The last ones are kept: most turns of others change nothing in them."""
     seat_state = state.seats[seat].own
     table = state.own
@@ -67,7 +67,7 @@ def ticket_paths(state: GameState, seat: Seat) -> list[TicketPath]:
     return known.paths
 
 
-def shortest_paths(state: GameState, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
+def shortest_paths(state: TrainGame, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
     """The shortest path of each of these tickets for this seat."""
     table = state.own
     board, exits, cars = table.board, _exits_of(table.board), _usable_routes(state, seat)
@@ -89,7 +89,7 @@ def _exits_of(board: Board) -> Exits:
     return exits
 
 
-def _usable_routes(state: GameState, seat: Seat) -> dict[str, int]:
+def _usable_routes(state: TrainGame, seat: Seat) -> dict[str, int]:
     """The routes that are the seat's or still can be, and the cars that each takes: none for its own."""
     table = state.own
     seat_state, routes = state.seats[seat].own, table.board.routes

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from schemas.commands import ClaimRoute, Command, KeepTickets, RequestCards
 from schemas.field_types import Seat
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState
-from services.referee.rules.board import Board
+from services.referee.games.trains.board import Board
+from services.referee.games.trains.train_state import TrainGame
 
 
 class Destination(NamedTuple):
@@ -62,17 +62,17 @@ def choose_connection(
 # -- as policies of bots --------------------------------------------------------------------
 
 
-def hold_10(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
+def hold_10(state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
     """Keep the first destinations; ask for cards up to ten in hand, then acquire."""
     return _apply_strategy(HOLD_10, state, seat, commands)
 
 
-def buy_now(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
+def buy_now(state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
     """Keep the last destinations; acquire whenever something can be."""
     return _apply_strategy(BUY_NOW, state, seat, commands)
 
 
-def _apply_strategy(strategy: Strategy, state: GameState, seat: Seat, commands: Sequence[Command]) -> Command:
+def _apply_strategy(strategy: Strategy, state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command:
     seat_state = state.seats[seat].own
     table = state.own
     if any(isinstance(command, KeepTickets) for command in commands):

@@ -37,10 +37,11 @@ from services.bots.searching.compact_rules import KINDS, WILD, compact_rules
 from services.bots.searching.rollout_policy import Rollout
 from services.bots.searching.world_sampler import WorldSampler, ticket_ends
 from services.bots.seat_random import SeatRandom
-from services.referee.rules import GameState
-from services.referee.rules.moves.passengers import points_collected
-from services.referee.rules.moves.tunnels import pending_tunnel
-from services.referee.rules.state import ACTION, TICKETS, TUNNEL
+from services.referee.games.state import ACTION
+from services.referee.games.trains.moves.passengers import points_collected
+from services.referee.games.trains.moves.tunnels import pending_tunnel
+from services.referee.games.trains.pending_choices import TICKETS, TUNNEL
+from services.referee.games.trains.train_state import TrainGame
 
 ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
 WORLD_SEEDS: Final = range(1 << 32)
@@ -68,14 +69,14 @@ class _Candidate:
 
 
 def search_command(
-    view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+    view: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Command:
     """The policy `searcher`: the candidate that brings most in games played out, or the planner's choice."""
     return evaluate_candidates(view, seat, commands, seat_random, ROLLOUTS)[0].command
 
 
 def evaluate_candidates(
-    view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, rollouts: int
+    view: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, rollouts: int
 ) -> tuple[CandidateValue, ...]:
     """The sensible candidates among the seat's legal commands (at least one), the one to choose first, by so many
     rollouts of all of them together. A single candidate is the planner's choice, and isn't played out.
@@ -96,7 +97,7 @@ def evaluate_candidates(
 class _Search:
     """Rollouts of a move's candidates; world number n is the same for each of them."""
 
-    view: GameState
+    view: TrainGame
     seat: Seat
     sampler: WorldSampler
     seed: int
@@ -180,7 +181,7 @@ KEEPS: Final = 16  # choices of tickets: of more only those close to the planner
 
 
 def _list_candidates(
-    state: GameState, seat: Seat, commands: Sequence[Command], planned: Command
+    state: TrainGame, seat: Seat, commands: Sequence[Command], planned: Command
 ) -> list[Command]:
     """The planner's choice and its alternatives; that choice alone if there is nothing to search."""
     choice, candidates = state.pending_choices[seat], [planned]
@@ -246,7 +247,7 @@ def _payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
 # -- the first move of a rollout ------------------------------------------------------------
 
 
-def play_first(rollout: Rollout, state: GameState, seat: Seat, command: Command) -> None:
+def play_first(rollout: Rollout, state: TrainGame, seat: Seat, command: Command) -> None:
     """Carry out the seat's command in the rollout, and the rest of its turn."""
     game = rollout.game
     acting, game.turn = game.turn, seat
@@ -257,7 +258,7 @@ def play_first(rollout: Rollout, state: GameState, seat: Seat, command: Command)
         game.end_turn()
 
 
-def _carry_out(rollout: Rollout, state: GameState, command: Command) -> None:
+def _carry_out(rollout: Rollout, state: TrainGame, command: Command) -> None:
     game, graph = rollout.game, rollout.game.rules.graph
     routes, cities = graph.route_index, graph.city_index
     table = state.own

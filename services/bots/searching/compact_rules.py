@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.bots.planning.board_graph import BoardGraph, graph_of
 from services.bots.planning.plan_weights import WEIGHTS
-from services.referee.rules import GameState
-from services.referee.rules.board import GRAY, Route
-from services.referee.rules.moves.requests import CARDS_PER_REQUEST, REQUEST_CARDS
-from services.referee.rules.moves.tunnels import TUNNEL_KIND
-from services.referee.rules.scoring import route_ends
-from services.referee.rules.state import ACTION
+from services.referee.games.state import ACTION
+from services.referee.games.trains.board import GRAY, Route
+from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST, REQUEST_CARDS
+from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.scoring import route_ends
+from services.referee.games.trains.train_state import TrainGame
 
 KINDS: Final = (*COLORS, LOCOMOTIVE, PLUS_FOUR, PASSENGER)  # of cards, by number
 WILD: Final = len(COLORS)  # the number of the locomotive,
@@ -66,7 +66,7 @@ class CompactRules(NamedTuple):
     most_tickets_bonus: int
 
 
-def compact_rules(state: GameState) -> CompactRules:
+def compact_rules(state: TrainGame) -> CompactRules:
     """The rules of this game. A state of a former version of a ruleset is played on by today's rules."""
     table = state.own
     graph, options = graph_of(table.board, state.rule_options), state.rule_options
@@ -106,7 +106,7 @@ def compact_rules(state: GameState) -> CompactRules:
         tuple(seat for seat, each in enumerate(seats) if each.exit_reason != "removed"),
         options.longest_bonus,
         tuple((*route_ends(route, table.board.countries), route.length) for route in routes),
-        state.ruleset.measure_longest,
+        state.ruleset.parts.measure_longest,
         options.most_tickets_bonus,
     )
 

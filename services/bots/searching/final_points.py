@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from services.bots.searching.compact_game import NOWHERE, CompactGame
-from services.referee.rules.search.connectivity import Networks
-from services.referee.rules.search.station_loans import Loan, best_loans
+from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.station_loans import Loan, best_loans
 
 
 def final_points(game: CompactGame) -> list[int]:

@@ -18,7 +18,7 @@ from schemas.field_types import Seat
 from services.bots.planning.board_graph import UNREACHABLE, TicketEnds, least_costs
 from services.bots.searching.compact_game import CLOSED, FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame
 from services.bots.searching.compact_rules import KINDS, CompactRules
-from services.referee.rules import GameState
+from services.referee.games.trains.train_state import TrainGame
 
 START_TICKETS: Final = 2  # at least, of another seat that hasn't chosen yet
 NO_LIMIT: Final = 1_000
@@ -27,7 +27,7 @@ NO_LIMIT: Final = 1_000
 class WorldSampler:
     """Deals worlds that this seat's view allows."""
 
-    def __init__(self, state: GameState, seat: Seat, rules: CompactRules) -> None:
+    def __init__(self, state: TrainGame, seat: Seat, rules: CompactRules) -> None:
         self._game = public_part(state, rules)
         self._unseen, self._missing = _unseen_cards(self._game, state, seat)
         self._deck_size = len(state.own.deck)
@@ -83,7 +83,7 @@ class _TicketDecks:
     """The public part of the decks of tickets, by number."""
 
     def __init__(
-        self, state: GameState, rules: CompactRules, unseen: Sequence[TicketEnds], seat: Seat
+        self, state: TrainGame, rules: CompactRules, unseen: Sequence[TicketEnds], seat: Seat
     ) -> None:
         table = state.own
         options, decks = state.rule_options, list(table.ticket_decks)
@@ -125,7 +125,7 @@ class _TicketDecks:
         return held + list(islice(rest, count - len(held)))
 
 
-def ticket_ends(state: GameState, rules: CompactRules) -> dict[str, TicketEnds]:
+def ticket_ends(state: TrainGame, rules: CompactRules) -> dict[str, TicketEnds]:
     """The tickets of the game's decks by their ids."""
     table = state.own
     city, decks = rules.graph.city_index, list(table.ticket_decks)
@@ -136,7 +136,7 @@ def ticket_ends(state: GameState, rules: CompactRules) -> dict[str, TicketEnds]:
     }
 
 
-def _ticket_count(state: GameState, seat: Seat) -> int:
+def _ticket_count(state: TrainGame, seat: Seat) -> int:
     """How many tickets the seat has, or will have once it has chosen."""
     each = state.seats[seat]
     if each.own.start_tickets_chosen or each.exit_reason:
@@ -150,7 +150,7 @@ def _draw_by_odds(indices: list[int], odds: Sequence[float], random: Callable[[]
     return sorted(indices, key=waits.__getitem__)
 
 
-def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list[int], list[int]]:
+def _unseen_cards(game: CompactGame, state: TrainGame, seat: Seat) -> tuple[list[int], list[int]]:
     """Put the hands that the seat knows into the game. Returns the unseen cards, and how many of them are in each hand."""
     hands = [known_hand(state, seat, other) for other in range(len(state.seats))]
     kinds, shares = KINDS[: game.rules.kind_count], game.rules.card_shares
@@ -170,7 +170,7 @@ def _unseen_cards(game: CompactGame, state: GameState, seat: Seat) -> tuple[list
     return cards, missing
 
 
-def known_hand(state: GameState, viewer: Seat, seat: Seat) -> Counter[str]:
+def known_hand(state: TrainGame, viewer: Seat, seat: Seat) -> Counter[str]:
     """The cards of a seat's hand that the viewer knows; of another's those taken face up and not paid since."""
     hand = state.seats[seat].own.hand
     if seat == viewer:
@@ -181,7 +181,7 @@ def known_hand(state: GameState, viewer: Seat, seat: Seat) -> Counter[str]:
     return known if known.total() <= state.seats[seat].own.cards else Counter()
 
 
-def is_view(state: GameState) -> bool:
+def is_view(state: TrainGame) -> bool:
     """Whether this is the fold of a seat's view: only the referee's state has the key of the shuffles."""
     return not state.shuffle_key
 
@@ -189,7 +189,7 @@ def is_view(state: GameState) -> bool:
 # -- what all see ----------------------------------------------------------------------------
 
 
-def public_part(state: GameState, rules: CompactRules) -> CompactGame:
+def public_part(state: TrainGame, rules: CompactRules) -> CompactGame:
     """The game without hands, tickets and decks. `state` is a seat's view or more."""
     game, city = CompactGame(rules, len(state.seats)), rules.graph.city_index
     _read_routes(game, state)
@@ -214,7 +214,7 @@ def public_part(state: GameState, rules: CompactRules) -> CompactGame:
     return game
 
 
-def _read_routes(game: CompactGame, state: GameState) -> None:
+def _read_routes(game: CompactGame, state: TrainGame) -> None:
     """Read the owners of routes, in the order of their claims, and the closed routes (DOUBLE-2)."""
     index = game.rules.graph.route_index
     for seat, seat_state in enumerate(state.seats):
@@ -228,7 +228,7 @@ def _read_routes(game: CompactGame, state: GameState) -> None:
             game.owners[route] = CLOSED
 
 
-def _read_turns(game: CompactGame, state: GameState) -> None:
+def _read_turns(game: CompactGame, state: TrainGame) -> None:
     order = game.rules.order
     game.turn = order[0] if state.turn is None else state.turn
     table = state.own

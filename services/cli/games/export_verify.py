@@ -27,7 +27,7 @@ from services.cli.options import (
 from services.cli.output import console, print_json, print_line
 from services.documents.files import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.runtime.settings import read_settings
 from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES

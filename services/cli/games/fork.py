@@ -29,7 +29,7 @@ from services.cli.options import (
 )
 from services.cli.output import console, print_json, print_line
 from services.cli.tables import standings_table
-from services.referee.rules import GameState, UnloggedRejectionError, fold
+from services.referee.games import GameState, UnloggedRejectionError, fold
 from services.referee.worker import Referee
 from services.text.formatting import pluralize
 

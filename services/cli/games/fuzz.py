@@ -26,7 +26,7 @@ from services.cli.playing.play import read_board
 from services.compiled_rules import prefer_compiled_rules
 from services.documents.files import write_bytes
 from services.fuzz import GAME, KINDS, Arena, BatchResult, Quota, Shortened, Step, search_batch
-from services.referee.rules import RULESETS
+from services.referee.games import RULESETS
 from services.runtime.executors import core_count
 from services.verification.replay_errors import REPLAY_ERRORS
 from services.verification.reseal import reseal_log

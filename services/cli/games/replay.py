@@ -40,7 +40,7 @@ from services.cli.position_question import position_question
 from services.cli.tables import final_score_table, standings_table
 from services.documents.files import read_bytes
 from services.ledger import MissingEntryError, ViewFollower, iter_view
-from services.referee.rules import GameState, fold, fold_events
+from services.referee.games import GameState, fold, fold_events
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.events import event_sentence
 from services.text.formatting import format_game_time

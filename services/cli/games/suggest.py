@@ -23,7 +23,7 @@ from services.cli.options import (
 from services.cli.output import console, print_json, print_line
 from services.gateway.models.table_models import Suggestions
 from services.ledger import iter_view
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.tables.table_fold import FoldedTable
 
 app = typer.Typer()

@@ -16,7 +16,7 @@ from services.bootstrap.data_folder_keys import data_folder_signing_key, data_fo
 from services.cli.options import DEFAULT_DATA, DataOption, GameArgument, open_games, read_game_log
 from services.cli.output import console, print_line
 from services.ledger.embedded.engine_users import KEY_FILES, USERS_FILE, write_users
-from services.referee.rules import GameState, fold
+from services.referee.games import GameState, fold
 from services.runtime.settings import read_settings
 
 app = typer.Typer()

@@ -20,9 +20,9 @@ from services.cli.tables import game_progress, standings_table
 from services.ledger import MissingEntryError, ViewFollower
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.view_verifier import ViewVerifier
 from services.text.events import event_sentence
 from services.text.game_summary import game_summary_json
 

@@ -26,8 +26,8 @@ from services.cli.playing.following import LineDisplay, LiveDisplay, SilentDispl
 from services.cli.tables import final_score_table
 from services.documents.board_files import read_board_file
 from services.ledger import ViewFollower
-from services.referee.rules import RULESETS
-from services.referee.rules.board import board_names, load_board
+from services.referee.games import RULESETS
+from services.referee.games.trains.board import board_names, load_board
 from services.runtime.settings import read_settings
 from services.verification.game_repository import GameRepository
 

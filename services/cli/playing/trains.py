@@ -21,8 +21,8 @@ from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
 from services.cli.output import console, print_json, print_line
 from services.cli.playing.trains_tables import REQUEST_TIMEOUT_S, LoggedTables, PrintedProgress, print_result
-from services.referee.rules.board import load_board
-from services.referee.rules.rulesets.trains import TRAINS
+from services.referee.games.trains.board import load_board
+from services.referee.games.trains.rulesets.trains import TRAINS
 from services.runtime.settings import Settings, read_settings
 from services.trains.case_kinds import DECK
 from services.trains.cases import read_values, run_folder, tally_json, tally_table, unanswered_lines

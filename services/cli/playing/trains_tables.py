@@ -17,7 +17,7 @@ import httpx
 from rich.table import Table as PrintedTable
 
 from schemas.boards.form import BoardForm
-from schemas.commands import PlayerCommand, write_command
+from schemas.commands import Command, write_command
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from services.bots.seat_projection import GameProjections, ViewPageReader
@@ -26,7 +26,7 @@ from services.cli.options import DEFAULT_DATA
 from services.cli.output import PlainTextConsole, console, print_line
 from services.cli.playing.following import StallWatch
 from services.referee.alike_names import imitates_bot, look_alike
-from services.referee.rules import GameState
+from services.referee.games import GameState
 from services.text.formatting import pluralize
 from services.trains.given_cards import creation_command
 from services.trains_server.remote_game import Table, Turn
@@ -54,7 +54,7 @@ class LoggedTable:
         """The next seat to act, with its state; None once the game is over. Raises CommandLineError: the server fails."""
         return await asyncio.to_thread(self._next_turn)
 
-    async def send(self, seat: Seat, command: PlayerCommand) -> GameState:
+    async def send(self, seat: Seat, command: Command) -> GameState:
         """Send a seat's command; returns the state after it. Raises CommandLineError: the server fails."""
         return await asyncio.to_thread(self._send, seat, command)
 
@@ -69,7 +69,7 @@ class LoggedTable:
         (seat,) = state.pending_choices
         return Turn(seat, self._read(seat))
 
-    def _send(self, seat: Seat, command: PlayerCommand) -> GameState:
+    def _send(self, seat: Seat, command: Command) -> GameState:
         """Send a command. One that the rules refuse is answered as a problem, and its entry removes the seat."""
         before = self._projections.current(seat).sequence
         headers = {

@@ -2,7 +2,7 @@
 verdicts.
 
 A game on a board of its creator's, or from a position, has the size and the routes that its creator gives it.
-Its cost is bounded (services/referee/rules/setup/validation.py), but an operator may want less: so a setting
+Its cost is bounded (services/referee/games/trains/setup/validation.py), but an operator may want less: so a setting
 says who may create one.
 """
 

@@ -102,7 +102,7 @@ class RulesetDescription(ResponseModel):
     name: str
     version: int
     meaning: str
-    default_board: str
+    default_board: str | None = Field(description="null where the game is played on no board")
     seats_least: int
     seats_most: int
     policies: list[str] = Field(description="of the bots that can play it")

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError, plain_field, plain_reason
-from schemas.refusals import ALL_RULES
+from schemas.refusals import sentence_of
 from services.gateway.errors import (
     EngineFullError,
     LevelUnavailableError,
@@ -74,7 +74,7 @@ class Problem(NamedTuple):
         """The problem as a JSON object."""
         return {
             "type": f"/rules/{self.rule}",
-            "title": ALL_RULES[self.rule],
+            "title": sentence_of(self.rule),
             "status": self.status,
             "detail": self.detail,
             "rule": self.rule,

@@ -7,7 +7,7 @@ from math import cos, radians, sin
 from typing import NamedTuple
 
 from services.gateway.models.catalog_models import CarSpace, DrawnRoute
-from services.referee.rules import GameState
+from services.referee.games.trains.train_state import TrainGame
 from services.tables.board_drawing import draw_board
 from services.text.formatting import city_name, seat_name
 
@@ -59,7 +59,7 @@ class BoardMap(NamedTuple):
     names: Sequence[Label]
 
 
-def board_map(state: GameState, marked: Collection[str] = (), cities: Collection[str] = ()) -> BoardMap:
+def board_map(state: TrainGame, marked: Collection[str] = (), cities: Collection[str] = ()) -> BoardMap:
     """The map: routes in their colours, claimed ones in their owner's with its number, stations, passengers.
 
     The `marked` routes and the `cities` have a halo; ids that the board doesn't have are left out."""
@@ -88,7 +88,7 @@ def board_map(state: GameState, marked: Collection[str] = (), cities: Collection
     )
 
 
-def _route_shape(state: GameState, route: DrawnRoute) -> RouteShape:
+def _route_shape(state: TrainGame, route: DrawnRoute) -> RouteShape:
     table = state.own
     owner, parallels = table.route_owners.get(route.id), table.board.routes[route.id].parallels
     a, b = _ends(route.spaces)

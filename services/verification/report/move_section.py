@@ -10,8 +10,8 @@ from schemas import commands
 from schemas.commands import write_command
 from schemas.events import write_event
 from schemas.field_types import Seat
-from services.referee.rules import GameState
-from services.referee.rules.seat_state import SeatState
+from services.referee.games.seat_state import SeatState
+from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import city_name, format_cards, format_game_time, pluralize
 from services.verification.explanation import Explanation, Viewer, shown_id
@@ -140,7 +140,7 @@ def _marked_places(explanation: Explanation) -> tuple[Sequence[str], Sequence[st
     return (), ()
 
 
-def seat_names(state: GameState) -> list[str]:
+def seat_names(state: TrainGame) -> list[str]:
     """The seats' names, for the legend of a map."""
     return [seat_state.name or "free" for seat_state in state.seats]
 
@@ -221,18 +221,18 @@ def _row(name: str, cells: Sequence[Sequence[str]]) -> KnowledgeRow:
     return KnowledgeRow(name, cells[:1] if all(cell == cells[0] for cell in cells) else cells)
 
 
-def _market_text(state: GameState) -> str:
+def _market_text(state: TrainGame) -> str:
     return ", ".join(card or "-" for card in state.own.market) or "none"
 
 
-def _deck_text(state: GameState) -> str:
+def _deck_text(state: TrainGame) -> str:
     table = state.own
     text = pluralize(len(table.deck), "card")
     next_cards = [card for card in reversed(table.deck[-MAX_NEXT_CARDS:]) if card is not None]
     return f"{text}; next: {', '.join(next_cards)}" if next_cards else text
 
 
-def _holding(state: GameState, seat: Seat) -> list[str]:
+def _holding(state: TrainGame, seat: Seat) -> list[str]:
     seat_state = state.seats[seat]
     known_tickets = [ticket for ticket in seat_state.own.tickets if ticket is not None]
     offered = [ticket for ticket in seat_state.own.offer if ticket is not None]
@@ -254,7 +254,7 @@ def _hand_text(seat_state: SeatState) -> str:
     return f": {', '.join(parts)}" if known_cards else ""
 
 
-def _tickets_text(state: GameState, tickets: Sequence[str]) -> str:
+def _tickets_text(state: TrainGame, tickets: Sequence[str]) -> str:
     board_tickets = [state.own.board.tickets[ticket] for ticket in tickets]
     texts = (f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in board_tickets)
     return f": {', '.join(texts)}" if board_tickets else ""
@@ -287,8 +287,8 @@ def _seat_counts(seat_state: SeatState) -> tuple[int, ...]:
     )
 
 
-def _pending_text(before: GameState, after: GameState) -> str:
-    def pending_seats(state: GameState) -> str:
+def _pending_text(before: TrainGame, after: TrainGame) -> str:
+    def pending_seats(state: TrainGame) -> str:
         return (
             ", ".join(f"{sender_name(state, s)} ({choice})" for s, choice in state.pending_choices.items())
             or "nobody"

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, TurnStarted
 from schemas.stored.entries import Entry
-from services.referee.rules import GameState, fold_events
+from services.referee.games import GameState, fold_events
 from services.runtime.html_templates import html_templates
 from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence
@@ -114,7 +114,8 @@ def _game_details(replay: Replay, end: GameState | None) -> Iterator[tuple[str, 
     if isinstance(game_created, GameCreated):
         created_at = datetime.fromtimestamp(game_created.created / 1000, UTC)
         yield "Rules", f"{game_created.ruleset}, version {game_created.rules}"
-        yield "Board", f"{game_created.board} ({game_created.board_digest[:12]})"
+        if game_created.board_digest is not None:
+            yield "Board", f"{game_created.board} ({game_created.board_digest[:12]})"
         yield "Created", created_at.strftime("%Y-%m-%d %H:%M:%S UTC")
     if end is not None and end.game:
         yield "Seats", ", ".join(seat_state.name or "free" for seat_state in end.seats)

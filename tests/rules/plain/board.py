@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tests.rules.plain.ways import group_joined
 
-FILES = Path(__file__).parents[3] / "services" / "referee" / "rules" / "boards"
+FILES = Path(__file__).parents[3] / "services" / "referee" / "games" / "trains" / "boards"
 GRAY = "gray"
 
 

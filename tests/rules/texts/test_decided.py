@@ -19,8 +19,10 @@ from schemas.events import (
     TurnStarted,
     write_event,
 )
-from services.referee.rules import RULESETS, UnloggedRejectionError, redact_for, score
-from services.referee.rules.board import load_board
+from services.referee.games import UnloggedRejectionError, redact_for
+from services.referee.games.trains.board import load_board
+from services.referee.games.trains.scoring import score
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import created, given, started
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame
 from tests.rules.trains_map import ASH_BOW_RED, trains_game
@@ -54,11 +56,11 @@ def test_decided_TURN_1_turns_go_as_seated_unless_an_order_is_set(game: MarketGa
         assert aged.state.turn_order == seats
 
 
-@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("rules", TRAIN_RULESETS)
 def test_decided_ROUTE_6_a_game_with_a_route_that_the_table_has_no_points_for_is_not_created(
     rules: str,
 ) -> None:
-    longest = max(route.length for route in load_board(RULESETS[rules].default_board).routes.values())
+    longest = max(route.length for route in load_board(TRAIN_RULESETS[rules].default_board).routes.values())
     with pytest.raises(UnloggedRejectionError, match=r"GAME-6.*points"):
         created(2, {"route_points": (1,) * (longest - 1)}, rules=rules)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from services.referee.rules import RULESETS
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.rulebook import read_pages
 from tests.rules.texts.decisions import DECISIONS, Decision
 
@@ -42,7 +42,7 @@ def test_a_decision_is_on_every_page_of_its_rulesets_with_its_rules_and_the_reas
         assert REASON.search(text), text
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
 def test_a_page_has_the_decisions_of_its_ruleset_and_no_others(ruleset: str) -> None:
     titles = [decision.title for decision in DECISIONS if ruleset in decision.rulesets]
     assert sorted(decisions_on_page(ruleset)) == sorted(titles)

@@ -15,7 +15,7 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )
-from services.referee.rules import score
+from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 from tests.rules.open_tunnels import EXAMPLE, PAMPLONA, begin_tunnel, discards
 

@@ -7,8 +7,8 @@ import pytest
 from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, Pass
 from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
 from schemas.field_types import PASSENGER, PLUS_FOUR
-from services.referee.rules import score
-from services.referee.rules.search.connectivity import Networks
+from services.referee.games.trains.scoring import score
+from services.referee.games.trains.search.connectivity import Networks
 from tests.rules.given import Scene, given
 
 TO_KASSEL, TO_MANNHEIM = "frankfurt-kassel-b", "frankfurt-mannheim-a"

@@ -18,7 +18,7 @@ from schemas.events import (
     TicketsOffered,
     TurnStarted,
 )
-from services.referee.rules import redact_for
+from services.referee.games import redact_for
 from tests.rules.given import MARKET, Scene, given, started
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame
 

@@ -17,7 +17,8 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )
-from services.referee.rules import GameState, UnloggedRejectionError, fold_events
+from services.referee.games import GameState, UnloggedRejectionError, fold_events
+from services.referee.games.trains.scoring import train_scores
 from tests.rules.given import Scene, created, given
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame
 
@@ -145,7 +146,7 @@ def test_CLOCK_2_who_is_out_of_time_is_skipped_its_draw_ends_and_it_still_scores
     assert scene.state.turn == 1
     for seat in (1, 2):
         scene.after_ms(1000).when(None, CallTime(seat))
-    assert result(scene).scores[0].routes == 4
+    assert train_scores(result(scene))[0].routes == 4
 
 
 @IN_EVERY_MARKET_GAME
@@ -199,7 +200,7 @@ def test_CONDUCT_2_a_removed_seat_has_nothing_left_scores_0_and_comes_last(game:
         {},
     )
     scene.when(1, Pass()).when(2, Pass())
-    first, *others = result(scene).scores
+    first, *others = train_scores(result(scene))
     assert (first.total, first.routes, first.tickets, first.bonus, first.place) == (0, 0, 0, 0, 3)
     assert all(seat.total < 0 and seat.place < 3 for seat in others)
 
@@ -218,5 +219,5 @@ def test_CONDUCT_3_a_seat_that_leaves_is_skipped_and_scores_and_the_last_one_pla
     scene.when(1, *DRAW).when(2, Leave())
     scene.when(1, game.draw, KeepTickets((0,))).when(1, *DRAW)
     assert (scene.state.turn, scene.state.result) == (1, None)
-    scores = result(scene.when(1, Leave())).scores
+    scores = train_scores(result(scene.when(1, Leave())))
     assert (result(scene).reason, scores[0].routes) == ("all gone", 4)

@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import ClaimRoute, DrawBlind
 from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import COLORS
-from services.referee.rules import score
+from services.referee.games.trains.scoring import score
 from tests.rules.given import given
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame
 

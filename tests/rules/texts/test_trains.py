@@ -16,7 +16,8 @@ from schemas.events import (
     TicketsOffered,
     TurnStarted,
 )
-from services.referee.rules import GameState, UnloggedRejectionError, evolve, redact_for, score
+from services.referee.games import GameState, UnloggedRejectionError, evolve, redact_for
+from services.referee.games.trains.scoring import score, train_scores
 from tests.rules.given import created, given, started
 from tests.rules.trains_map import (
     ASH_BOW_BLUE,
@@ -169,7 +170,7 @@ def test_END_4_with_clocks_the_game_is_over_when_no_seat_has_time_left() -> None
     scene = trains_game(2, options={**LENIENT, "clock_ms": 1000}, tickets=[[], []], owners={DEE_ESK: 0})
     scene.after_ms(1000).when(None, CallTime(0)).after_ms(1000).when(None, CallTime(1))
     assert scene.state.result
-    assert (scene.state.result.reason, scene.state.result.scores[0].routes) == ("out of time", 3)
+    assert (scene.state.result.reason, train_scores(scene.state.result)[0].routes) == ("out of time", 3)
 
 
 def test_SCORE_3_a_triangle_and_a_way_out_of_it_make_35_points_in_all() -> None:

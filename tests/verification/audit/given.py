@@ -13,7 +13,7 @@ from typing import Any
 from schemas.events import Event
 from schemas.stored.codec import pack_entry, unpack_entry
 from schemas.stored.entries import Entry
-from services.referee.rules import split_by_visibility
+from services.referee.games import split_by_visibility
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))

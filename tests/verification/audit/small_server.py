@@ -18,11 +18,11 @@ from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
 from services.archive import GameFile, Signer, decode_game_file, encode_game_file
-from services.referee.rules import GameState, decide_envelope, fold_events, legal
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import GameState, decide_envelope, fold_events, legal
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.games.proof.view_verifier import ViewVerifier
 
 GAME = "game-one"
 SIGNER = Signer("5e" * 32)

@@ -21,10 +21,10 @@ from schemas.field_types import COLORS
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import next_head
 from schemas.stored.rows import pack, unpack
-from services.referee.rules import GameState
-from services.referee.rules.fair_randomness import shuffle_with_key
-from services.referee.rules.proof.sealing import SealedEntry
-from services.referee.rules.shuffle import commit_to_seed
+from services.referee.games import GameState
+from services.referee.games.fair_randomness import shuffle_with_key
+from services.referee.games.proof.sealing import SealedEntry
+from services.referee.games.shuffle import commit_to_seed
 from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.log_check import check_file

@@ -23,10 +23,10 @@ from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import derive_salt, next_head, private_part_commitment
 from schemas.stored.rows import pack, unpack
 from services.archive import encode_game_file
-from services.referee.rules import GameState, evolve, fold, split_by_visibility
-from services.referee.rules.decide import decide_events
-from services.referee.rules.proof.sealing import SealedEntry
-from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
+from services.referee.games import GameState, evolve, fold, split_by_visibility
+from services.referee.games.decide import decide_events
+from services.referee.games.proof.sealing import SealedEntry
+from services.referee.games.shuffle import commit_to_seed, derive_seat_secret
 from services.verification.log_check import check_file
 from tests.verification.audit.small_server import GAME, SIGNER, Cheat, Events, SmallServer
 from tests.verification.proof.given import first_found

@@ -11,7 +11,7 @@ from schemas.commands import ClaimRoute, DrawBlind
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import CardDrawn
 from schemas.refusals import GAME_RULES
-from services.referee.rules import GameState, fold, legal, redact_for
+from services.referee.games import GameState, fold, legal, redact_for
 from services.verification.audit import audit, audit_json
 from services.verification.explanation import explain, seat_explanation_json
 from services.verification.replay import Replay, fold_until

@@ -11,9 +11,9 @@ from schemas.events import DeckLaid, DeckShuffled, RouteClaimed
 from schemas.stored.codec import unpack_entry
 from schemas.stored.hash_chain import initial_head
 from services.archive import GameFile, decode_game_file, encode_game_file
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.log_check import check_file

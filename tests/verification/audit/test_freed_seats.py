@@ -12,8 +12,8 @@ from schemas.commands import DrawBlind, FreeSeat, SeatBot, TakeSeat
 from schemas.events import SeatFreed, SeatTaken
 from schemas.stored.entries import Entry
 from services.archive import encode_game_file
-from services.referee.rules.setup.seat_changes import FREED_SEAT_RESTS_MS
-from services.referee.rules.shuffle import derive_seat_secret
+from services.referee.games.seat_changes import FREED_SEAT_RESTS_MS
+from services.referee.games.shuffle import derive_seat_secret
 from services.verification.log_check import check_file
 from tests.verification.audit.small_server import GAME, SIGNER, Events, SmallServer
 from tests.verification.proof.given import first_found

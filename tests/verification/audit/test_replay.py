@@ -14,7 +14,7 @@ from schemas.events import CommandRefused
 from services.archive import Signer, decode_game_file, encode_game_file
 from services.cli.games.audit import load_game, run_audit
 from services.ledger import RedisLedger
-from services.referee.rules import fold
+from services.referee.games import fold
 from services.verification.audit import audit, audit_json
 from services.verification.explanation import explain
 from services.verification.game_repository import GameRepository

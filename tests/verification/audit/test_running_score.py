@@ -7,7 +7,8 @@ from rich.console import Console
 
 from schemas.events import PassengerMoved
 from services.cli.tables import standings_table
-from services.referee.rules import fold
+from services.referee.games import fold
+from services.referee.games.trains.scoring import train_scores
 from services.text.game_summary import game_summary_json
 from services.verification.audit import audit
 from services.verification.explanation import explain, explanation_json, game_state_json
@@ -55,5 +56,5 @@ def test_PASSENGER_3_the_arbiters_page_and_the_explained_entry_show_it() -> None
 def test_PASSENGER_3_the_running_score_of_routes_and_merchandise_is_what_the_end_counts(seat: int) -> None:
     state = fold(golden(JOURNEYS))
     assert state.result is not None
-    score = state.result.scores[seat]
+    score = train_scores(state.result)[seat]
     assert state.seats[seat].own.running_score == score.routes + score.merchandise

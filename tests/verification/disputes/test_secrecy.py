@@ -16,8 +16,8 @@ from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.web.disputes import parse_dispute_id, unpack_answer
 from services.archive import GameFile
-from services.referee.rules import fair_randomness
-from services.referee.rules.shuffle import shuffled
+from services.referee.games import fair_randomness
+from services.referee.games.shuffle import shuffled
 from services.verification.game_repository import ReconstructedGame
 from services.verification.reseal import reseal_log
 from services.verification.seat_answer import fold_view, own_verdict_doubt, seat_visible_answer

@@ -21,7 +21,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.stored.entries import Entry
 from services.archive import encode_game_file
-from services.referee.rules.fair_randomness import shuffle_with_key
+from services.referee.games.fair_randomness import shuffle_with_key
 from tests.verification.audit.small_server import SIGNER, Events, SmallServer
 from tests.verification.proof.given import first_found
 

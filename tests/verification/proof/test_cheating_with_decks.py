@@ -16,11 +16,11 @@ from schemas.stored.codec import build_view_entry, unpack_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
 from services.archive import encode_game_file
-from services.referee.rules import GameState, fold_events
-from services.referee.rules.proof.pile_tracker import PileTracker
-from services.referee.rules.proof.public_verifier import VerificationFailedError
-from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
-from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.games import GameState, fold_events
+from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.games.proof.view_verifier import ViewVerifier
 from services.verification.deal_check import apply_and_check_deal
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import first_found

@@ -12,8 +12,8 @@ import msgpack
 from schemas.stored import hash_chain
 from schemas.stored.player_names import SaltedName, by_commitment, pack_names
 from services.archive import Signer, build_statement, decode_game_file, is_signed
-from services.referee.rules.fair_randomness import card_leaf, card_salt, derive_contribution, merkle_root
-from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret, seed_from_text
+from services.referee.games.fair_randomness import card_leaf, card_salt, derive_contribution, merkle_root
+from services.referee.games.shuffle import commit_to_seed, derive_seat_secret, seed_from_text
 from tests.verification.proof.given import ROOT, verify_game
 
 PAGE = (ROOT / "docs" / "proof-vectors.md").read_text(encoding="utf-8")

@@ -42,10 +42,11 @@ from services.bots.kit.ai_mas.ttr_table import (
 from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
 from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import create_table, find_seat, join, take_play_off_seat
-from services.referee.rules import GameState, legal
-from services.referee.rules.board import GRAY
-from services.referee.rules.decide import decide_events
-from services.referee.rules.state import TICKETS, TUNNEL
+from services.referee.games import legal
+from services.referee.games.decide import decide_events
+from services.referee.games.trains.board import GRAY
+from services.referee.games.trains.pending_choices import TICKETS, TUNNEL
+from services.referee.games.trains.train_state import TrainGame
 
 INVITATION_PREFIX = "lli"  # of an invitation; anything else is a token
 OWN_TABLE: Final[Mapping[str, object]] = {
@@ -110,7 +111,7 @@ class TTRClient:
         self._last_shown = 0
 
     @property
-    def _state(self) -> GameState:
+    def _state(self) -> TrainGame:
         return self._client.session.state
 
     # -- what the player sees ------------------------------------------------------------

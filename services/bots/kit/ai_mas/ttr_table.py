@@ -10,9 +10,9 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.rule_options import RuleOptions
 from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
-from services.referee.rules import GameState
-from services.referee.rules.board import Board, Route, board_ids, points_for_route
-from services.referee.rules.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.board import Board, Route, board_ids, points_for_route
+from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.train_state import TrainGame
 
 TRACKS_MOST: Final = 2  # of an edge
 
@@ -46,7 +46,7 @@ class TTREdge(NamedTuple):
 class TTRMap:
     """The nodes in the order of the board, and the edges between them."""
 
-    def __init__(self, state: GameState) -> None:
+    def __init__(self, state: TrainGame) -> None:
         table = state.own
         self.nodes = [
             TTRNode(city.name, *city.at, table.station_owners.get(city.id), city.id)
@@ -196,7 +196,7 @@ class TTRTunnel(NamedTuple):
     cards: int
 
 
-def tunnel_of(state: GameState) -> TTRTunnel | None:
+def tunnel_of(state: TrainGame) -> TTRTunnel | None:
     """The tunnel that is open; None without one."""
     table = state.own
     if table.tunnel is None:
@@ -223,7 +223,7 @@ class TTRPlayer(NamedTuple):
     missions: tuple[TTRMission, ...]
 
 
-def player_of(state: GameState, seat: Seat, viewer: Seat) -> TTRPlayer:
+def player_of(state: TrainGame, seat: Seat, viewer: Seat) -> TTRPlayer:
     """A player as this viewer sees it."""
     seat_state, options, is_own = state.seats[seat], state.rule_options, seat == viewer
     hand = {card: count for card, count in seat_state.own.hand.items() if is_own and card is not None}
@@ -243,7 +243,7 @@ def player_of(state: GameState, seat: Seat, viewer: Seat) -> TTRPlayer:
     )
 
 
-def missions_of(state: GameState, tickets: Iterable[str | None]) -> tuple[TTRMission, ...]:
+def missions_of(state: TrainGame, tickets: Iterable[str | None]) -> tuple[TTRMission, ...]:
     """The tickets that can be seen among these."""
     table = state.own
     known = (table.board.tickets[ticket] for ticket in tickets if ticket is not None)

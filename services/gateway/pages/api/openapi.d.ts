@@ -594,7 +594,7 @@ export type RulesetDescription = {
   name: string;
   version: number;
   meaning: string;
-  default_board: string;
+  default_board: string | null;
   seats_least: number;
   seats_most: number;
   policies: string[];

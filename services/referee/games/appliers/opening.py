@@ -1,0 +1,144 @@
+"""How games begin and turns start, in every game: creation, seats, seed, shuffles and hands."""
+
+from __future__ import annotations
+
+from schemas.access import Access
+from schemas.errors import CorruptDataError
+from schemas.events import (
+    AccessSet,
+    DeckShuffled,
+    GameCreated,
+    GameForked,
+    GameStarted,
+    HandDealt,
+    PlayResumed,
+    SeatFreed,
+    SeatTaken,
+    SeedSealed,
+    TurnStarted,
+)  # fmt: skip
+from services.referee.games.appliers.table import applies, apply_own
+from services.referee.games.fair_randomness import (
+    compute_setup_digest,
+    default_setup_digest,
+    derive_shuffle_key,
+)  # fmt: skip
+from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.seat_state import SeatState
+from services.referee.games.state import ACTION, GameState, read_options
+
+
+@applies(GameCreated)
+def game_created(state: GameState, event: GameCreated) -> None:
+    state.game = event.game
+    if (event.ruleset, event.rules) not in RULESET_VERSIONS:
+        raise CorruptDataError(
+            f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}"
+        )
+    ruleset = state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]
+    state.rule_options = rule_options = read_options(ruleset, event.parameters)
+    state.setup_digest = (
+        default_setup_digest(ruleset, event.board, event.board_digest, len(event.seats))
+        if rule_options is ruleset.rule_options
+        else compute_setup_digest(event)
+    )
+    state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
+    for plan in event.seats:
+        seat_state: SeatState = SeatState(
+            plan.kind, plan.name or state.name_of(plan.name_commitment), plan.policy
+        )
+        seat_state.clock_ms = rule_options.clock_ms or 0
+        state.seats.append(seat_state)
+    state.turn_order = tuple(range(len(event.seats)))
+    apply_own(state, event)
+
+
+@applies(AccessSet)
+def access_set(state: GameState, event: AccessSet) -> None:
+    state.access = Access(event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions)
+
+
+@applies(SeedSealed)
+def seed_sealed(state: GameState, event: SeedSealed) -> None:
+    state.commitment, state.seed_was_named, state.seed = event.commitment, event.given, event.seed
+
+
+@applies(SeatTaken)
+def seat_taken(state: GameState, event: SeatTaken) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.name, seat_state.policy, seat_state.seat_secret, seat_state.is_seated = (
+        event.name or state.name_of(event.name_commitment),
+        event.policy,
+        event.luck,
+        True,
+    )
+    seat_state.kind = "human" if event.policy is None else "bot"
+    seat_state.name_commitment = event.name_commitment
+    seat_state.age, seat_state.contribution = event.age, event.contribution
+
+
+@applies(SeatFreed)
+def seat_freed(state: GameState, event: SeatFreed) -> None:
+    """Nothing of who sat there stays: neither name nor secret nor contribution, nor how often it was refused."""
+    seat_state = state.seats[event.seat]
+    seat_state.is_seated, seat_state.kind, seat_state.name = False, "human", ""
+    seat_state.policy = seat_state.name_commitment = seat_state.age = None
+    seat_state.seat_secret = seat_state.contribution = None
+    seat_state.times_freed += 1
+    seat_state.freed_at_ms = state.at_ms
+    state.refusal_counts.pop(event.seat, None)
+
+
+@applies(GameStarted)
+def game_started(state: GameState, event: GameStarted) -> None:
+    state.started = True
+    state.turn_order = event.order
+    state.refusal_counts.clear()
+    if state.seed is not None:  # nobody but the referee has it
+        state.shuffle_key = derive_shuffle_key(state)
+
+
+@applies(DeckShuffled)
+def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
+    apply_own(state, event)
+    state.epoch += 1
+
+
+@applies(HandDealt)
+def hand_dealt(state: GameState, event: HandDealt) -> None:
+    apply_own(state, event)
+
+
+@applies(GameForked)
+def game_forked(state: GameState, event: GameForked) -> None:
+    state.fork_origin = event.of, event.at
+
+
+@applies(PlayResumed)
+def play_resumed(state: GameState, event: PlayResumed) -> None:
+    assert state.fork_turn_state is not None, "a moment was laid"
+    state.turn, pending_choices = state.fork_turn_state
+    for seat, choice, remaining_ms in pending_choices:
+        state.pending_choices[seat] = choice
+        state.seats[seat].deadline_ms = None if remaining_ms is None else state.at_ms + remaining_ms
+
+
+@applies(TurnStarted)
+def turn_started(state: GameState, event: TurnStarted) -> None:
+    seat = event.seat
+    seat_state = state.seats[seat]
+    seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.turn = seat
+    state.pending_choices = {seat: ACTION}
+    apply_own(state, event)
+    state.refusal_counts.clear()
+
+
+def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
+    """When a seat's time is over if its choice is pending from now on, in milliseconds of game time: its
+    clock has run down (CLOCK-1), or the move's limit is reached. None if neither is limited."""
+    rule_options = state.rule_options
+    clock_ms, move_ms = rule_options.clock_ms, rule_options.move_ms
+    if clock_ms is None:
+        return None if move_ms is None else state.at_ms + move_ms
+    return state.at_ms + (seat_state.clock_ms if move_ms is None else min(seat_state.clock_ms, move_ms))

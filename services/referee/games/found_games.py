@@ -1,0 +1,75 @@
+"""The games that this process can play, and their rulesets by name and version.
+
+A game enters by `add_game`: those of this folder when it is imported, those of other packages by the entry
+point `ledgerline.games` (installed_games.py).
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from schemas.commands import CreateGame
+from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, sentence_of
+from services.referee.games.frozen_classes import as_call
+from services.referee.games.state import Ruleset
+
+
+class Game(NamedTuple):
+    """A game as a value: its rulesets, which differ in options and parts."""
+
+    name: str
+    rulesets: tuple[Ruleset, ...]
+    # the name of the ruleset for a creation that names none, but a board; None: it isn't this game's
+    ruleset_for: Callable[[CreateGame], str | None] = lambda command: None
+    rules: Mapping[str, str] = {}  # by id, what a refusal names, in one sentence
+    page: str = ""  # the rules in Markdown, as docs/rules has those of the product
+
+
+GAMES: Final[dict[str, Game]] = {}
+RULESETS: Final[dict[str, Ruleset]] = {}  # the newest version of each
+RULESET_VERSIONS: Final[dict[tuple[str, int], Ruleset]] = {}  # every version that a log may name
+
+
+def add_game(game: Game) -> None:
+    """Have the game played here. Raises TypeError where another game has its name, or that of one of its rulesets."""
+    if game.name in GAMES:
+        raise TypeError(f"there are two games {game.name!r}")
+    for rule, sentence in game.rules.items():
+        if (sentence_of(rule) or sentence) != sentence:
+            raise TypeError(f"the game {game.name!r} has a rule {rule!r} that says something else already")
+        BROUGHT_RULES[rule] = sentence
+    for ruleset in game.rulesets:
+        if game.page:
+            BROUGHT_PAGES[ruleset.name] = game.page
+        key = (ruleset.name, ruleset.version)
+        if key in RULESET_VERSIONS:
+            raise TypeError(f"the game {game.name!r} has a ruleset {ruleset.name!r} that another game has")
+        RULESET_VERSIONS[key] = ruleset
+        known = RULESETS.get(ruleset.name)
+        if known is None or known.version < ruleset.version:
+            RULESETS[ruleset.name] = ruleset
+    GAMES[game.name] = game
+
+
+def _as_found(ruleset: Ruleset) -> tuple[Callable[..., object], tuple[object, ...]]:
+    """How a ruleset reaches another process, which has found the same games: by its name and version."""
+    key = (ruleset.name, ruleset.version)
+    return (find_version, key) if RULESET_VERSIONS.get(key) is ruleset else as_call(ruleset)
+
+
+def find_version(name: str, version: int) -> Ruleset:
+    """The ruleset of a log. Raises KeyError: none of this name and version is played here."""
+    return RULESET_VERSIONS[name, version]
+
+
+copyreg.pickle(Ruleset, _as_found)  # type: ignore[arg-type]  # of a test it is made by its fields
+
+
+def choose_ruleset(rulesets: Mapping[str, Ruleset], command: CreateGame) -> str:
+    """The name that the command gives, or that a game finds for its board; the first ruleset where neither is given."""
+    if command.ruleset is not None:
+        return command.ruleset
+    found = (game.ruleset_for(command) for game in GAMES.values())
+    return next((name for name in found if name is not None), next(iter(rulesets)))

@@ -1,0 +1,122 @@
+"""The kit of who writes a game: a ruleset with what most games have, and places by points.
+
+docs/your-own-game.md goes from an empty file to a game with friends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from schemas.contract import Schema
+from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
+from schemas.field_types import HIDDEN, Seat
+from schemas.game_options import ExitReason, GameOptions
+from schemas.registry import OfItsGame
+from services.referee.games.create_game import open_without_board
+from services.referee.games.fair_randomness import SHARED_RANDOMNESS
+from services.referee.games.play_off import end_game
+from services.referee.games.state import Choice, EventStream, GameState, Move, Ruleset, TablePart
+
+
+class CardHand(Protocol):
+    """A seat with cards, HIDDEN where the viewer doesn't know them."""
+
+    cards: list[str | None]
+
+
+def plain_ruleset(
+    name: str,
+    moves: Mapping[Choice, tuple[Move, ...]],
+    start: Callable[[OfItsGame], EventStream],
+    score: Callable[[OfItsGame], tuple[SeatScore, ...]],
+    describe: Callable[[OfItsGame, Seat | None], Iterable[TablePart]],
+    own_parts: tuple[Callable[[], object], Callable[[], object]],
+    rule_options: GameOptions,
+) -> Ruleset:
+    """The first version of a ruleset without a board, in which a game ends when a seat withdraws. `start` gives the
+    events from a full table to the first choices; `own_parts` make a new table's own part, and a seat's.
+
+    A ruleset with another ending, or more, comes of this one by `dataclasses.replace`."""
+    make_table, make_seat = own_parts
+
+    def lay_table(state: GameState, event: GameCreated) -> None:
+        state.own = make_table()
+        for seat_state in state.seats:
+            seat_state.own = make_seat()
+
+    return Ruleset(
+        name=name,
+        version=1,
+        rule_options=rule_options,
+        options_schema=Schema(type(rule_options), "options"),
+        randomness=SHARED_RANDOMNESS,
+        bot_policies=frozenset({"random"}),
+        moves=moves,
+        open_game=open_without_board,
+        start=start,
+        settle=settle_nothing,
+        go_on_without=end_without,
+        show=show_nothing,
+        score=score,
+        own_appliers={GameCreated: lay_table, DeckShuffled: deck_shuffled, HandDealt: hand_dealt},
+        parts=None,
+        describe=describe,
+    )
+
+
+# -- cards: a table has its `deck`, a list whose last card is its top, and a seat its `cards` -----------
+
+
+def shuffle_and_deal(state: GameState, cards: Sequence[str], hand: int) -> EventStream:
+    """The shuffle of these cards, then a hand of so many for each seat, in turn order. Names are like "clubs-7"."""
+    randomness = state.ruleset.randomness
+    order = randomness.shuffle(state, cards)
+    yield DeckShuffled(order, randomness.order_root(state, order))
+    for seat in state.turn_order:
+        yield HandDealt(seat, tuple(state.own.deck[: -hand - 1 : -1]))
+
+
+def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
+    """The deck lies there."""
+    state.own.deck = list(reversed(event.order))
+
+
+def hand_dealt(state: GameState, event: HandDealt) -> None:
+    """The cards go from the deck into the hand."""
+    del state.own.deck[-len(event.cards) :]
+    state.seats[event.seat].own.cards = sorted(event.cards, key=str)
+
+
+def take_from_hand(hand: CardHand, card: str) -> None:
+    """A card that is shown leaves the hand, in which a viewer may not have known it."""
+    hand.cards.remove(card if card in hand.cards else HIDDEN)
+
+
+# -- seats that withdraw, and scores ---------------------------------------------------------------
+
+
+def settle_nothing(state: GameState, seat: Seat, reason: ExitReason) -> EventStream:
+    """Nothing has to be chosen for a seat that withdraws."""
+    return ()
+
+
+def end_without(state: GameState, seat: Seat) -> EventStream:
+    """The game ends as soon as a seat has withdrawn, and is counted as it stands."""
+    return () if state.result else end_game(state, "a seat withdrew")
+
+
+def show_nothing(state: GameState) -> EventStream:
+    """Nothing is turned up at the end: the seed that is revealed shows all that was dealt."""
+    return ()
+
+
+def rank(state: GameState, parts: Sequence[Mapping[str, int]]) -> tuple[SeatScore, ...]:
+    """The final scores from the named points of each seat, in seat order: the highest total is first, equal totals
+    share a place, and seats that withdrew come after all others."""
+    totals = [sum(each.values()) for each in parts]
+    keys = [(state.seats[seat].exit_reason is None, total) for seat, total in enumerate(totals)]
+    return tuple(
+        SeatScore(seat, each, totals[seat], 1 + sum(key > keys[seat] for key in keys))
+        for seat, each in enumerate(parts)
+    )

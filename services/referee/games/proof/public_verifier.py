@@ -1,0 +1,182 @@
+"""What all viewers of a game can check of its entries: the part that is the same for each of them.
+
+A verifier recomputes the chain, keeps the order of events, counts the commitments, and checks every card that
+all see. What it found is enough to check a seat's private parts beside it (`part_verifier`), so whoever follows
+several seats of one game does all this once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from schemas.errors import CorruptDataError, LedgerlineError
+from schemas.events import Event, GameCreated
+from schemas.events.upcasting import Row
+from schemas.field_types import Seat
+from schemas.stored.codec import Proofs, read_public_rows
+from schemas.stored.entries import ViewEntry
+from schemas.stored.hash_chain import COMMITMENT_BYTES, initial_head, next_head
+from services.referee.games.fair_randomness import LEAF_BYTES, card_leaf, merkle_root
+from services.referee.games.proof.event_order import EventOrder
+from services.referee.games.proof.pile_tracker import CardSlot, PileChange, PileTracker
+from services.referee.games.views import REDACTORS
+
+
+class VerificationFailedError(LedgerlineError):
+    """The server showed something else than it committed to."""
+
+    def __init__(self, sequence: int, reason: str) -> None:
+        super().__init__(f"entry {sequence}: {reason}")
+        self.sequence, self.reason = sequence, reason
+
+
+class CardMove(NamedTuple):
+    """Cards that an event moves, and only one seat sees: its row, the seat, the leaves of the cards' places."""
+
+    row: int
+    seat: Seat
+    leaves: Sequence[bytes]
+
+
+class VerifiedEntry(NamedTuple):
+    """An entry as all see it, which fits the chain and the entries before it."""
+
+    number: int
+    at_ms: int
+    events: tuple[Event, ...]
+    rows: Sequence[Row | None]  # null: an event that only its seat may know of
+    proofs: Proofs
+    owners: Mapping[int, Seat]  # the seat that knows what a row hides, by the row's index
+    hidden_moves: Sequence[CardMove]
+
+
+class PublicVerifier:
+    """Checks what all are shown of one game, from its first entry on."""
+
+    __slots__ = ("event_order", "game", "head", "leaves", "pile_tracker", "sequence")
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+        self.sequence, self.head = 0, initial_head(game)
+        self.event_order = EventOrder()
+        self.pile_tracker = PileTracker()
+        self.leaves: dict[CardSlot, bytes] = {}  # of the cards in hidden piles
+
+    def verify(self, entry: ViewEntry) -> VerifiedEntry:
+        """Check the next entry of the public view. Raises VerificationFailedError, or CorruptDataError if it can't
+        be read. After one of these the verifier is of no more use."""
+        try:
+            return self._verify(entry)
+        except (TypeError, ValueError, AttributeError, LookupError) as error:
+            raise CorruptDataError(f"entry {entry.number} holds what no referee writes: {error}") from None
+
+    def _verify(self, entry: ViewEntry) -> VerifiedEntry:
+        number, shown = entry.number, entry.shown
+        if number != self.sequence + 1:
+            raise VerificationFailedError(number, f"it follows entry {self.sequence}")
+        head = next_head(self.head, number, shown.public)
+        if shown.head and shown.head != head:
+            raise VerificationFailedError(number, "its head isn't the one that follows from what was shown")
+        if number == 1:
+            self._require_game(entry)
+        rows, proofs = read_public_rows(shown.public)
+        if violation := self.event_order.check(number, entry.events):
+            raise VerificationFailedError(number, violation)
+        indexed_events = _indexed_events(rows, entry.events)
+        owners = _owners(indexed_events)
+        _require_commitment_count(number, rows, proofs, owners)
+        hidden_moves = self._follow_cards(number, indexed_events, proofs)
+        self.sequence, self.head = number, head
+        return VerifiedEntry(number, entry.at, entry.events, rows, proofs, owners, hidden_moves)
+
+    def _require_game(self, entry: ViewEntry) -> None:
+        """Only a first entry creates a game; the order of events keeps that."""
+        for event in entry.events:
+            if isinstance(event, GameCreated) and event.game != self.game:
+                raise VerificationFailedError(entry.number, f"it is of the game {event.game}")
+
+    def _follow_cards(
+        self, number: int, indexed_events: Sequence[tuple[int, Event]], proofs: Proofs
+    ) -> list[CardMove]:
+        """Every card that all see is the one that was committed to in its slot. Returns the moves of which
+        only one seat sees the cards."""
+        leaves = iter(split_hashes(proofs.leaves, LEAF_BYTES))
+        salts = iter(split_hashes(proofs.openings, LEAF_BYTES))
+        hidden_moves = list[CardMove]()
+        try:
+            for index, event in indexed_events:
+                if (change := self.pile_tracker.apply(event)) is not None:
+                    moved_leaves = self._move_leaves(number, event, change, leaves)
+                    if change.salt_recipient is not None:
+                        hidden_moves.append(CardMove(index, change.salt_recipient, moved_leaves))
+                    elif not change.is_hidden:
+                        require_cards(number, change.names, moved_leaves, salts)
+        except (StopIteration, LookupError, RuntimeError):
+            raise VerificationFailedError(
+                number, "it has too few salts or leaves for the cards that it moves"
+            ) from None
+        require_used_up(number, leaves, salts)
+        return hidden_moves
+
+    def _move_leaves(
+        self, number: int, event: Event, change: PileChange, leaves: Iterator[bytes]
+    ) -> Sequence[bytes]:
+        """The leaves of the places that the moved cards have or had."""
+        if not change.added:
+            return [self.leaves.pop(slot) for slot in change.removed]
+        added_leaves = [next(leaves) for _ in change.added]
+        self.leaves.update(zip(change.added, added_leaves, strict=True))
+        if (root := getattr(event, "root", None)) and root != merkle_root(b"".join(added_leaves)).hex():
+            raise VerificationFailedError(number, "the root over a pile isn't that of its leaves")
+        return added_leaves
+
+
+def require_cards(
+    number: int, names: Sequence[str | None], leaves: Sequence[bytes], salts: Iterator[bytes]
+) -> None:
+    """Raises VerificationFailedError where a card isn't the one that its leaf commits to, and StopIteration
+    where there are too few salts."""
+    for name, leaf in zip(names, leaves, strict=True):
+        if name is None or card_leaf(next(salts), name) != leaf:
+            raise VerificationFailedError(
+                number, f"{name or 'a card'} isn't what was committed to at its place"
+            )
+
+
+def require_used_up(number: int, *remaining: Iterator[bytes]) -> None:
+    """Raises VerificationFailedError where a salt or a leaf is left."""
+    if any(next(iterator, None) is not None for iterator in remaining):
+        raise VerificationFailedError(number, "it has more salts or leaves than cards that it moves")
+
+
+def split_hashes(data: bytes, size: int) -> Sequence[bytes]:
+    """The hashes of so many bytes each that stand in a row."""
+    return [data[offset : offset + size] for offset in range(0, len(data), size)]
+
+
+def _indexed_events(rows: Sequence[Row | None], events: Sequence[Event]) -> list[tuple[int, Event]]:
+    """The events that all see, each with the index of its row. Raises ValueError where they aren't those of the
+    rows."""
+    indexes = [index for index, row in enumerate(rows) if row is not None]
+    return list(zip(indexes, events, strict=True))
+
+
+def _owners(indexed_events: Sequence[tuple[int, Event]]) -> Mapping[int, Seat]:
+    owners = dict[int, Seat]()
+    for index, event in indexed_events:
+        redactor = REDACTORS[event.__class__]
+        if redactor is not None and (owner := redactor.owner_of(event)) is not None:
+            owners[index] = owner
+    return owners
+
+
+def _require_commitment_count(
+    number: int, rows: Sequence[Row | None], proofs: Proofs, owners: Mapping[int, Seat]
+) -> None:
+    """There is one commitment for the secret and one for each seat that has rows; a refusal may add one,
+    as nobody else knows its seat. With one more the server could show one part and log another."""
+    min_count = 1 + len(set(owners.values()))
+    max_count = min_count + (None in rows)
+    if len(proofs.commitments) not in (min_count * COMMITMENT_BYTES, max_count * COMMITMENT_BYTES):
+        raise VerificationFailedError(number, "it has more or fewer commitments than it hides parts")

@@ -1,0 +1,311 @@
+"""The state of a game: what a fold over its events amounts to; and the ruleset that decides on it.
+
+The referee's state has every card. A viewer's state is the same fold over the events as that
+viewer sees them, with HIDDEN (None) in place of each card that the viewer may not see. The
+state of each seat is in seat_state.py.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Generic, NamedTuple, TypeAlias
+
+from typing_extensions import TypeVar
+
+from schemas.access import PUBLIC_ACCESS, Access
+from schemas.commands import Command, CreateGame, PlayOff
+from schemas.contract import Schema
+from schemas.events import Event, GameEnded, PlayOffCalled, Score
+from schemas.field_types import Seat
+from schemas.game_options import ExitReason
+from schemas.registry import OfItsGame, OfItsKey
+from schemas.stored.player_names import ERASED_NAME
+from services.referee.games.frozen_classes import pickle_by_fields
+from services.referee.games.seat_state import OwnSeatT, SeatState, copied
+
+OwnT = TypeVar("OwnT", default=OfItsGame)  # the game's own part of the state
+OptionsT = TypeVar("OptionsT", default=OfItsGame)
+PartsT = TypeVar("PartsT", default=OfItsGame)  # of a ruleset: what its game alone needs
+
+EventStream: TypeAlias = Iterable[Event]  # lazily: each is applied before the next is asked for
+Choice: TypeAlias = str  # a kind of pending choice: a turn, or what a game asks for besides
+# the turn, and the pending choices, each with the milliseconds left for it
+ForkTurnState = tuple[Seat | None, tuple[tuple[Seat, Choice, int | None], ...]]
+ACTION: Final = "action"  # what a seat whose turn it is must choose
+
+
+STATE_FIELDS: Final = (
+    "access",
+    "at_ms",
+    "commitment",
+    "created_at_ms",
+    "epoch",
+    "fork_origin",
+    "fork_turn_state",
+    "game",
+    "names",
+    "next_play_off",
+    "opened_at_ms",
+    "own",
+    "pending_choices",
+    "play_off",
+    "refusal_counts",
+    "result",
+    "rule_options",
+    "ruleset",
+    "seats",
+    "seed",
+    "seed_was_named",
+    "setup_digest",
+    "shuffle_key",
+    "started",
+    "turn",
+    "turn_order",
+)
+
+
+class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
+    """One game at one moment. Made by `fold`, changed only by `evolve`."""
+
+    __slots__ = STATE_FIELDS
+
+    ruleset: Ruleset[PartsT]
+    rule_options: OptionsT
+    own: OwnT  # the table, as the game itself describes it
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        # By commitment, of a state that people are shown. No rule reads them, so the referee's has none.
+        self.names = names
+        self.game = ""  # empty until the game is created
+        self.at_ms = 0  # milliseconds since the game was opened, at its last entry
+        self.opened_at_ms = 0  # milliseconds of the game clock, which runs only while referees run (CLOCK-1)
+        self.created_at_ms = 0  # milliseconds since 1970; only shown, nothing depends on it
+        self.access: Access = PUBLIC_ACCESS
+        self.seats: list[SeatState[OwnSeatT]] = []
+        self.started = False
+        self.fork_origin: tuple[str, int] | None = None  # of a fork: the source game, and the entry there
+        self.fork_turn_state: ForkTurnState | None = None  # of a fork: what goes on when it is started
+        self.turn_order: tuple[Seat, ...] = ()
+        self.turn: Seat | None = None
+        self.pending_choices: dict[Seat, Choice] = {}  # the seats that the game waits for, and for what
+        self.refusal_counts: dict[Seat | None, int] = {}  # since the turn started
+        self.result: GameEnded | None = None
+        self.play_off: PlayOff | None = None  # the play-off that this game is part of
+        self.next_play_off: PlayOffCalled | None = None  # the play-off game that follows this one
+        self.commitment = ""
+        self.seed_was_named = False  # by the creator of the game
+        self.seed: str | None = None
+        self.setup_digest = ""  # see fair_randomness.compute_setup_digest
+        self.shuffle_key = ""  # of all shuffles of the play; empty in a viewer's state
+        self.epoch = 0  # how many shuffles there were
+
+    def name_of(self, commitment: str | None) -> str:
+        """The name that is committed to, as people are shown it; empty where this state isn't shown to any."""
+        if self.names is None or commitment is None:
+            return ""
+        return self.names.get(commitment, ERASED_NAME)
+
+    def show_names(self, names: Mapping[str, str]) -> None:
+        """Give the seats the names that are committed to: of a state that people are shown."""
+        self.names = names
+        for seat_state in self.seats:
+            seat_state.name = self.name_of(seat_state.name_commitment) or seat_state.name
+
+    @property
+    def active_seats(self) -> list[Seat]:
+        """The seats that still take part, in turn order."""
+        return [seat for seat in self.turn_order if self.seats[seat].exit_reason is None]
+
+    def seats_after(self, seat: Seat) -> tuple[Seat, ...]:
+        """Every seat once, in turn order, from the one after `seat` to itself."""
+        order = self.turn_order
+        start = order.index(seat) + 1
+        return order[start:] + order[:start]
+
+    def is_out_of_time(self, seat: Seat) -> bool:
+        """Whether the time of a seat with a pending choice was over at the last entry (CLOCK-2)."""
+        deadline_ms = self.seats[seat].deadline_ms
+        return deadline_ms is not None and deadline_ms <= self.at_ms
+
+    def next_deadline(self) -> tuple[int, Seat] | None:
+        """The earliest deadline of a pending choice, in milliseconds like `at_ms`, and its seat. None if no
+        pending choice has a deadline."""
+        first = None
+        for seat in self.pending_choices:
+            deadline_ms = self.seats[seat].deadline_ms
+            if deadline_ms is not None and (first is None or (deadline_ms, seat) < first):
+                first = deadline_ms, seat
+        return first
+
+    def copy(self) -> GameState[OwnT, OwnSeatT, OptionsT, PartsT]:
+        """A copy that shares no mutable part with this one."""
+        duplicate: GameState[OwnT, OwnSeatT, OptionsT, PartsT] = GameState(self.names)
+        if self.game:
+            duplicate.ruleset, duplicate.rule_options = self.ruleset, self.rule_options
+            duplicate.own = copied(self.own)
+        self._copy_values_to(duplicate)
+        duplicate.seats = [seat_state.copy() for seat_state in self.seats]
+        duplicate.pending_choices = self.pending_choices.copy()
+        duplicate.refusal_counts = self.refusal_counts.copy()
+        return duplicate
+
+    def _copy_values_to(self, duplicate: GameState[OwnT, OwnSeatT, OptionsT, PartsT]) -> None:
+        """Hand over each value that never changes in place."""
+        duplicate.access = self.access
+        duplicate.at_ms = self.at_ms
+        duplicate.commitment = self.commitment
+        duplicate.created_at_ms = self.created_at_ms
+        duplicate.epoch = self.epoch
+        duplicate.fork_origin = self.fork_origin
+        duplicate.fork_turn_state = self.fork_turn_state
+        duplicate.game = self.game
+        duplicate.next_play_off = self.next_play_off
+        duplicate.opened_at_ms = self.opened_at_ms
+        duplicate.play_off = self.play_off
+        duplicate.result = self.result
+        duplicate.seed = self.seed
+        duplicate.seed_was_named = self.seed_was_named
+        duplicate.setup_digest = self.setup_digest
+        duplicate.shuffle_key = self.shuffle_key
+        duplicate.started = self.started
+        duplicate.turn = self.turn
+        duplicate.turn_order = self.turn_order
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One kind of action: `offers` lists the commands worth proposing, `decide` gives a command's events, and a seat that
+    can do nothing but an optional one may pass (TURN-4).
+
+    `decide` checks everything before it yields its first event. Each event is applied to the state before
+    the next is asked for, so later events depend on earlier ones."""
+
+    command: type[Command]
+    offers: Callable[[GameState, Seat], Sequence[Command]]
+    decide: Callable[[GameState, Seat, OfItsKey], EventStream]  # of a command of the class `command`
+    is_optional: bool = False
+    lists_best: bool = False  # of very many commands, the offers are only the best
+
+
+class RandomnessPolicy(NamedTuple):
+    """How cards and tickets are shuffled, and what commits to their order (docs/proof.md)."""
+
+    shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # cards or tickets, shuffled
+    order_root: Callable[[GameState, Sequence[str]], str]  # the commitment to that order
+
+
+class Opening(NamedTuple):
+    """How a new game begins, as its ruleset reads the command that creates it."""
+
+    rule_options: OfItsGame  # of the ruleset's class
+    board: str | None = None  # by its name, where the game is played on one
+    board_digest: str | None = None
+    board_form: OfItsGame = None  # of a board of the creator's own
+    lay: Callable[[str], EventStream] = (
+        lambda seed: ()
+    )  # what lies there before the start, by the game's seed
+
+
+class Packing(NamedTuple):
+    """How the game's own part of a state is kept as bytes, and what it shares with other games."""
+
+    shared_of: Callable[[GameState], object]  # what isn't packed: one object for many games, or None
+    values_of: Callable[[GameState], object]  # the rest, which pickle can pack
+    restore: Callable[[GameState, OfItsGame, OfItsGame], None]  # both, into a state that has its seats
+    size_bytes: Callable[[GameState], int]  # about what it takes in memory, besides what it shares
+    shared_bytes: Callable[[OfItsGame], int]  # the same, of what it shares
+
+
+def _own_values(state: GameState) -> tuple[object, list[object]]:
+    return state.own, [seat_state.own for seat_state in state.seats]
+
+
+def _restore_own(state: GameState, shared: None, values: tuple[OfItsGame, list[OfItsGame]]) -> None:
+    state.own, seats = values
+    for seat_state, own in zip(state.seats, seats, strict=True):
+        seat_state.own = own
+
+
+# In memory a value takes about five times its packed bytes.
+PLAIN_PACKING: Final = Packing(
+    lambda state: None,
+    _own_values,
+    _restore_own,
+    lambda state: 5 * len(pickle.dumps(_own_values(state), 5)),
+    lambda shared: 0,
+)
+
+
+class TablePart(NamedTuple):
+    """A part of a table as a viewer sees it, for people: cards (None is face down), a number, or a text."""
+
+    name: str  # as the game calls it, like "hand" or "tricks"
+    seat: Seat | None = None  # whose it is; None: it lies on the table
+    cards: tuple[str | None, ...] | None = None
+    number: int | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ruleset(Generic[PartsT]):
+    """The rules of a game as a value, compared by identity. `version` rises when a rule's meaning changes."""
+
+    name: str
+    version: int
+    rule_options: (
+        OfItsGame  # those of a game that names none: an object of the class that `options_schema` reads
+    )
+    options_schema: Schema[OfItsGame]
+    randomness: RandomnessPolicy
+    bot_policies: frozenset[str]  # the policies that can play it
+    moves: Mapping[Choice, tuple[Move, ...]]  # by the choice that they answer
+    # refuses with GAME-6 or SETUP-4 what can't be played, before the first event
+    open_game: Callable[[Ruleset[PartsT], CreateGame], Opening]
+    start: Callable[[GameState], EventStream]  # from a full table to the first choices
+    # the pending choice of a seat that withdraws, made in the simplest way
+    settle: Callable[[GameState, Seat, ExitReason], EventStream]
+    go_on_without: Callable[
+        [GameState, Seat], EventStream
+    ]  # after a seat withdrew: the next turn, or the end
+    show: Callable[[GameState], EventStream]  # what is turned up for all when the game is over
+    score: Callable[[GameState], tuple[Score, ...]]  # in seat order, places from 1
+    # what an event of every game changes in the game's own part
+    own_appliers: Mapping[type[Event], Callable[[GameState, OfItsKey], None]]
+    parts: PartsT
+    default_board: str = ""  # of a game that names none; empty: it is played on no board
+    can_be_dealt: Callable[[GameState, int], bool] = lambda state, seats: True  # again, for so many seats
+    board_of: Callable[[GameState], object] = lambda state: (
+        None
+    )  # a board's name or form, as a creation has it
+    # whether hands and piles lie there before the start
+    is_laid: Callable[[GameState], bool] = lambda state: False
+    packing: Packing = PLAIN_PACKING
+    # the table in parts, as a viewer sees it; None: the game has a page of its own
+    describe: Callable[[GameState, Seat | None], Iterable[TablePart]] | None = None
+    allows_forks: bool = False  # a state of the game can be laid as events of another one
+
+    def has_command(self, command: type[Command]) -> bool:
+        """Whether the command answers anything in these rules."""
+        return any(move.command is command for moves in self.moves.values() for move in moves)
+
+
+def read_options(
+    ruleset: Ruleset[OfItsGame], values: Mapping[str, object]
+) -> OfItsGame:  # of the ruleset's class
+    """The options that a log records: the ruleset's own object where they are its own. Raises InvalidInputError."""
+    if values == written_options(ruleset):
+        return ruleset.rule_options
+    return ruleset.options_schema.read(values)
+
+
+@lru_cache(maxsize=256)
+def written_options(ruleset: Ruleset[OfItsGame]) -> Mapping[str, object]:
+    """The ruleset's own options as a log records them."""
+    written: Mapping[str, object] = ruleset.options_schema.write(ruleset.rule_options)
+    return written
+
+
+pickle_by_fields(Move, Ruleset)

@@ -1,0 +1,343 @@
+"""The play of a train game: cards, tickets, routes, tunnels, stations and passengers; what it ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from schemas.events import (
+    CardDrawn,
+    CardsGiven,
+    LastTurnsBegan,
+    MarketCardTaken,
+    MarketFilled,
+    MarketFlushed,
+    MixAsked,
+    Passed,
+    PassengerMoved,
+    PassengerPlaced,
+    RequestUnmet,
+    RevealedDiscarded,
+    RouteClaimed,
+    SeatCleared,
+    SeatGone,
+    StationBuilt,
+    TicketsKept,
+    TicketsNamed,
+    TicketsOffered,
+    TicketsReturned,
+    TicketsShown,
+    TunnelDeclined,
+    TunnelRevealed,
+    TurnStarted,
+)  # fmt: skip
+from schemas.field_types import PASSENGER, Seat
+from services.referee.games.appliers.opening import deadline_for
+from services.referee.games.appliers.table import applies
+from services.referee.games.trains.board import Route
+from services.referee.games.trains.pending_choices import MIX, SECOND_CARD, TICKETS, TUNNEL
+from services.referee.games.trains.train_state import TrainGame, Tunnel
+
+# -- cards ---------------------------------------------------------------------------
+
+
+@applies(MarketFilled)
+def market_filled(state: TrainGame, event: MarketFilled) -> None:
+    if len(event.slots) != len(event.cards):
+        raise ValueError("a slot for each card")  # `strict` costs more than all else here
+    table = state.own
+    for slot, card in zip(event.slots, event.cards):  # noqa: B905 - see above
+        table.deck.pop()
+        table.market[slot] = card
+
+
+@applies(MarketFlushed)
+def market_flushed(state: TrainGame, event: MarketFlushed) -> None:
+    table = state.own
+    for slot, card in enumerate(table.market):
+        if card is not None:
+            table.discards[card] += 1
+        table.market[slot] = None
+
+
+@applies(CardDrawn)
+def card_drawn(state: TrainGame, event: CardDrawn) -> None:
+    seat = event.seat
+    table = state.own
+    table.deck.pop()
+    state.seats[seat].own.hand[event.card] += 1
+    state.pending_choices[seat] = SECOND_CARD
+    table.seats_passed.clear()
+
+
+@applies(MarketCardTaken)
+def market_card_taken(state: TrainGame, event: MarketCardTaken) -> None:
+    seat = event.seat
+    table = state.own
+    table.market[event.slot] = None
+    state.seats[seat].own.hand[event.card] += 1
+    state.pending_choices[seat] = SECOND_CARD
+    table.seats_passed.clear()
+
+
+@applies(CardsGiven)
+def cards_given(state: TrainGame, event: CardsGiven) -> None:
+    hand = state.seats[event.seat].own.hand
+    table = state.own
+    for card in event.cards:
+        table.deck.pop()
+        hand[card] += 1
+    table.untaken = event.seat, event.cards
+    table.seats_passed.clear()
+
+
+@applies(RequestUnmet)
+def request_unmet(state: TrainGame, event: RequestUnmet) -> None:
+    table = state.own
+    table.untaken = None
+    table.seats_passed.add(event.seat)
+
+
+# -- tickets -------------------------------------------------------------------------
+
+
+@applies(MixAsked)
+def mix_asked(state: TrainGame, event: MixAsked) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.pending_choices[event.seat] = MIX
+
+
+@applies(TicketsNamed)
+def tickets_named(state: TrainGame, event: TicketsNamed) -> None:
+    state.seats[event.seat].own.requested_mix = {} if event.decks is None else event.decks
+    del state.pending_choices[event.seat]
+
+
+@applies(TicketsOffered)
+def tickets_offered(state: TrainGame, event: TicketsOffered) -> None:
+    seat_state = state.seats[event.seat]
+    table = state.own
+    for deck in event.decks:
+        table.ticket_decks[deck].pop()
+    seat_state.own.offer, seat_state.own.min_keep, seat_state.own.requested_mix = (
+        list(event.tickets),
+        event.least,
+        None,
+    )
+    if event.seat not in state.pending_choices:  # else it drew them, and is in the middle of its turn
+        seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.pending_choices[event.seat] = TICKETS
+    table.seats_passed.clear()
+
+
+@applies(TicketsKept)
+def tickets_kept(state: TrainGame, event: TicketsKept) -> None:
+    seat_state = state.seats[event.seat].own
+    seat_state.tickets.extend(event.kept)
+    for ticket in event.kept:
+        seat_state.offer.remove(ticket)
+    seat_state.start_tickets_chosen = True
+    del state.pending_choices[event.seat]
+
+
+@applies(TicketsReturned)
+def tickets_returned(state: TrainGame, event: TicketsReturned) -> None:
+    seat_state = state.seats[event.seat].own
+    for ticket in event.tickets:
+        seat_state.offer.remove(ticket)
+    RETURN_APPLIERS[event.to](state, event)
+
+
+def _return_to_bottom(state: TrainGame, event: TicketsReturned) -> None:
+    for ticket in event.tickets:
+        state.own.ticket_decks[event.deck].insert(0, ticket)
+
+
+def _return_to_top(state: TrainGame, event: TicketsReturned) -> None:
+    state.own.ticket_decks[event.deck].extend(reversed(event.tickets))
+
+
+def _return_out_of_game(state: TrainGame, event: TicketsReturned) -> None:
+    """They are out of the game."""
+
+
+RETURN_APPLIERS = {
+    "bottom": _return_to_bottom,
+    "shuffled": _return_to_bottom,
+    "top": _return_to_top,
+    "out": _return_out_of_game,
+}
+
+
+# -- routes --------------------------------------------------------------------------
+
+
+@applies(RouteClaimed)
+def route_claimed(state: TrainGame, event: RouteClaimed) -> None:
+    seat, route_id = event.seat, event.route
+    seat_state = state.seats[seat].own
+    pay(state, seat, event.cards)
+    table = state.own
+    seat_state.cars -= table.board.routes[route_id].length
+    seat_state.points += event.points
+    assign_route(state, route_id, seat)
+    table.untaken = None
+    table.seats_passed.clear()
+
+
+def pay(state: TrainGame, seat: Seat, cards: Mapping[str, int]) -> None:
+    """The seat's cards go to the discard pile."""
+    hand, discards = state.seats[seat].own.hand, state.own.discards
+    for card, count in cards.items():
+        hand[card] -= count
+        discards[card] += count
+
+
+def assign_route(state: TrainGame, route_id: str, seat: Seat) -> None:
+    """Give the seat the route; its parallels are blocked for the seat, or closed, as the options say."""
+    table = state.own
+    route, seat_state = table.board.routes[route_id], state.seats[seat].own
+    seat_state.routes.append(route_id)
+    table.route_owners[route_id] = seat
+    close_route(state, route)
+    if len(route.lanes) > 1 and not state.rule_options.parallel_owned:
+        parallels = route.parallels
+        seat_state.blocked_parallels.update(parallels)
+        if table.closes_parallels:
+            for twin in parallels:
+                close_route(state, table.board.routes[twin])
+
+
+def close_route(state: TrainGame, route: Route) -> None:
+    """Nobody can claim the route any more. In a position a parallel may have closed it before."""
+    fare, name = route.fare, route.id
+    table = state.own
+    open_routes = table.open_routes[fare]
+    if name in open_routes:
+        place = open_routes.index(name)
+        table.open_routes[fare] = open_routes[:place] + open_routes[place + 1 :]
+
+
+@applies(TunnelRevealed)
+def tunnel_revealed(state: TrainGame, event: TunnelRevealed) -> None:
+    table = state.own
+    del table.deck[len(table.deck) - len(event.revealed) :]
+    table.tunnel = Tunnel(event.route, event.cards, event.revealed, event.extra)
+    state.pending_choices[event.seat] = TUNNEL
+    table.seats_passed.clear()
+
+
+@applies(TunnelDeclined)
+def tunnel_declined(state: TrainGame, event: TunnelDeclined) -> None:
+    del state.pending_choices[event.seat]
+
+
+@applies(RevealedDiscarded)
+def revealed_discarded(state: TrainGame, event: RevealedDiscarded) -> None:
+    table = state.own
+    assert table.tunnel is not None, "there is a tunnel whose cards were turned up"
+    for card in table.tunnel.revealed:
+        table.discards[card] += 1
+    table.tunnel = None
+
+
+# -- stations and passengers -----------------------------------------------------------
+
+
+@applies(StationBuilt)
+def station_built(state: TrainGame, event: StationBuilt) -> None:
+    pay(state, event.seat, event.cards)
+    table = state.own
+    table.station_owners[event.city] = event.seat
+    state.seats[event.seat].own.stations[event.city] = event.neighbour
+    table.seats_passed.clear()
+
+
+@applies(PassengerPlaced)
+def passenger_placed(state: TrainGame, event: PassengerPlaced) -> None:
+    state.own.passenger_owners[event.city] = event.seat
+    state.seats[event.seat].own.passengers_left -= 1
+
+
+@applies(PassengerMoved)
+def passenger_moved(state: TrainGame, event: PassengerMoved) -> None:
+    if event.cards:
+        pay(state, event.seat, {PASSENGER: event.cards})
+    table = state.own
+    del table.passenger_owners[event.city]
+    for city in event.taken:
+        table.tokens[city] = table.tokens[city][1:]
+    state.seats[event.seat].own.merchandise += event.points
+    table.seats_passed.clear()
+
+
+@applies(Passed)
+def passed(state: TrainGame, event: Passed) -> None:
+    state.own.seats_passed.add(event.seat)
+
+
+# -- the end ---------------------------------------------------------------------------
+
+
+@applies(LastTurnsBegan)
+def last_turns_began(state: TrainGame, event: LastTurnsBegan) -> None:
+    table = state.own
+    table.in_last_turns, table.seats_with_last_turn = True, set(event.seats)
+
+
+def forget_last_turn(state: TrainGame, event: TurnStarted | SeatGone) -> None:
+    """The seat's last turn has begun, or never will."""
+    state.own.seats_with_last_turn.discard(event.seat)
+
+
+def seat_cleared(state: TrainGame, event: SeatCleared) -> None:
+    """All that the removed seat had is out of the game, and its routes are free again."""
+    seat_state = state.seats[event.seat].own
+    table = state.own
+    for route_id in seat_state.routes:
+        route = table.board.routes[route_id]
+        del table.route_owners[route_id]
+        open_route(state, route)
+    for route_id in seat_state.routes:
+        reopen_twins(state, route_id)
+    for seats_by_city in (table.station_owners, table.passenger_owners):
+        for city in [city for city, seat in seats_by_city.items() if seat == event.seat]:
+            del seats_by_city[city]
+    seat_state.hand = dict.fromkeys(seat_state.hand, 0)
+    (
+        seat_state.tickets,
+        seat_state.offer,
+        seat_state.routes,
+        seat_state.blocked_parallels,
+        seat_state.stations,
+    ) = [], [], [], set(), {}
+    seat_state.cars, seat_state.passengers_left = (
+        state.rule_options.cars,
+        state.rule_options.passengers,
+    )
+    seat_state.points, seat_state.merchandise, seat_state.requested_mix = 0, 0, None
+    table.seats_passed.clear()  # routes are free again: who passed may have something to do now
+
+
+def reopen_twins(state: TrainGame, route_id: str) -> None:
+    """A parallel route that had closed opens again, unless another one still closes it."""
+    table = state.own
+    twins = table.board.routes[route_id].parallels
+    for twin in twins:
+        if twin not in table.route_owners and not (
+            table.closes_parallels and any(other in table.route_owners for other in twins)
+        ):
+            open_route(state, table.board.routes[twin])
+
+
+def open_route(state: TrainGame, route: Route) -> None:
+    """The route can be claimed again; it stands behind the others of its fare."""
+    table = state.own
+    open_routes = table.open_routes[route.fare]
+    if route.id not in open_routes:
+        table.open_routes[route.fare] = (*open_routes, route.id)
+
+
+@applies(TicketsShown)
+def tickets_shown(state: TrainGame, event: TicketsShown) -> None:
+    state.seats[event.seat].own.tickets = list(event.tickets)

@@ -1,0 +1,299 @@
+"""What a viewer knows of the hidden cards, and the same game state with all other hidden cards dealt afresh.
+
+The literature calls this determinization (Whitehouse, Powley and Cowling, "Determinization and
+Information Set Monte Carlo Tree Search for the card game Dou Di Zhu", 2011). A fork of a running game
+starts from such a state: the asker plays on with the cards that it has seen, and learns nothing of the
+others. Two such states must be indistinguishable to the viewer as long as the same is done to both; the
+gate in tests/secrecy checks that.
+
+Known is what was seen where it is: cards that others took face up and still hold, or showed for a
+tunnel; tickets that the viewer itself put under a deck, until somebody draws or shuffles them. What could
+only be inferred from several observations (which cards a reshuffle brought back, who may have drawn a
+ticket since), and where in the deck a removed seat's hand went, counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final, Protocol, TypeVar
+
+from schemas.events import (
+    CardDrawn,
+    CardsGiven,
+    ChoiceLaid,
+    DeckKnown,
+    Event,
+    HandDealt,
+    HandLaid,
+    HandReturned,
+    MarketCardTaken,
+    MomentLaid,
+    PassengerMoved,
+    RouteClaimed,
+    SeatCleared,
+    StationBuilt,
+    TicketsLaid,
+    TicketsOffered,
+    TicketsReturned,
+    TicketsShuffled,
+    TunnelRevealed,
+)  # fmt: skip
+from schemas.field_types import HIDDEN, PASSENGER, Seat
+from schemas.registry import OfItsKey
+from services.referee.games.seat_state import SeatState
+from services.referee.games.shuffle import in_canonical_order
+from services.referee.games.trains.moves.tickets import name_offers
+from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.views import redact_for
+
+T = TypeVar("T")
+
+
+class ShuffleFunction(Protocol):
+    """Returns the same items in another order."""
+
+    def __call__(self, items: Sequence[T], /) -> Sequence[T]: ...
+
+
+class ViewerKnowledge:
+    """The hidden cards that one viewer (None: a spectator) knows after the events that were applied."""
+
+    __slots__ = ("decks", "hands", "located_tickets", "removed_cards", "viewer")
+
+    def __init__(self, viewer: Seat | None) -> None:
+        self.viewer = viewer
+        self.hands: dict[Seat, Counter[str]] = {}  # known cards by seat; of the viewer's own seat all
+        self.removed_cards: Counter[str] = Counter()  # known cards that left the game with a seat
+        self.decks: dict[str, list[str | None]] = {}  # tickets by deck, the top last; None: not known
+        self.located_tickets: set[str] = set()  # tickets whose place the viewer knows
+
+    def apply(self, event: Event) -> None:
+        """Apply an event. An unredacted one is redacted for the viewer first."""
+        if (applier := _APPLIERS.get(event.__class__)) and (
+            redacted := redact_for(self.viewer, event)
+        ) is not None:
+            applier(self, redacted)
+
+    def hand(self, seat: Seat) -> Counter[str]:
+        """The seat's known cards."""
+        return self.hands.setdefault(seat, Counter())
+
+    def copy(self) -> ViewerKnowledge:
+        """A copy that shares no mutable part with this one."""
+        duplicate = ViewerKnowledge(self.viewer)
+        duplicate.hands = {seat: hand.copy() for seat, hand in self.hands.items()}
+        duplicate.decks = {deck: tickets[:] for deck, tickets in self.decks.items()}
+        duplicate.removed_cards = self.removed_cards.copy()
+        duplicate.located_tickets = self.located_tickets.copy()
+        return duplicate
+
+
+def collect_knowledge(viewer: Seat | None, events: Iterable[Event]) -> ViewerKnowledge:
+    """Collect a viewer's knowledge from all events of a game, the first included."""
+    knowledge = ViewerKnowledge(viewer)
+    for event in events:
+        knowledge.apply(event)
+    return knowledge
+
+
+def determinize(state: TrainGame, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> TrainGame:
+    """A copy of the state that looks the same to the viewer: all cards and tickets whose place it doesn't
+    know are dealt afresh among the places that it can't see. A finished game is copied as it is.
+
+    `shuffle` is the only randomness, and its arguments follow from what the viewer knows; so the result
+    reveals nothing else. Seed and seat secrets are not changed: the caller replaces them."""
+    result = state.copy()
+    if not state.result:
+        determinize_cards(result, knowledge, shuffle)
+        determinize_tickets(result, knowledge, shuffle)
+        determinize_mixes(result, knowledge.viewer, shuffle)
+    return result
+
+
+# -- the fresh deal ------------------------------------------------------------------------
+
+
+def determinize_cards(state: TrainGame, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
+    """Deals deck and others' hands from all cards of unknown place (some may have left the game)."""
+    table = state.own
+    hidden_count = len(table.deck) + sum(
+        seat_state.own.cards - knowledge.hand(seat).total()
+        for seat, seat_state in _other_seats(state, knowledge.viewer)
+    )
+    unlocated = +unlocated_cards(state, knowledge)
+    cards = Counter(state.rule_options.cards)
+    # a position may have more cards than the rules; then nobody knows of which kinds they are
+    while unlocated.total() < hidden_count:
+        unlocated += cards | Counter(dict.fromkeys(cards, 1))
+    shuffled_cards = shuffle(in_canonical_order(unlocated.items()))
+    for seat, seat_state in _other_seats(state, knowledge.viewer):
+        known_cards = knowledge.hand(seat)
+        count = seat_state.own.cards - known_cards.total()
+        dealt, shuffled_cards = Counter(shuffled_cards[:count]) + known_cards, shuffled_cards[count:]
+        seat_state.own.hand = {card: dealt[str(card)] for card in seat_state.own.hand}
+        if table.untaken is not None and table.untaken[0] == seat:
+            table.untaken = seat, tuple(islice(dealt.elements(), len(table.untaken[1])))
+    table.deck = list(shuffled_cards[: len(table.deck)])
+
+
+def unlocated_cards(state: TrainGame, knowledge: ViewerKnowledge) -> Counter[str | None]:
+    """The game's cards without the face-up and the known ones."""
+    unlocated: Counter[str | None] = Counter(state.rule_options.cards)
+    table = state.own
+    unlocated.subtract(table.discards)
+    unlocated.subtract(table.market)
+    unlocated.subtract(table.tunnel.revealed if table.tunnel else ())
+    for cards in (knowledge.removed_cards, *knowledge.hands.values()):
+        unlocated.subtract(cards)
+    del unlocated[HIDDEN]  # gaps of the market
+    return unlocated
+
+
+def determinize_tickets(state: TrainGame, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
+    """Deals ticket decks, others' tickets and offers from all tickets of unknown place (some may have left
+    the game). A ticket's deck is public, so every ticket is replaced by one of the same deck."""
+    rows = [
+        shuffled_tickets
+        for _, seat_state in _other_seats(state, knowledge.viewer)
+        for shuffled_tickets in (seat_state.own.tickets, seat_state.own.offer)
+    ]
+    table = state.own
+    tickets = table.board.tickets
+    held_decks = {tickets[str(name)].deck for shuffled_tickets in rows for name in shuffled_tickets}
+    for deck in sorted(held_decks.union(table.ticket_decks)):
+        shuffled_tickets = shuffle(
+            sorted(name for name in tickets.keys() - knowledge.located_tickets if tickets[name].deck == deck)
+        )
+        stack = table.ticket_decks.get(deck, [])
+        hidden_slots = [
+            (stack, index) for index, name in enumerate(knowledge.decks.get(deck, ())) if name is None
+        ]
+        hidden_slots += [
+            (slot_row, index)
+            for slot_row in rows
+            for index, name in enumerate(slot_row)
+            if tickets[str(name)].deck == deck
+        ]
+        for (slot_row, index), ticket in zip(hidden_slots, shuffled_tickets, strict=False):
+            slot_row[index] = ticket
+    for _, seat_state in _other_seats(state, knowledge.viewer):
+        if state.turn is None and seat_state.own.start_tickets_chosen and seat_state.own.offer:
+            _reshuffle_kept_tickets(state, seat_state, shuffle)
+
+
+def _reshuffle_kept_tickets(state: TrainGame, seat_state: SeatState, shuffle: ShuffleFunction) -> None:
+    """Shuffles the decks of the seat's kept and returned tickets: they aren't public before the return."""
+    decks: dict[str, list[str | None]] = {}
+    for ticket in (*seat_state.own.tickets, *seat_state.own.offer):
+        decks.setdefault(state.own.board.tickets[str(ticket)].deck, []).append(ticket)
+    tickets = [decks[deck].pop() for deck in shuffle([deck for deck in sorted(decks) for _ in decks[deck]])]
+    kept_count = len(seat_state.own.tickets)
+    seat_state.own.tickets, seat_state.own.offer = tickets[:kept_count], tickets[kept_count:]
+
+
+def determinize_mixes(state: TrainGame, viewer: Seat | None, shuffle: ShuffleFunction) -> None:
+    """Replaces the hidden mixes that others have named by any mixes that they may name."""
+    for seat, seat_state in _other_seats(state, viewer):
+        if seat_state.own.requested_mix:
+            seat_state.own.requested_mix = shuffle(name_offers(state, seat))[0].decks
+
+
+def _other_seats(state: TrainGame, viewer: Seat | None) -> list[tuple[Seat, SeatState]]:
+    return [(seat, seat_state) for seat, seat_state in enumerate(state.seats) if seat != viewer]
+
+
+# -- what each event adds to the knowledge -----------------------------------------------------
+
+
+def _cards_received(knowledge: ViewerKnowledge, event: HandDealt | CardsGiven | HandLaid) -> None:
+    knowledge.hand(event.seat).update(card for card in event.cards if card is not None)
+    if isinstance(event, HandLaid):
+        knowledge.located_tickets.update(ticket for ticket in event.tickets if ticket is not None)
+
+
+def _card_drawn(knowledge: ViewerKnowledge, event: CardDrawn | MarketCardTaken) -> None:
+    if event.card is not None:
+        knowledge.hand(event.seat)[event.card] += 1
+
+
+def _cards_paid(knowledge: ViewerKnowledge, event: RouteClaimed | StationBuilt) -> None:
+    """Pay the known ones of equal cards first: it makes no difference which of them were seen."""
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(event.cards)
+
+
+def _passenger_moved(knowledge: ViewerKnowledge, event: PassengerMoved) -> None:
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter({PASSENGER: event.cards})
+
+
+def _tunnel_revealed(knowledge: ViewerKnowledge, event: TunnelRevealed) -> None:
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) | Counter(event.cards)
+
+
+def _hand_returned(knowledge: ViewerKnowledge, event: HandReturned) -> None:
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(filter(None, event.cards))
+
+
+def _seat_cleared(knowledge: ViewerKnowledge, event: SeatCleared) -> None:
+    knowledge.removed_cards += knowledge.hands.pop(event.seat, Counter())
+
+
+def _tickets_stacked(knowledge: ViewerKnowledge, event: TicketsShuffled | TicketsLaid) -> None:
+    knowledge.located_tickets.difference_update(filter(None, knowledge.decks.get(event.deck, ())))
+    knowledge.decks[event.deck] = [HIDDEN] * len(event.order)
+
+
+def _tickets_offered(knowledge: ViewerKnowledge, event: TicketsOffered) -> None:
+    """Forget the places of top tickets that the viewer knew, once they are offered to another seat."""
+    removed_tickets = [knowledge.decks[deck].pop() for deck in event.decks]
+    knowledge.located_tickets.difference_update(filter(None, removed_tickets))
+    knowledge.located_tickets.update(filter(None, event.tickets))
+
+
+def _tickets_returned(knowledge: ViewerKnowledge, event: TicketsReturned) -> None:
+    deck = knowledge.decks[event.deck]
+    if event.to == "top":
+        deck.extend(reversed(event.tickets))
+    elif event.to != "out":
+        deck[:0] = reversed(event.tickets)
+
+
+def _fork_state_laid(knowledge: ViewerKnowledge, event: MomentLaid) -> None:
+    for seat, hand in enumerate(event.shown):
+        knowledge.hand(seat).update(hand)
+
+
+def _choice_laid(knowledge: ViewerKnowledge, event: ChoiceLaid) -> None:
+    knowledge.located_tickets.update(filter(None, event.offer))
+
+
+def _deck_known(knowledge: ViewerKnowledge, event: DeckKnown) -> None:
+    deck = knowledge.decks[event.deck]
+    knowledge.decks[event.deck] = [
+        shown_ticket or current_ticket
+        for shown_ticket, current_ticket in zip(reversed(event.order), deck, strict=True)
+    ]
+    knowledge.located_tickets.update(filter(None, event.order))
+
+
+_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, OfItsKey], None]]] = {
+    HandDealt: _cards_received,
+    CardsGiven: _cards_received,
+    HandLaid: _cards_received,
+    MomentLaid: _fork_state_laid,
+    ChoiceLaid: _choice_laid,
+    DeckKnown: _deck_known,
+    CardDrawn: _card_drawn,
+    MarketCardTaken: _card_drawn,
+    RouteClaimed: _cards_paid,
+    StationBuilt: _cards_paid,
+    PassengerMoved: _passenger_moved,
+    TunnelRevealed: _tunnel_revealed,
+    HandReturned: _hand_returned,
+    SeatCleared: _seat_cleared,
+    TicketsShuffled: _tickets_stacked,
+    TicketsLaid: _tickets_stacked,
+    TicketsOffered: _tickets_offered,
+    TicketsReturned: _tickets_returned,
+}

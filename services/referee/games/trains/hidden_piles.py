@@ -1,0 +1,113 @@
+"""Which events of a train game move cards and tickets between a hidden pile and a seat or the table."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from schemas.events import (
+    CardDrawn,
+    CardsGiven,
+    DeckLaid,
+    DeckRecreated,
+    HandReturned,
+    MarketFilled,
+    TicketsLaid,
+    TicketsOffered,
+    TicketsReturned,
+    TicketsShuffled,
+    TunnelRevealed,
+)  # fmt: skip
+from services.referee.games.proof.pile_tracker import (
+    CARD_PILE,
+    NAMES_OF_MOVED,
+    PILE_APPLIERS,
+    PileChange,
+    PileTracker,
+    cards_dealt,
+)
+
+
+def _deck_recreated(pile_tracker: PileTracker, event: DeckRecreated) -> PileChange:
+    pile_tracker.runs[CARD_PILE] = []
+    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
+
+
+def _tickets_shuffled(pile_tracker: PileTracker, event: TicketsShuffled) -> PileChange:
+    pile_tracker.runs[event.deck] = []
+    added = pile_tracker.add(event.deck, pile_tracker.next_shuffle_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
+
+
+def _deck_laid(pile_tracker: PileTracker, event: DeckLaid) -> PileChange:
+    pile_tracker.runs[CARD_PILE] = []
+    return PileChange(
+        pile_tracker.add(CARD_PILE, pile_tracker.next_laid_epoch(), len(event.order)),
+        (),
+        event.order,
+        None,
+        is_hidden=True,
+    )
+
+
+def _tickets_laid(pile_tracker: PileTracker, event: TicketsLaid) -> PileChange:
+    pile_tracker.runs[event.deck] = []
+    added = pile_tracker.add(event.deck, pile_tracker.next_laid_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
+
+
+def _card_drawn(pile_tracker: PileTracker, event: CardDrawn) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, 1), (event.card,), event.seat)
+
+
+def _market_filled(pile_tracker: PileTracker, event: MarketFilled) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, len(event.cards)), event.cards, None)
+
+
+def _tunnel_revealed(pile_tracker: PileTracker, event: TunnelRevealed) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, len(event.revealed)), event.revealed, None)
+
+
+def _tickets_offered(pile_tracker: PileTracker, event: TicketsOffered) -> PileChange:
+    removed = [slot for deck in event.decks for slot in pile_tracker.take(deck, 1)]
+    return PileChange((), removed, event.tickets, event.seat)
+
+
+def _tickets_returned(pile_tracker: PileTracker, event: TicketsReturned) -> PileChange | None:
+    """Tickets that are shuffled in get their slots from the shuffle that follows."""
+    if event.to not in ("bottom", "top"):
+        return None
+    epoch, on_top = pile_tracker.next_returned_epoch(), event.to == "top"
+    added = pile_tracker.add(event.deck, epoch, len(event.tickets), on_top=on_top)
+    return PileChange(added, (), event.tickets, event.seat)
+
+
+def _hand_returned(pile_tracker: PileTracker, event: HandReturned) -> PileChange:
+    added = pile_tracker.add(CARD_PILE, pile_tracker.next_returned_epoch(), len(event.cards), on_top=True)
+    return PileChange(added, (), event.cards, event.seat)
+
+
+PILE_APPLIERS.update(
+    {
+        DeckRecreated: _deck_recreated,
+        TicketsShuffled: _tickets_shuffled,
+        DeckLaid: _deck_laid,
+        TicketsLaid: _tickets_laid,
+        CardsGiven: cards_dealt,
+        CardDrawn: _card_drawn,
+        MarketFilled: _market_filled,
+        TunnelRevealed: _tunnel_revealed,
+        TicketsOffered: _tickets_offered,
+        TicketsReturned: _tickets_returned,
+        HandReturned: _hand_returned,
+    }
+)
+NAMES_OF_MOVED.update(
+    {
+        CardsGiven: attrgetter("cards"),
+        CardDrawn: lambda event: (event.card,),
+        TicketsOffered: attrgetter("tickets"),
+        TicketsReturned: attrgetter("tickets"),
+        HandReturned: attrgetter("cards"),
+    }
+)

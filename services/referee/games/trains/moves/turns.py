@@ -1,0 +1,103 @@
+"""Turns: whose turn is next, when the last turns begin, how a game ends (TURN-*, END-*)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from schemas.commands import Pass
+from schemas.events import (
+    LastTurnsBegan,
+    Passed,
+    RevealedDiscarded,
+    TicketsShown,
+    TurnStarted,
+)  # fmt: skip
+from schemas.field_types import MAX_SEATS, Seat
+from schemas.refusals import require
+from services.referee.games.play_off import end_game
+from services.referee.games.state import EventStream, Move
+from services.referee.games.trains.moves.market import fill_market
+from services.referee.games.trains.train_state import TrainGame
+
+
+def end_turn(state: TrainGame, seat: Seat) -> EventStream:
+    """The seat's turn is over: the last turns begin if it has so few cars left (END-1), then the next turn."""
+    seat_state = state.seats[seat]
+    table = state.own
+    is_last_round_due = (
+        seat_state.own.cars <= state.rule_options.last_cars
+        and not table.in_last_turns
+        and seat_state.exit_reason is None
+    )
+    if is_last_round_due or table.tunnel is not None or None in table.market:
+        return end_eventful_turn(state, seat, is_last_round_due=is_last_round_due)
+    return next_turn(state, seat)
+
+
+def end_eventful_turn(state: TrainGame, seat: Seat, *, is_last_round_due: bool) -> EventStream:
+    """End a turn after which something happens: a market to fill, a tunnel to clear, or the last round."""
+    yield from clean_up_turn(state)
+    if is_last_round_due:
+        others_only = state.rule_options.last_turns == "others"
+        last_turn_seats = (s for s in state.seats_after(seat) if not (others_only and s == seat))
+        yield LastTurnsBegan(tuple(s for s in last_turn_seats if state.seats[s].exit_reason is None))
+    yield from next_turn(state, seat)
+
+
+def clean_up_turn(state: TrainGame) -> EventStream:
+    """The turned-up cards of a tunnel are discarded (TUNNEL-4); then gaps in the market that stayed open
+    for want of cards are filled (CARD-4)."""
+    table = state.own
+    if table.tunnel is not None:
+        yield RevealedDiscarded()
+    if None in table.market:
+        yield from fill_market(state)
+
+
+def next_turn(state: TrainGame, seat: Seat) -> EventStream:
+    """The next seat that takes part begins its turn; without one the game is over."""
+    table = state.own
+    for next_seat in state.seats_after(seat):
+        if state.seats[next_seat].exit_reason is None and (
+            not table.in_last_turns or next_seat in table.seats_with_last_turn
+        ):
+            return _TURN_STARTS[next_seat]
+    if state.active_seats:
+        return end_game(state, "last turns")
+    all_out_of_time = all(seat_state.exit_reason == "out of time" for seat_state in state.seats)
+    return end_game(state, "out of time" if all_out_of_time else "all gone")
+
+
+def first_turn(state: TrainGame) -> EventStream:
+    """The setup is complete: the first seat that takes part begins."""
+    return next_turn(state, state.turn_order[-1])
+
+
+def show_tickets(state: TrainGame) -> EventStream:
+    """Tickets are turned up for all, but for those of removed seats."""
+    for seat, seat_state in enumerate(state.seats):
+        if seat_state.exit_reason != "removed":
+            yield TicketsShown(seat, tuple(ticket for ticket in seat_state.own.tickets if ticket is not None))
+
+
+def pass_offers(state: TrainGame, seat: Seat) -> Sequence[Pass]:
+    """None: `legal` itself offers a pass where there is nothing that must be done (TURN-4)."""
+    return ()
+
+
+def pass_turn(state: TrainGame, seat: Seat, command: Pass) -> EventStream:
+    """A pass; the game ends when all seats passed (END-3). Refuses with TURN-4 if there is more to do than to build a station."""
+    moves = state.ruleset.moves[state.pending_choices[seat]]
+    must_act = any(move.offers(state, seat) for move in moves if not move.is_optional)
+    require(not must_act, "TURN-4", "there is something that you can do")
+    yield Passed(seat)
+    if state.own.seats_passed.issuperset(state.active_seats):
+        yield from end_game(state, "all passed")
+    else:
+        yield from end_turn(state, seat)
+
+
+_TURN_STARTS: Final = [(TurnStarted(seat),) for seat in range(MAX_SEATS)]
+
+PASS = Move(Pass, pass_offers, pass_turn)

@@ -1,0 +1,198 @@
+"""Whether rule options, board and number of seats fit together, so that a game can be dealt, played and scored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from schemas.boards.trains import COLORS, LENGTHS
+from schemas.commands import BuildStation, Command, DrawMarket, DrawTickets, MovePassenger, PayTunnel
+from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.refusals import require
+from schemas.rule_options import RuleOptions
+from services.referee.games.trains.board import GRAY, Board
+from services.referee.games.trains.moves.payment import require_long_route_for_plus_four
+from services.referee.games.trains.train_state import TrainRuleset
+
+MAX_OFFERED_TICKETS: Final = 10
+MAX_CARDS: Final = 2_000
+FERRY_KIND: Final = "ferry"
+# options that mean nothing to rules without this command
+COMMAND_BY_OPTION: Final[dict[str, type[Command]]] = {
+    "market": DrawMarket,
+    "draw_tickets": DrawTickets,
+    "station_costs": BuildStation,
+    "passengers": MovePassenger,
+    "merchandise": MovePassenger,
+    "tunnel_cards": PayTunnel,
+}
+
+
+def require_playable(ruleset: TrainRuleset, rule_options: RuleOptions, board: Board, seats: int) -> None:
+    """Such a game can be played to its final scores.
+
+    Raises CommandRefusedError (GAME-6), which names the option or the part of the board at fault."""
+    min_seats, max_seats = rule_options.seats_least, rule_options.seats_most
+    require(
+        min_seats <= seats <= max_seats,
+        "GAME-6",
+        f"seats: {seats}, these rules take {min_seats} to {max_seats}",
+    )
+    for name, command in COMMAND_BY_OPTION.items():
+        is_unused = bool(getattr(rule_options, name)) and not ruleset.has_command(command)
+        require(not is_unused, "GAME-6", f"options.{name}: the rules {ruleset.name} have no {command.type}")
+    require_cards(ruleset, rule_options)
+    ruleset.parts.require_board(rule_options, board)
+    require_routes(ruleset, rule_options, board)
+    require_offers(rule_options)
+    require_token_stacks(rule_options)
+
+
+def require_cards(ruleset: TrainRuleset, rule_options: RuleOptions) -> None:
+    """The cards aren't too many, and the rules have a use for every kind."""
+    card_count = sum(rule_options.cards.values())
+    require(card_count <= MAX_CARDS, "GAME-6", f"options.cards: {card_count} in all, {MAX_CARDS} at most")
+    usable_kinds = {
+        PASSENGER: ruleset.has_command(MovePassenger),
+        PLUS_FOUR: require_long_route_for_plus_four in ruleset.parts.payment_checks,
+    }
+    for kind, is_usable in usable_kinds.items():
+        reason = f"options.cards: {kind} cards, which the rules {ruleset.name} have no use for"
+        require(is_usable or not rule_options.cards.get(kind), "GAME-6", reason)
+
+
+def require_dealable(ruleset: TrainRuleset, rule_options: RuleOptions, board: Board, seats: int) -> None:
+    """There are enough cards and tickets for the deal. (A position needs only what it names.)"""
+    card_count = sum(rule_options.cards.values())
+    dealt_count = seats * rule_options.hand + rule_options.market
+    require(
+        card_count >= dealt_count,
+        "GAME-6",
+        f"options.cards: {card_count} in all, {dealt_count} are dealt at the start",
+    )
+    ruleset.parts.require_enough_tickets(rule_options, board, seats)
+
+
+def require_token_stacks(rule_options: RuleOptions) -> None:
+    """Every stack has its highest token on top (MERCH-1)."""
+    for colour, stack in rule_options.merchandise.items():
+        is_highest_first = list(stack) == sorted(stack, reverse=True)
+        require(is_highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
+
+
+def require_routes(ruleset: TrainRuleset, rule_options: RuleOptions, board: Board) -> None:
+    """Every route is of a kind that the rules have, can be paid for, and has points."""
+    for route in board.routes.values():
+        reason = f"{route.id} is a {route.kind}, which the rules {ruleset.name} don't have"
+        require(route.kind in ruleset.parts.route_kinds, "GAME-6", f"board: {reason}")
+        is_payable = route.color == GRAY or rule_options.cards.get(route.color)
+        require(is_payable, "GAME-6", f"options.cards: no {route.color} card, which {route.id} asks for")
+        detail = f"board: {route.id} asks for locomotives, which the rules {ruleset.name} don't have"
+        require(not route.locomotives or FERRY_KIND in ruleset.parts.route_kinds, "GAME-6", detail)
+        has_enough = rule_options.cards.get(LOCOMOTIVE, 0) >= route.locomotives
+        require(has_enough, "GAME-6", f"options.cards: {route.id} asks for {route.locomotives} locomotives")
+        points = rule_options.route_points[route.length - 1 : route.length]
+        detail = f"options.route_points: nothing for length {route.length}, which {route.id} has"
+        require(points and points[0] is not None, "GAME-6", detail)
+
+
+def require_offers(rule_options: RuleOptions) -> None:
+    """Require that what must be kept is offered, and every draw keeps a ticket, so that draws come to an end."""
+    start_offered = require_offer(
+        "start", rule_options.start_named or sum(rule_options.start_tickets.values()), rule_options.start_keep
+    )
+    max_keep = rule_options.start_keep_most
+    reason = f"options.start_keep_most: {max_keep} of {start_offered}, and at least {rule_options.start_keep} are kept"
+    require(max_keep is None or rule_options.start_keep <= max_keep, "GAME-6", reason)
+    draw_offered = require_offer(
+        "draw", rule_options.draw_named or sum(rule_options.draw_tickets.values()), rule_options.draw_keep
+    )
+    reason = "options.draw_keep: 0 would let a seat draw tickets for ever and keep none"
+    require(rule_options.draw_keep or not draw_offered, "GAME-6", reason)
+
+
+def require_offer(phase: str, offered: int, keep: int) -> int:
+    """`offered` again, if so many tickets can be offered at once and `keep` of them kept."""
+    require(
+        offered <= MAX_OFFERED_TICKETS,
+        "GAME-6",
+        f"options.{phase}_tickets: {offered} at once, {MAX_OFFERED_TICKETS} at most",
+    )
+    require(keep <= offered, "GAME-6", f"options.{phase}_keep: {keep} of {offered} offered tickets")
+    return offered
+
+
+# -- parts of rulesets: which boards can be played on ------------------------------------------
+
+
+def accept_board(rule_options: RuleOptions, board: Board) -> None:
+    """Any board will do, as far as its form goes."""
+
+
+def require_connections(rule_options: RuleOptions, board: Board) -> None:
+    """Every card and connection has one of the COLORS, every connection one of the LENGTHS, and two cities are joined by
+    one colour at most once."""
+    colors, lengths = ", ".join(COLORS), ", ".join(map(str, LENGTHS))
+    for kind, count in rule_options.cards.items():
+        reason = f"options.cards: {kind} cards; the colours of cards and connections are {colors}"
+        require(kind in COLORS or not count, "GAME-6", reason)
+    joined: set[tuple[frozenset[str], str]] = set()
+    for route in board.routes.values():
+        ends_and_color = frozenset((route.a, route.b)), route.color
+        reason = f"board: {route.id} is {route.color}; the colours of connections are {colors}"
+        require(route.color in COLORS, "GAME-6", reason)
+        reason = f"board: {route.id} is {route.length} spaces long; connections have {lengths}"
+        require(route.length in LENGTHS, "GAME-6", reason)
+        reason = f"board: {route.id} joins two cities that another {route.color} connection joins already"
+        require(ends_and_color not in joined, "GAME-6", reason)
+        joined.add(ends_and_color)
+
+
+# -- parts of rulesets: are there enough tickets -----------------------------------------------
+
+
+def require_tickets_for_all(rule_options: RuleOptions, board: Board, seats: int) -> None:
+    """Every deck has enough tickets to offer to all seats at the same time at the start."""
+    require_fixed_mix(rule_options)
+    deck_sizes = Counter(ticket.deck for ticket in board.tickets.values())
+    for deck, count in rule_options.start_tickets.items():
+        reason = f"options.start_tickets: {seats} x {count} of {deck}, the board has {deck_sizes[deck]}"
+        require(deck_sizes[deck] >= seats * count, "GAME-6", reason)
+
+
+def require_fixed_mix(rule_options: RuleOptions) -> None:
+    """Refuses options with which seats would name a mix of tickets; these rules have none."""
+    for name in ("start_named", "draw_named"):
+        require(not getattr(rule_options, name), "GAME-6", f"options.{name}: these rules deal a fixed mix")
+
+
+def require_tickets_for_mixes(rule_options: RuleOptions, board: Board, seats: int) -> None:
+    """Every deck has enough tickets for the start, whatever mixes the seats name."""
+    for name in ("start_named", "draw_named"):
+        require(
+            getattr(rule_options, name),
+            "GAME-6",
+            f"options.{name}: 0, but these rules let a seat name its mix",
+        )
+    require(rule_options.start_tickets, "GAME-6", "options.start_tickets: no deck that a seat could name")
+    deck_sizes = Counter(ticket.deck for ticket in board.tickets.values())
+    for deck in rule_options.start_tickets:
+        reason = f"options.start_named: {seats} x {rule_options.start_named} of {deck}, the board has {deck_sizes[deck]}"
+        require(deck_sizes[deck] >= seats * rule_options.start_named, "GAME-6", reason)
+
+
+def require_tickets_in_turn(rule_options: RuleOptions, board: Board, seats: int) -> None:
+    """Enough destinations for the last seat to choose from, after all others kept theirs (SETUP-4)."""
+    require_fixed_mix(rule_options)
+    returned_are_out = rule_options.start_return == "out"  # what is given back is offered to nobody again
+    for deck, offered in rule_options.start_tickets.items():
+        max_keep = (
+            offered
+            if returned_are_out or rule_options.start_keep_most is None
+            else rule_options.start_keep_most
+        )
+        kept = min(offered, max_keep)
+        needed = offered + (seats - 1) * kept
+        deck_size = sum(ticket.deck == deck for ticket in board.tickets.values())
+        reason = f"board: {deck_size} destinations, {seats} seats need {needed}"
+        require(deck_size >= needed, "SETUP-4", reason)

@@ -1,0 +1,16 @@
+"""The family as a value."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from services.referee.games.found_games import Game
+from services.referee.games.trains import hidden_piles  # noqa: F401 - it fills the table of piles
+from services.referee.games.trains.rulesets.europe import EUROPE
+from services.referee.games.trains.rulesets.marklin import MARKLIN
+from services.referee.games.trains.rulesets.trains import TRAINS
+from services.referee.games.trains.rulesets.usa import USA
+from services.referee.games.trains.setup.opening import ruleset_for
+
+TRAIN_RULESETS: Final = {ruleset.name: ruleset for ruleset in (USA, EUROPE, MARKLIN, TRAINS)}
+TRAIN_GAMES: Final = Game("trains", (*TRAIN_RULESETS.values(),), ruleset_for)

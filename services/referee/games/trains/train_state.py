@@ -1,0 +1,193 @@
+"""What the state of a train game has beside the kernel's: its board, piles, routes and pieces, and those of its seats.
+
+In a viewer's state, cards that the viewer may not see are HIDDEN (None), counted like any other
+kind. A seat that pays with cards which were drawn face down therefore has a negative count of them
+and a larger one of HIDDEN: only the sum, its number of cards, means anything then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from schemas.commands import ClaimRoute
+from schemas.events import TrainScore
+from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE, Seat
+from schemas.rule_options import RuleOptions
+from services.referee.games.frozen_classes import pickle_by_fields
+from services.referee.games.state import EventStream, GameState, Ruleset
+from services.referee.games.trains import board as boards
+from services.referee.games.trains.board import Board, Fare, Route
+
+Cards: TypeAlias = Mapping[str, int]
+Hand: TypeAlias = dict[str | None, int]
+OpenRoutes: TypeAlias = dict[Fare, tuple[str, ...]]
+PayableRoutes: TypeAlias = list[tuple[tuple[str, ...], Sequence[dict[str, ClaimRoute]]]]
+
+
+class Tunnel(NamedTuple):
+    """A tunnel that was begun in this turn (TUNNEL-1)."""
+
+    route: str
+    cards: Mapping[str, int]  # the base payment
+    revealed: tuple[str, ...]
+    extra: int
+
+
+TRAIN_FIELDS: Final = (
+    "board",
+    "closes_parallels",
+    "deck",
+    "discards",
+    "in_last_turns",
+    "market",
+    "open_routes",
+    "passenger_owners",
+    "position_starter",
+    "route_owners",
+    "seats_passed",
+    "seats_with_last_turn",
+    "station_owners",
+    "ticket_decks",
+    "tokens",
+    "tunnel",
+    "untaken",
+)
+
+
+class TrainState:
+    """The table of a train game. Changed only by the appliers."""
+
+    __slots__ = TRAIN_FIELDS
+
+    def __init__(self, board: Board, rule_options: RuleOptions, seat_count: int) -> None:
+        """The table as a game's creation makes it: nothing is shuffled or claimed."""
+        self.board = board
+        self.position_starter: Seat | None = None  # who begins, if a position is past the deal
+        self.deck: list[str | None] = []  # the top is the last
+        self.discards: dict[str | None, int] = dict(rule_options.cards.items())  # until they are shuffled
+        self.market: list[str | None] = [None] * rule_options.market  # None is a gap: none is hidden
+        self.ticket_decks: dict[str, list[str | None]] = {}  # the top is the last
+        self.route_owners: dict[str, Seat] = {}
+        self.open_routes: dict[Fare, tuple[str, ...]] = dict(board.fares)  # claimable, shortest first
+        self.closes_parallels = boards.closes_parallels(rule_options, seat_count)  # (DOUBLE-2)
+        self.tunnel: Tunnel | None = None
+        self.station_owners: dict[str, Seat] = {}  # by city
+        self.passenger_owners: dict[str, Seat] = {}  # by city
+        self.tokens = boards.initial_tokens(rule_options, board)  # by city, the top first
+        self.in_last_turns = False
+        self.seats_with_last_turn: set[Seat] = set()  # whose last turn is still to come (END-1)
+        # the last request and its cards, the top first, until the next seat has acted (CONDUCT-2)
+        self.untaken: tuple[Seat, tuple[str | None, ...]] | None = None
+        self.seats_passed: set[Seat] = set()  # whose turns changed nothing since the last change (END-2, 3)
+
+    def copy(self) -> TrainState:
+        """A copy that shares no mutable part with this one."""
+        duplicate = TrainState.__new__(TrainState)
+        duplicate.board, duplicate.closes_parallels = self.board, self.closes_parallels
+        duplicate.position_starter, duplicate.tunnel = self.position_starter, self.tunnel
+        duplicate.in_last_turns, duplicate.untaken = self.in_last_turns, self.untaken
+        duplicate.deck, duplicate.market = self.deck[:], self.market[:]
+        duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
+        duplicate.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
+        duplicate.open_routes = self.open_routes.copy()
+        duplicate.station_owners = self.station_owners.copy()
+        duplicate.passenger_owners = self.passenger_owners.copy()
+        duplicate.tokens = self.tokens.copy()
+        duplicate.seats_with_last_turn = self.seats_with_last_turn.copy()
+        duplicate.seats_passed = self.seats_passed.copy()
+        return duplicate
+
+
+TRAIN_SEAT_FIELDS: Final = (
+    "blocked_parallels",
+    "cars",
+    "hand",
+    "merchandise",
+    "min_keep",
+    "offer",
+    "passengers_left",
+    "points",
+    "requested_mix",
+    "routes",
+    "start_tickets_chosen",
+    "stations",
+    "tickets",
+)
+
+
+class TrainSeat:
+    """One seat's cards, tickets, pieces and points in a train game. Changed only by the appliers."""
+
+    __slots__ = TRAIN_SEAT_FIELDS
+
+    def __init__(self, rule_options: RuleOptions) -> None:
+        """The seat as a game's creation makes it: it has all its pieces, and no card."""
+        card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # the deck may lack some of them
+        self.hand: dict[str | None, int] = dict.fromkeys(card_kinds, 0)
+        self.cars = rule_options.cars
+        self.tickets: list[str | None] = []
+        self.offer: list[str | None] = []  # tickets to choose from, then those to give back
+        self.start_tickets_chosen = False
+        self.min_keep = 0  # how many tickets of the offer must be kept
+        self.requested_mix: Mapping[str, int] | None = None  # named, not dealt yet; empty where hidden
+        self.routes: list[str] = []
+        self.blocked_parallels: set[str] = set()  # routes parallel to its own (DOUBLE-1)
+        self.stations: dict[str, str | None] = {}  # city to the neighbour named for it (STATION-3)
+        self.passengers_left = rule_options.passengers  # still to be placed
+        self.merchandise = 0  # points of the tokens that it collected
+        self.points = 0  # of its routes, where these score at once
+
+    @property
+    def cards(self) -> int:
+        """The number of cards that the seat holds."""
+        return sum(self.hand.values())
+
+    @property
+    def running_score(self) -> int:
+        """The points that the seat has so far: for routes, where they score at once, and for merchandise."""
+        return self.points + self.merchandise
+
+    def copy(self) -> TrainSeat:
+        """A copy that shares no mutable part with this one."""
+        duplicate = TrainSeat.__new__(TrainSeat)
+        duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
+        duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
+        duplicate.stations = self.stations.copy()
+        duplicate.cars, duplicate.passengers_left = self.cars, self.passengers_left
+        duplicate.merchandise, duplicate.points = self.merchandise, self.points
+        duplicate.min_keep, duplicate.requested_mix = self.min_keep, self.requested_mix
+        duplicate.start_tickets_chosen = self.start_tickets_chosen
+        return duplicate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainParts:
+    """What differs between the rulesets of train games."""
+
+    route_kinds: frozenset[str]  # the kinds of routes that it has rules for
+    deal: Callable[[TrainGame], EventStream]  # from the shuffled decks to the first choices
+    # the deck when it has fewer cards than are needed
+    rebuild_deck: Callable[[TrainGame], EventStream]
+    # refuses a board that these rules can't be played on
+    require_board: Callable[[RuleOptions, Board], None]
+    # refuses a game whose board has too few tickets for so many seats
+    require_enough_tickets: Callable[[RuleOptions, Board, int], None]
+    # what goes back that a removed seat has not taken: its starting tickets, or the cards of its request
+    return_untaken: Callable[[TrainGame, Seat], EventStream]
+    # after a starting choice was made, or its seat left the game
+    after_start_choice: Callable[[TrainGame], EventStream]
+    # what a hand and a number of cars can claim
+    find_payable_routes: Callable[[Hand, OpenRoutes, int, RuleOptions], PayableRoutes]
+    # each refuses one kind of wrong payment
+    payment_checks: tuple[Callable[[Cards, Route, RuleOptions], None], ...]
+    measure_longest: Callable[[Iterable[tuple[str, str, int]]], int]  # (city, city, spaces) to spaces
+    # higher wins; the first decides before the second
+    tie_breaks: tuple[Callable[[TrainScore, Sequence[TrainScore]], int], ...]
+
+
+TrainGame: TypeAlias = GameState[TrainState, TrainSeat, RuleOptions, TrainParts]
+TrainRuleset: TypeAlias = Ruleset[TrainParts]
+
+pickle_by_fields(TrainParts)
