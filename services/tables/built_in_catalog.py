@@ -123,7 +123,7 @@ def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDesc
         options=[
             OptionDescription(
                 name=name,
-                type=option_type,
+                type={key: value for key, value in option_type.items() if key != "default"},
                 default=defaults[name],
                 default_with_people=with_people[name],
                 meaning=MEANINGS.get(name, ""),

@@ -184,7 +184,8 @@ def test_CLOCK_1_the_defaults_that_the_rulesets_list_are_those_of_their_tables(h
     for ruleset in http.get("/v1/rulesets").json()["rulesets"]:
         [clock] = [option for option in ruleset["options"] if option["name"] == "clock_ms"]
         for seat, listed in (("human", "default_with_people"), ("greedy", "default")):
-            seats = [plan(seat), plan("greedy")]
+            bot = "greedy" if "greedy" in ruleset["policies"] else "random"
+            seats = [plan(seat if seat == "human" else bot), *[plan(bot)] * (ruleset["seats_least"] - 1)]
             assert clocks_of(http, ruleset=ruleset["name"], seats=seats)[0] == clock[listed]
 
 

@@ -21,7 +21,8 @@ DAY_MS = 86_400_000
 
 def create(rules: str) -> tuple[GameState, GameCreated]:
     """A game that was created by the first version of these rules."""
-    state, envelope = GameState(), CommandEnvelope("create", "old", None, CreateGame(PLANS, rules))
+    plans = (SeatPlan("bot", "random"),) * RULESETS[rules].rule_options.seats_least
+    state, envelope = GameState(), CommandEnvelope("create", "old", None, CreateGame(plans, rules))
     created, *_ = decide_envelope(state, envelope, CREATED_AT_MS, SEED)
     assert isinstance(created, GameCreated)
     return state, created

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgpack
 import pytest
 
-from schemas.boards.form import read_board
+from schemas.boards.form import BOARD_SCHEMA, read_board
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from schemas.stored.codec import pack_entry, unpack_entry
@@ -140,7 +140,9 @@ def forged_file(**changed: Any) -> GameFile:
 
 def test_a_game_that_no_rules_create_is_not_replayed_after_its_creation(tmp_path: Any) -> None:
     form = read_board(board_of("k-3-17", bipartite(3, 17)))
-    file = forged_file(board="k-3-17", board_form=form, board_digest=build_board(form).digest)
+    file = forged_file(
+        board="k-3-17", board_form=BOARD_SCHEMA.write(form), board_digest=build_board(form).digest
+    )
     replay = Replay(file.game, file.entries)
     assert len(replay.redecided.entries) == 1
     assert not audit(replay, check_file(file, replay=replay)).ok

@@ -12,7 +12,7 @@ from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
 from schemas.field_types import HIDDEN, Seat
 from schemas.game_options import ExitReason, GameOptions
-from schemas.registry import OfItsGame
+from schemas.registry import OfItsGame, OfItsKey
 from services.referee.games.create_game import open_without_board
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.play_off import end_game
@@ -23,6 +23,19 @@ class CardHand(Protocol):
     """A seat with cards, HIDDEN where the viewer doesn't know them."""
 
     cards: list[str | None]
+
+
+class LayTable:
+    """The applier of a game's creation: new own parts of table and seats. A class, so that it can be pickled."""
+
+    def __init__(self, make_table: Callable[[], object], make_seat: Callable[[], object]) -> None:
+        self.make_table, self.make_seat = make_table, make_seat
+
+    def __call__(self, state: GameState, event: OfItsKey) -> None:
+        """Lay the table."""
+        state.own = self.make_table()
+        for seat_state in state.seats:
+            seat_state.own = self.make_seat()
 
 
 def plain_ruleset(
@@ -38,13 +51,6 @@ def plain_ruleset(
     events from a full table to the first choices; `own_parts` make a new table's own part, and a seat's.
 
     A ruleset with another ending, or more, comes of this one by `dataclasses.replace`."""
-    make_table, make_seat = own_parts
-
-    def lay_table(state: GameState, event: GameCreated) -> None:
-        state.own = make_table()
-        for seat_state in state.seats:
-            seat_state.own = make_seat()
-
     return Ruleset(
         name=name,
         version=1,
@@ -59,7 +65,7 @@ def plain_ruleset(
         go_on_without=end_without,
         show=show_nothing,
         score=score,
-        own_appliers={GameCreated: lay_table, DeckShuffled: deck_shuffled, HandDealt: hand_dealt},
+        own_appliers={GameCreated: LayTable(*own_parts), DeckShuffled: deck_shuffled, HandDealt: hand_dealt},
         parts=None,
         describe=describe,
     )

@@ -230,13 +230,30 @@ def _restore_own(state: GameState, shared: None, values: tuple[OfItsGame, list[O
 
 
 # In memory a value takes about five times its packed bytes.
-PLAIN_PACKING: Final = Packing(
-    lambda state: None,
-    _own_values,
-    _restore_own,
-    lambda state: 5 * len(pickle.dumps(_own_values(state), 5)),
-    lambda shared: 0,
-)
+def _own_bytes(state: GameState) -> int:
+    return 5 * len(pickle.dumps(_own_values(state), 5))
+
+
+def nothing_of(state: GameState) -> None:
+    """What a game has that has no such thing."""
+
+
+def no_bytes(shared: object) -> int:
+    """Nothing is shared."""
+    return 0
+
+
+def always(state: GameState, seats: int) -> bool:
+    """Any number of seats can play again."""
+    return True
+
+
+def nothing_lies(state: GameState) -> bool:
+    """Every game begins with the deal."""
+    return False
+
+
+PLAIN_PACKING: Final = Packing(nothing_of, _own_values, _restore_own, _own_bytes, no_bytes)
 
 
 class TablePart(NamedTuple):
@@ -276,12 +293,11 @@ class Ruleset(Generic[PartsT]):
     own_appliers: Mapping[type[Event], Callable[[GameState, OfItsKey], None]]
     parts: PartsT
     default_board: str = ""  # of a game that names none; empty: it is played on no board
-    can_be_dealt: Callable[[GameState, int], bool] = lambda state, seats: True  # again, for so many seats
-    board_of: Callable[[GameState], object] = lambda state: (
-        None
-    )  # a board's name or form, as a creation has it
+    can_be_dealt: Callable[[GameState, int], bool] = always  # again, for so many seats
+    # a board's name or form, as a creation has it
+    board_of: Callable[[GameState], object] = nothing_of
     # whether hands and piles lie there before the start
-    is_laid: Callable[[GameState], bool] = lambda state: False
+    is_laid: Callable[[GameState], bool] = nothing_lies
     packing: Packing = PLAIN_PACKING
     # the table in parts, as a viewer sees it; None: the game has a page of its own
     describe: Callable[[GameState, Seat | None], Iterable[TablePart]] | None = None

@@ -18,7 +18,6 @@ from services.referee.games.trains.moves.routes import CLAIM_ROUTE
 from services.referee.games.trains.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
 from services.referee.games.trains.moves.turns import PASS, show_tickets
 from services.referee.games.trains.moves.withdrawal import go_on_without, settle_choice
-from services.referee.games.trains.packing import TRAIN_PACKING
 from services.referee.games.trains.pending_choices import SECOND_CARD, TICKETS
 from services.referee.games.trains.scoring import holds_longest, most_tickets_made, score
 from services.referee.games.trains.search.longest_trail import longest_trail
@@ -31,6 +30,7 @@ from services.referee.games.trains.setup.opening import (
     start_play,
 )
 from services.referee.games.trains.setup.validation import accept_board, require_tickets_for_all
+from services.referee.games.trains.train_packing import TRAIN_PACKING
 from services.referee.games.trains.train_state import TrainParts
 
 RULE_OPTIONS: Final = RuleOptions(

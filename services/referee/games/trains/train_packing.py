@@ -79,4 +79,8 @@ def _board_bytes(board: Board) -> int:
     return 0 if is_built_in(board) else BOARD_PART_BYTES * parts
 
 
-TRAIN_PACKING: Final = Packing(lambda state: state.own.board, _values_of, _restore, _size_bytes, _board_bytes)
+def _board_of(state: TrainGame) -> Board:
+    return state.own.board
+
+
+TRAIN_PACKING: Final = Packing(_board_of, _values_of, _restore, _size_bytes, _board_bytes)
