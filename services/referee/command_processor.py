@@ -42,6 +42,7 @@ from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("referee")
 DECIDED_AT_ONCE: Final = 128  # before what they led to is looked at
+MAX_STUCK_REJECTIONS: Final = 20  # of a command without an entry, whose log went on, or is damaged
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
 FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
@@ -167,7 +168,7 @@ class CommandProcessor:
             decided = (outcome for outcome in to_append if isinstance(outcome, Decision))
             retries = self._append(decided, conflict_counts)
             rejections = [outcome for outcome in outcomes if isinstance(outcome, UnloggedRejection)]
-            commands = [*retries, *self._reject_without_entry(rejections)]
+            commands = [*retries, *self._reject_without_entry(rejections, conflict_counts)]
 
     def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
         """The envelope of a delivery; None if it can't be read: then it is a dead letter."""
@@ -220,9 +221,12 @@ class CommandProcessor:
             return command
         return self.forks.admit(command, self.new_seed)
 
-    def _reject_without_entry(self, rejections: Sequence[UnloggedRejection]) -> list[PendingCommand]:
+    def _reject_without_entry(
+        self, rejections: Sequence[UnloggedRejection], conflict_counts: Counter[tuple[int, str]]
+    ) -> list[PendingCommand]:
         """Acknowledge commands without entries, in two round trips however many they are; returns those that must be
-        decided again, as their log went on since they were decided, which no script checks here."""
+        decided again, as their log went on since they were decided, which no script checks here. `conflict_counts`
+        counts how often a command's log was not as its head says: a game may go on, but not so fast."""
         if not rejections:
             return []
         games = dict.fromkeys(rejection.command.envelope.game for rejection in rejections)
@@ -235,7 +239,12 @@ class CommandProcessor:
                 )
                 rejected.append(RejectedCommand(command.delivery, command.envelope, rule, reason))
             elif is_current is not None:  # else its node is away, and the command stays pending
-                retries.append(command)
+                delivery, envelope, _ = command
+                conflict_counts[delivery.partition, delivery.id] += 1
+                if conflict_counts[delivery.partition, delivery.id] < MAX_STUCK_REJECTIONS:
+                    retries.append(command)
+                else:
+                    self._move_to_dead_letters(delivery, envelope, "the game's log isn't as its chain head says")
         self.ledger.reject_without_entry(rejected)
         return retries
 

@@ -85,6 +85,17 @@ def test_P8_a_command_for_a_damaged_game_is_a_dead_letter_and_the_others_go_on(
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
+def test_P8_a_command_without_an_entry_is_a_dead_letter_where_the_log_is_never_as_its_head_says(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    client.set(HEAD, b"1" + client.get(HEAD)[1:])
+    nobody = CommandEnvelope("nobody", GAME, 5, Leave())  # the game has no seat 5
+    submit(ledger, [nobody, *opening_commands(NEIGHBOUR_GAME)])
+    opened.step(0)
+    assert dead_letter_reasons(client) == [b"the game's log isn't as its chain head says"]
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
+
+
 def test_P8_a_log_entry_that_cannot_be_read_crashes_no_referee_that_folds_it(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
