@@ -53,7 +53,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "WAIT-1": "There is no verdict yet; ask again with the same command id.",
     "LEVEL-1": "The engine can't make a command as sure as was asked; nothing was sent.",
     "POISON-1": "The command broke the referee and was put aside; the game goes on, an operator sees it.",
-    "SUGGEST-1": "This table lets nobody ask for suggestions while it is played.",
+    "SUGGEST-1": "This table lets nobody ask for suggestions while it is played, or no bot has any for its game.",
     "OPERATOR-1": "By its settings, this server lets nobody do this, or its operator alone.",
     "GAME-1": "There is no such game.",
     "GAME-2": "The game hasn't started.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeVar, cast
 
-from schemas import commands, events
+from schemas import commands, events  # noqa: F401 - they declare what every server knows
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.contract import Contract, Json, Schema
+from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, Contract, Json, Schema
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 
 T = TypeVar("T")
@@ -15,15 +15,15 @@ COMPONENTS: Final = "#/components/schemas/"
 
 
 def contract_components() -> dict[str, Json]:
-    """The components, by name; a part of one has the name of both."""
+    """The components, by name; a part of one has the name of both. Games that were found until now have theirs."""
     options = simplify(RULE_OPTIONS_SCHEMA.json_schema())
     del options["required"]  # what a creation leaves out is as usual
     return {
-        **_components("Event", union_schema(events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null.")),
-        **_components("Command", union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type.")),
+        **_components("Event", union_schema(EVENT_REGISTRY.schemas, EVENT_REGISTRY.classes, "Any event, by its type. What is hidden is null.")),
+        **_components("Command", union_schema(COMMAND_REGISTRY.schemas, COMMAND_REGISTRY.classes, "Any command, by its type.")),
         "PlayerCommand": {
             "description": "A command of a seat, by its type.",
-            "oneOf": [{"$ref": f"{COMPONENTS}Command_{cls.type}"} for cls in commands.PLAYER_COMMANDS],
+            "oneOf": [{"$ref": f"{COMPONENTS}Command_{cls.type}"} for cls in COMMAND_REGISTRY.classes if cls.sender == "player"],
         },
         **_components("BoardForm", simplify(BOARD_SCHEMA.json_schema())),
         **_components("RuleOptionChoices", options),

@@ -17,6 +17,7 @@ from services.bots.seat_random import SeatRandom, think
 from services.referee.games import GameState, legal
 from services.runtime.killable_processes import KillableProcess
 
+SUGGESTING: Final = "searcher"  # the policy whose values they are: a game that it can't play has none
 ROLLOUTS: Final = 128  # of a suggestion
 LIMIT_S: Final = 10.0  # for one suggestion
 

@@ -244,7 +244,9 @@ class CommandProcessor:
                 if conflict_counts[delivery.partition, delivery.id] < MAX_STUCK_REJECTIONS:
                     retries.append(command)
                 else:
-                    self._move_to_dead_letters(delivery, envelope, "the game's log isn't as its chain head says")
+                    self._move_to_dead_letters(
+                        delivery, envelope, "the game's log isn't as its chain head says"
+                    )
         self.ledger.reject_without_entry(rejected)
         return retries
 

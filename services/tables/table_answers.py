@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.commands import write_command
-from schemas.events import TrainScore
+from schemas.contract import Json
+from schemas.events import Score, SeatScore, TrainScore
 from schemas.field_types import Seat
 from services.bots.policies.ticket_paths import NO_PATH, TicketPath, shortest_paths
 from services.bots.searching.candidates import CandidateValue
@@ -13,7 +14,11 @@ from services.gateway.models.table_models import (
     ListedGame,
     ListedSeat,
     Move,
+    PartsResult,
+    PartsTable,
+    PartState,
     SeatResult,
+    SeatState,
     SeatView,
     SuggestedCommand,
     Suggestions,
@@ -21,6 +26,7 @@ from services.gateway.models.table_models import (
     TicketState,
     TunnelState,
 )
+from services.referee.games.state import GameState
 from services.referee.games.trains.board import Ticket
 from services.referee.games.trains.scoring import train_scores
 from services.referee.games.trains.train_state import TrainGame
@@ -30,26 +36,58 @@ from services.text.game_summary import game_status
 
 
 def table_state(
-    state: TrainGame, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
-) -> TableState:
-    """The table as its viewer sees it after entry `number`."""
+    state: GameState, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
+) -> TableState | PartsTable:
+    """The table as its viewer sees it after entry `number`: in parts, if its game describes it so."""
+    result = state.result
+    fields: Json = {
+        "game": state.game,
+        "viewer": "public" if viewer is None else viewer,
+        "number": number,
+        "head": head.hex() or None,
+        "at": state.at_ms,
+        "created": state.created_at_ms,
+        "age_ms": 0,  # the gateway has a clock
+        "status": game_status(state),
+        "ruleset": state.ruleset.name,
+        "turn": state.turn,
+        "order": state.rule_options.order,
+        "turn_order": list(state.turn_order),
+        "ended": result.reason if result else None,
+        "play_off": state.next_play_off.game if state.next_play_off else None,
+        "moves": list(moves),
+    }
+    if state.ruleset.describe is None:
+        return _train_table(state, viewer, fields)
+    return PartsTable(
+        **fields,
+        seats=[SeatState(**_seat_fields(state, seat)) for seat in range(len(state.seats))],
+        parts=[
+            PartState(
+                name=part.name,
+                seat=part.seat,
+                cards=None if part.cards is None else list(part.cards),
+                number=part.number,
+                text=part.text,
+            )
+            for part in state.ruleset.describe(state, viewer)
+        ],
+        result=[_parts_result(score) for score in result.scores] if result else None,
+    )
+
+
+def _parts_result(score: Score) -> PartsResult:
+    assert isinstance(score, SeatScore), "its game isn't of the trains"
+    return PartsResult(seat=score.seat, place=score.place, total=score.total, parts=dict(score.parts))
+
+
+def _train_table(state: TrainGame, viewer: Seat | None, fields: Json) -> TableState:
     own = None if viewer is None else state.seats[viewer]
-    table = state.own
-    tunnel, result = table.tunnel, state.result
+    table, result = state.own, state.result
+    tunnel = table.tunnel
     return TableState(
-        game=state.game,
-        viewer="public" if viewer is None else viewer,
-        number=number,
-        head=head.hex() or None,
-        at=state.at_ms,
-        created=state.created_at_ms,
-        age_ms=0,  # the gateway has a clock
-        status=game_status(state),  # type: ignore[arg-type]  # one of its three words
-        ruleset=state.ruleset.name,
+        **fields,
         board=table.board.id,
-        turn=state.turn,
-        order=state.rule_options.order,
-        turn_order=list(state.turn_order),
         last_turns=table.in_last_turns,
         seats=[_seat_view(state, seat) for seat in range(len(state.seats))],
         market=list(table.market),
@@ -70,14 +108,12 @@ def table_state(
         offer=ticket_states(state, viewer, own.own.offer) if own else [],
         keep_least=own.own.min_keep if own else 0,
         result=[_seat_result(state, score) for score in train_scores(result)] if result else None,
-        ended=result.reason if result else None,
-        play_off=state.next_play_off.game if state.next_play_off else None,
-        moves=list(moves),
     )
 
 
-def listed_game(state: TrainGame, number: int) -> ListedGame:
+def listed_game(state: GameState, number: int) -> ListedGame:
     """The game as a list shows it."""
+    board = state.own.board if state.ruleset.default_board else None
     scores = {score.seat: score.total for score in state.result.scores} if state.result else {}
     seats = [
         ListedSeat(
@@ -94,8 +130,8 @@ def listed_game(state: TrainGame, number: int) -> ListedGame:
         game=state.game,
         status=game_status(state),  # type: ignore[arg-type]  # one of its three words
         ruleset=state.ruleset.name,
-        board=state.own.board.id,
-        board_title=state.own.board.title,
+        board=board and board.id,
+        board_title=board and board.title,
         created=state.created_at_ms,
         number=number,
         seats=seats,
@@ -104,24 +140,31 @@ def listed_game(state: TrainGame, number: int) -> ListedGame:
     )
 
 
+def _seat_fields(state: GameState, seat: Seat) -> Json:
+    seat_state = state.seats[seat]
+    return {
+        "seat": seat,
+        "name": seat_state.name or None,
+        "kind": seat_state.kind,
+        "policy": seat_state.policy,
+        "seated": seat_state.is_seated,
+        "choice": state.pending_choices.get(seat),
+        "clock_ms": None if state.rule_options.clock_ms is None else seat_state.clock_ms,
+        "deadline_ms": seat_state.deadline_ms if seat in state.pending_choices else None,
+        "gone": seat_state.exit_reason,
+    }
+
+
 def _seat_view(state: TrainGame, seat: Seat) -> SeatView:
-    seat_state, rule_options = state.seats[seat], state.rule_options
+    own = state.seats[seat].own
     return SeatView(
-        seat=seat,
-        name=seat_state.name or None,
-        kind=seat_state.kind,  # type: ignore[arg-type]  # one of its two words
-        policy=seat_state.policy,
-        seated=seat_state.is_seated,
-        cars=seat_state.own.cars,
-        cards=seat_state.own.cards,
-        tickets=len(seat_state.own.tickets),
-        points=seat_state.own.running_score,
-        stations_left=len(rule_options.station_costs) - len(seat_state.own.stations),
-        passengers_left=seat_state.own.passengers_left,
-        choice=state.pending_choices.get(seat),
-        clock_ms=None if rule_options.clock_ms is None else seat_state.clock_ms,
-        deadline_ms=seat_state.deadline_ms if seat in state.pending_choices else None,
-        gone=seat_state.exit_reason,
+        **_seat_fields(state, seat),
+        cars=own.cars,
+        cards=own.cards,
+        tickets=len(own.tickets),
+        points=own.running_score,
+        stations_left=len(state.rule_options.station_costs) - len(own.stations),
+        passengers_left=own.passengers_left,
     )
 
 
@@ -158,7 +201,7 @@ def _closed_routes(state: TrainGame) -> list[str]:
 
 
 def suggestions(
-    state: TrainGame, seat: Seat, number: int, candidates: Sequence[CandidateValue]
+    state: GameState, seat: Seat, number: int, candidates: Sequence[CandidateValue]
 ) -> Suggestions:
     """The candidates for a seat's move as an answer, the best first."""
     return Suggestions(

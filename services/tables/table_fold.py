@@ -11,12 +11,13 @@ from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import names_in
-from services.bots.suggestions import Suggester, evaluate_here
+from services.bots.suggestions import SUGGESTING, Suggester, evaluate_here
 from services.gateway.models.table_models import (
     LegalCommand,
     LegalCommands,
     ListedGame,
     Move,
+    PartsTable,
     Suggestions,
     TableState,
 )
@@ -53,7 +54,7 @@ class FoldedTable:
     def apply(self, entries: Sequence[ViewEntry]) -> None:
         """Apply the next entries, and note them in words."""
         for entry in entries:
-            points_before = [seat.own.running_score for seat in self.state.seats]
+            points_before = _points_so_far(self.state)
             fold_events(self.state, entry.at, entry.events)
             self.number, self.head = entry.number, entry.shown.head
             if names := names_in([entry]):
@@ -73,7 +74,7 @@ class FoldedTable:
         )
         gained = 0
         if seat is not None and seat < len(points_before):
-            gained = self.state.seats[seat].own.running_score - points_before[seat]
+            gained = _points_so_far(self.state)[seat] - points_before[seat]
         self.moves.append(
             Move(
                 number=entry.number,
@@ -92,7 +93,7 @@ class FoldedTable:
         duplicate.state, duplicate.moves, duplicate.names = self.state.copy(), self.moves[:], dict(self.names)
         return duplicate
 
-    def table(self, since: int) -> TableState:
+    def table(self, since: int) -> TableState | PartsTable:
         """The table, with the moves after entry `since`."""
         moves = [move for move in self.moves if move.number > since]
         return table_state(self.state, self.viewer, self.number, self.head, moves)
@@ -114,6 +115,11 @@ class FoldedTable:
         assert self.viewer is not None, "the public may do nothing"
         return [write_command(command) for command in legal(self.state, self.viewer)[:most]]
 
+    @property
+    def has_suggestions(self) -> bool:
+        """Whether a bot that plays the game can say what a move is worth."""
+        return SUGGESTING in self.state.ruleset.bot_policies
+
     def suggestions(self) -> Suggestions | None:
         """Suggestions for the seat's move. Blocks; None if there is no answer in time."""
         assert self.viewer is not None, "the public may do nothing"
@@ -128,9 +134,12 @@ class FoldedTable:
         """The game as a list shows it."""
         return listed_game(self.state, self.number)
 
-    def board(self, asker: str) -> Future[bytes]:
-        """The drawing of its board, as JSON, which may not be there yet. Raises NoAnswerError: nor is it in time."""
+    def board(self, asker: str) -> Future[bytes] | None:
+        """The drawing of its board, as JSON, which may not be there yet; None where the game has no board. Raises
+        NoAnswerError: nor is it in time."""
         assert self.drawings is not None, "the catalog has them"
+        if not self.state.ruleset.default_board:
+            return None
         return self.drawings.find(self.state.own.board, asker)
 
     def _describe(self, command: Command) -> LegalCommand:
@@ -142,3 +151,8 @@ class FoldedTable:
             title=title,
             detail=detail,
         )
+
+
+def _points_so_far(state: GameState) -> list[int]:
+    """What each seat has of its final score, where its game counts that as it goes: 0 where it doesn't."""
+    return [getattr(seat_state.own, "running_score", 0) for seat_state in state.seats]

@@ -116,6 +116,16 @@ def test_answers_about_tables_are_of_their_schemas(http: httpx.Client, document:
         require_declared(document, "get", f"/v1/games/{{game}}/{path}", reply)
 
 
+def test_answers_about_a_table_in_parts_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
+    created = CreatedGame(http, "human", "random", "random", ruleset="tricks")
+    ada = created.join("Ada")
+    created.start()
+    for name in ("state?legal=true", "legal", "replays", "replays/3"):
+        reply = http.get(f"/v1/games/{ada.game}/{name}", headers=bearer(ada.token))
+        path = name.partition("?")[0].replace("/3", "/{number}")
+        require_declared(document, "get", f"/v1/games/{{game}}/{path}", reply)
+
+
 def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
     created = CreatedGame(http, "human", "greedy")
     path, id_ = f"/v1/games/{created.game}", {"Idempotency-Key": new_id()}

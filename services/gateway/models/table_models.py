@@ -28,20 +28,14 @@ class TicketState(ResponseModel):
     open: bool = Field(description="it is made, or a way is still open")
 
 
-class SeatView(ResponseModel):
-    """A seat as everybody sees it."""
+class SeatState(ResponseModel):
+    """A seat as everybody sees it, of any game."""
 
     seat: int
     name: str | None = Field(description="null while nobody sits there")
     kind: Literal["human", "bot"]
     policy: str | None = Field(description="of a bot")
     seated: bool
-    cars: int
-    cards: int = Field(description="how many it holds")
-    tickets: int = Field(description="how many it keeps")
-    points: int = Field(description="so far, without tickets and bonuses")
-    stations_left: int
-    passengers_left: int
     choice: str | None = Field(description="what the game waits for, if it waits for this seat")
     clock_ms: int | None = Field(
         description="left for the whole game at this entry; null without such a clock"
@@ -52,12 +46,34 @@ class SeatView(ResponseModel):
     gone: str | None = Field(description="why it takes no further part")
 
 
-class SeatResult(ResponseModel):
-    """A seat's final score."""
+class SeatView(SeatState):
+    """A seat of a train game as everybody sees it."""
+
+    cars: int
+    cards: int = Field(description="how many it holds")
+    tickets: int = Field(description="how many it keeps")
+    points: int = Field(description="so far, without tickets and bonuses")
+    stations_left: int
+    passengers_left: int
+
+
+class SeatTotal(ResponseModel):
+    """A seat's final score, of any game."""
 
     seat: int
     place: int
     total: int
+
+
+class PartsResult(SeatTotal):
+    """A seat's final score, and what it is made of."""
+
+    parts: dict[str, int] = Field(description="the points by their names in this game")
+
+
+class SeatResult(SeatTotal):
+    """A seat's final score in a train game."""
+
     routes: int
     tickets: int
     made: list[TicketState]
@@ -133,8 +149,8 @@ class Suggestions(ResponseModel):
     commands: list[SuggestedCommand]
 
 
-class TableState(ResponseModel):
-    """A table as its viewer sees it after an entry."""
+class AnyTable(ResponseModel):
+    """A table as its viewer sees it after an entry: what tables of all games have."""
 
     game: str
     viewer: int | Literal["public"]
@@ -145,12 +161,28 @@ class TableState(ResponseModel):
     age_ms: int = Field(description="how long ago that entry was, by the server's wall clock")
     status: GameStatus
     ruleset: str
-    board: str
     turn: int | None
     order: Literal["seated", "age", "youngest"] = Field(
         description="of the turns: by seat, or by age, the oldest or the youngest first"
     )
     turn_order: list[int]
+    ended: str | None = Field(description="why, once the game is over")
+    play_off: str | None = Field(description="the game that follows, for a shared first place")
+    moves: list[Move] = Field(description="the entries after `since`, in words")
+    legal: list[LegalCommand] | None = Field(
+        default=None,
+        description="what the viewer may do now, asked for with `legal`; null for the public and where it isn't asked for",
+    )
+    bots_late: bool = Field(
+        default=False,
+        description="whether its bots waited for time to think within the last minute: tables that used less of it come first",
+    )
+
+
+class TableState(AnyTable):
+    """The table of a train game."""
+
+    board: str
     last_turns: bool
     seats: list[SeatView]
     market: list[str | None] = Field(description="the cards face up; null is a gap")
@@ -168,17 +200,24 @@ class TableState(ResponseModel):
     offer: list[TicketState] = Field(description="tickets that the viewer chooses from, in their order")
     keep_least: int
     result: list[SeatResult] | None = Field(description="once the game is over")
-    ended: str | None = Field(description="why")
-    play_off: str | None = Field(description="the game that follows, for a shared first place")
-    moves: list[Move] = Field(description="the entries after `since`, in words")
-    legal: list[LegalCommand] | None = Field(
-        default=None,
-        description="what the viewer may do now, asked for with `legal`; null for the public and where it isn't asked for",
-    )
-    bots_late: bool = Field(
-        default=False,
-        description="whether its bots waited for time to think within the last minute: tables that used less of it come first",
-    )
+
+
+class PartState(ResponseModel):
+    """A part of a table, as the game describes it: cards, a number or a text; the others are null."""
+
+    name: str = Field(description="as the game calls it")
+    seat: int | None = Field(description="whose it is; null: it lies on the table")
+    cards: list[str | None] | None = Field(description="null is a card face down")
+    number: int | None
+    text: str | None
+
+
+class PartsTable(AnyTable):
+    """The table of a game that describes it in parts."""
+
+    seats: list[SeatState]
+    parts: list[PartState]
+    result: list[PartsResult] | None = Field(description="once the game is over")
 
 
 class Replay(ResponseModel):
@@ -209,8 +248,8 @@ class ListedGame(ResponseModel):
     game: str
     status: GameStatus
     ruleset: str
-    board: str
-    board_title: str
+    board: str | None = Field(description="null where the game is played on no board")
+    board_title: str | None
     created: int = Field(description="in milliseconds since 1970")
     number: int = Field(description="of its last entry")
     seats: list[ListedSeat]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from services.gateway.models import openapi
 from services.gateway.models.explanation_models import AuditReport, PublicKey, PublicKeys
-from services.gateway.models.table_models import Replay, TableState
+from services.gateway.models.table_models import PartsTable, Replay, TableState
 from services.gateway.routes.dependencies import GameParam, ServiceParam
 from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
 
@@ -46,7 +46,7 @@ async def replayed_table(
     folds: FoldsParam,
     number: Annotated[int, Path(ge=1, le=1_000_000_000, description="of the entry")],
     as_: AsParam = None,
-) -> TableState:
+) -> TableState | PartsTable:
     _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
     fold = await folds.at(game, viewer, client, number, "number")

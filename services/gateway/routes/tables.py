@@ -17,6 +17,7 @@ from services.gateway.models.table_models import (
     GameStatus,
     LegalCommands,
     ListedGame,
+    PartsTable,
     Suggestions,
     TableState,
 )
@@ -128,7 +129,7 @@ async def state(
     since: SinceParam = None,
     as_: AsParam = None,
     with_legal: LegalParam = False,
-) -> TableState:
+) -> TableState | PartsTable:
     if at is None and as_ is not None:
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
     if at is not None and with_legal:
@@ -136,7 +137,7 @@ async def state(
     service, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
 
-    def answer(fold: TableFold) -> TableState:
+    def answer(fold: TableFold) -> TableState | PartsTable:
         table = fold.table(fold.number if since is None else since)
         if with_legal and viewer is not None:
             table.legal = fold.legal(MAX_COMMANDS).commands

@@ -44,6 +44,8 @@ class SuggestionQueue:
             fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
         else:
             fold = await self._folds.at(game, viewer, client, number)
+        if not fold.has_suggestions:
+            raise NotYoursError("no bot that plays this game can say what a move is worth", "SUGGEST-1")
         try:
             async with asyncio.timeout(MAX_WAIT_S):
                 suggestions = await asyncio.wrap_future(self._thread.submit(client, fold.suggestions))

@@ -19,7 +19,7 @@ from schemas.errors import InvalidInputError, LedgerlineError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames, names_in
-from services.gateway.errors import NotYetError, RequestError
+from services.gateway.errors import NotFoundError, NotYetError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.games.service import GatewayService
 from services.gateway.models.table_models import ListedGame
@@ -98,7 +98,10 @@ class TableFolds:
 
     async def board(self, game: str, viewer: Seat | None, client: str) -> bytes:
         """The drawing of a game's board, as JSON. Nothing else waits for it. Raises RequestError."""
-        drawing = asyncio.wrap_future(await self.read(game, viewer, client, lambda fold: fold.board(client)))
+        found = await self.read(game, viewer, client, lambda fold: fold.board(client))
+        if found is None:
+            raise NotFoundError("SHAPE-1", f"game {game} is played on no board")
+        drawing = asyncio.wrap_future(found)
         drawing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # maybe nobody waits
         try:
             return await asyncio.shield(drawing)  # others may wait for it, too

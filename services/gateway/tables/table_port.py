@@ -12,7 +12,13 @@ from typing import Protocol
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from services.gateway.models.catalog_models import BoardDrawing, ListedBoard, RulesetDescription
-from services.gateway.models.table_models import LegalCommands, ListedGame, Suggestions, TableState
+from services.gateway.models.table_models import (
+    LegalCommands,
+    ListedGame,
+    PartsTable,
+    Suggestions,
+    TableState,
+)
 
 
 class TableFold(Protocol):
@@ -37,13 +43,17 @@ class TableFold(Protocol):
     def last_named(self) -> int:
         """The number of the last entry that has one of them; 0 for none."""
 
+    @property
+    def has_suggestions(self) -> bool:
+        """Whether a bot that plays the game can say what a move is worth."""
+
     def apply(self, entries: Sequence[ViewEntry]) -> None:
         """Apply the next entries."""
 
     def copy(self) -> TableFold:
         """A fold that shares nothing that changes with this one."""
 
-    def table(self, since: int) -> TableState:
+    def table(self, since: int) -> TableState | PartsTable:
         """The table, with the moves after entry `since`."""
 
     def legal(self, most: int) -> LegalCommands:
@@ -58,8 +68,9 @@ class TableFold(Protocol):
     def listed(self) -> ListedGame:
         """The game as a list shows it."""
 
-    def board(self, asker: str) -> Future[bytes]:
-        """The drawing of its board, as JSON: it is made beside all else, and raises what is wrong with it."""
+    def board(self, asker: str) -> Future[bytes] | None:
+        """The drawing of its board, as JSON: it is made beside all else, and raises what is wrong with it. None where the
+        game has no board."""
 
 
 class TableCatalog(Protocol):

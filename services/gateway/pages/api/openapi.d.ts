@@ -7,7 +7,7 @@ export interface Calls {
   "GET /games/{game}/board": { body: undefined; answer: BoardDrawing };
   "GET /games/{game}/disputes": { body: undefined; answer: DisputeList };
   "GET /games/{game}/disputes/{dispute}": { body: undefined; answer: Dispute };
-  "GET /games/{game}/state": { body: undefined; answer: TableState };
+  "GET /games/{game}/state": { body: undefined; answer: TableState | PartsTable };
   "GET /games/{game}/view": { body: undefined; answer: ViewPage };
   "GET /public-keys": { body: undefined; answer: PublicKeys };
   "GET /rulesets": { body: undefined; answer: RulesetList };
@@ -416,8 +416,8 @@ export type ListedGame = {
   game: string;
   status: "waiting" | "playing" | "over";
   ruleset: string;
-  board: string;
-  board_title: string;
+  board: string | null;
+  board_title: string | null;
   created: number;
   number: number;
   seats: ListedSeat[];
@@ -477,6 +477,44 @@ export type OptionType = {
 };
 
 export type OptionValue = null | boolean | number | string | OptionValue[] | { [name: string]: OptionValue };
+
+export type PartState = {
+  name: string;
+  seat: number | null;
+  cards: (string | null)[] | null;
+  number: number | null;
+  text: string | null;
+};
+
+export type PartsResult = {
+  seat: number;
+  place: number;
+  total: number;
+  parts: { [name: string]: number };
+};
+
+export type PartsTable = {
+  game: string;
+  viewer: number | "public";
+  number: number;
+  head: string | null;
+  at: number;
+  created: number;
+  age_ms: number;
+  status: "waiting" | "playing" | "over";
+  ruleset: string;
+  turn: number | null;
+  order: "seated" | "age" | "youngest";
+  turn_order: number[];
+  ended: string | null;
+  play_off: string | null;
+  moves: Move[];
+  legal?: LegalCommand[] | null;
+  bots_late?: boolean;
+  seats: SeatState[];
+  parts: PartState[];
+  result: PartsResult[] | null;
+};
 
 export type Perspective = {
   before: ExplainedTable;
@@ -646,22 +684,34 @@ export type SeatResult = {
   merchandise: number;
 };
 
+export type SeatState = {
+  seat: number;
+  name: string | null;
+  kind: "human" | "bot";
+  policy: string | null;
+  seated: boolean;
+  choice: string | null;
+  clock_ms: number | null;
+  deadline_ms: number | null;
+  gone: string | null;
+};
+
 export type SeatView = {
   seat: number;
   name: string | null;
   kind: "human" | "bot";
   policy: string | null;
   seated: boolean;
+  choice: string | null;
+  clock_ms: number | null;
+  deadline_ms: number | null;
+  gone: string | null;
   cars: number;
   cards: number;
   tickets: number;
   points: number;
   stations_left: number;
   passengers_left: number;
-  choice: string | null;
-  clock_ms: number | null;
-  deadline_ms: number | null;
-  gone: string | null;
 };
 
 export type SeatedBot = {
@@ -689,10 +739,15 @@ export type TableState = {
   age_ms: number;
   status: "waiting" | "playing" | "over";
   ruleset: string;
-  board: string;
   turn: number | null;
   order: "seated" | "age" | "youngest";
   turn_order: number[];
+  ended: string | null;
+  play_off: string | null;
+  moves: Move[];
+  legal?: LegalCommand[] | null;
+  bots_late?: boolean;
+  board: string;
   last_turns: boolean;
   seats: SeatView[];
   market: (string | null)[];
@@ -710,11 +765,6 @@ export type TableState = {
   offer: TicketState[];
   keep_least: number;
   result: SeatResult[] | null;
-  ended: string | null;
-  play_off: string | null;
-  moves: Move[];
-  legal?: LegalCommand[] | null;
-  bots_late?: boolean;
 };
 
 export type TakenSeat = {
