@@ -17,12 +17,11 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from schemas.commands import CommandEnvelope, CreateGame, ForkGame
-from schemas.refusals import CommandRefusedError
+from schemas.refusals import CommandRefusedError, require
 from schemas.stored.player_names import SaltedNames, shown_names
 from services.archive import ArchiveUnavailableError
 from services.ledger import DeliveredCommand
-from services.referee.games import UnloggedRejectionError
-from services.referee.games.trains.setup.fork import fork_command
+from services.referee.games import UnloggedRejectionError, fold
 from services.runtime.executors import InlineExecutor
 from services.runtime.logging_setup import get_logger
 
@@ -145,8 +144,13 @@ class ForkExpander:
         return ForkExpansion(fork.of, seed, executor.submit(self._build_create_command, fork, seed))
 
     def _build_create_command(self, fork: ForkGame, seed: str) -> CreateGame:
-        names = shown_names(self._read_source_names(fork.of))
-        return fork_command(self._read_source_log(fork.of), fork, seed, names)
+        log = self._read_source_log(fork.of)
+        require(log, "GAME-1", f"there is no game {fork.of}")
+        ruleset = fold(log[:1]).ruleset
+        if ruleset.fork_command is None:
+            reason = f"what lies in game {fork.of} can't be laid again, by its rules {ruleset.name}"
+            raise CommandRefusedError("GAME-6", f"{reason}; so no game goes on from it")
+        return ruleset.fork_command(log, fork, seed, shown_names(self._read_source_names(fork.of)))
 
 
 def _delivery_key(delivery: DeliveredCommand) -> tuple[int, str]:

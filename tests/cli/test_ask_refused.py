@@ -17,6 +17,7 @@ from schemas.errors import InvalidInputError
 from services.cli.ask import MAX_BYTES, answer_file, answer_query
 from services.documents import reader
 from services.documents.reader import read_document
+from services.referee.games import RULESETS
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.text.formatting import MAX_LINE_LENGTH
 from tests.cli.command_line import ROOT, run_in_process
@@ -137,6 +138,11 @@ FILES: list[tuple[bytes, str]] = [
     (b"\xff\xfe{}", "isn't UTF-8"),
     (b"x" * (MAX_BYTES + 1), f"has more than {MAX_BYTES} bytes"),
     (b"just words", "question"),
+    *(
+        (json.dumps({"ruleset": rules, "seats": 3}).encode(), f"position: the rules {rules} know none")
+        for rules in RULESETS
+        if rules not in TRAIN_RULESETS
+    ),
 ]
 
 

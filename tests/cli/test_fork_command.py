@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from services.referee.games import RULESETS
+from services.referee.games.state import Ruleset
 from tests.cli.command_line import read_json, read_json_of_process, run_in_process
 
 
@@ -61,6 +63,15 @@ def test_bad_input_is_one_line_that_names_the_option(
 ) -> None:
     result = run_in_process("fork", played["game"], *(word.format(**played) for word in words), data=data)
     assert (result.returncode, result.stderr.strip()) == (2, f"ledgerline: {why.format(**played)}")
+
+
+@pytest.mark.parametrize("rules", [each for each in RULESETS.values() if each.fork_command is None])
+def test_a_game_whose_moments_cannot_be_laid_again_has_no_fork(rules: Ruleset, data: Path) -> None:
+    seats = ",".join(["random"] * rules.rule_options.seats_least)
+    played = read_json("play", "--rules", rules.name, "--seats", seats, data=data)
+    result = run_in_process("fork", played["game"], "--at", "9", data=data)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "can't be laid again" in result.stderr
 
 
 def test_an_unknown_game_is_not_found(played: Any, data: Path) -> None:

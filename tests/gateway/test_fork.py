@@ -10,7 +10,8 @@ import pytest
 from schemas.events import GameForked, SeatTaken
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
-from services.referee.games import GameState, fold
+from services.referee.games import RULESETS, GameState, fold
+from services.referee.games.state import Ruleset
 from tests.gateway.clients import (
     Json,
     Player,
@@ -191,6 +192,19 @@ def test_an_entry_that_no_game_can_go_on_from_is_refused_with_the_reason(
 
 def test_an_unknown_game_has_no_fork(http: httpx.Client) -> None:
     problem(ask_for(http, "nowhere", {"at": 4}), 404, "GAME-1")
+
+
+@pytest.mark.parametrize("rules", [each for each in RULESETS.values() if each.fork_command is None])
+def test_GAME_6_a_game_whose_moments_cannot_be_laid_again_has_no_fork_and_goes_on(
+    http: httpx.Client, rules: Ruleset
+) -> None:
+    ada, *_ = begun(http, rules.rule_options.seats_least, ruleset=rules.name)
+    before = entries(http, ada.game, None)
+    for token in (None, ada.token):
+        reply = ask_for(http, ada.game, {"at": len(before)}, token)
+        problem(reply, 422, "GAME-6")
+        assert "can't be laid again" in reply.json()["detail"]
+    assert entries(http, ada.game, None) == before
 
 
 def test_only_a_referee_sets_the_events_of_a_fork(http: httpx.Client) -> None:

@@ -237,9 +237,3 @@ def test_a_wrong_fork_command_is_refused_by_its_field(at: int, asker: Seat | Non
     with pytest.raises(CommandRefusedError) as refusal:
         fork_command(log, ForkGame(SOURCE_GAME, at or len(log), asker), SEED)
     assert (refusal.value.rule, refusal.value.reason) == ("GAME-6", why.format(length=len(log)))
-
-
-def test_a_game_that_does_not_exist_has_no_fork() -> None:
-    with pytest.raises(CommandRefusedError) as refusal:
-        fork_command([], ForkGame("nowhere", 3), SEED)
-    assert refusal.value.rule == "GAME-1"

@@ -16,7 +16,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias
 from typing_extensions import TypeVar
 
 from schemas.access import PUBLIC_ACCESS, Access
-from schemas.commands import Command, CreateGame, PlayOff
+from schemas.commands import Command, CreateGame, ForkGame, PlayOff
 from schemas.contract import Schema
 from schemas.events import Event, GameEnded, PlayOffCalled, Score
 from schemas.field_types import Seat
@@ -301,7 +301,11 @@ class Ruleset(Generic[PartsT]):
     packing: Packing = PLAIN_PACKING
     # the table in parts, as a viewer sees it; None: the game has a page of its own
     describe: Callable[[GameState, Seat | None], Iterable[TablePart]] | None = None
-    allows_forks: bool = False  # a state of the game can be laid as events of another one
+    # the creation of a fork from the source game's log, as what was asked for has it, with this seed and these names
+    # of players; None: a moment of such a game can't be laid as the events of another one
+    fork_command: (
+        Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame] | None
+    ) = None
 
     def has_command(self, command: type[Command]) -> bool:
         """Whether the command answers anything in these rules."""

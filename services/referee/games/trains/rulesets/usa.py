@@ -22,6 +22,7 @@ from services.referee.games.trains.pending_choices import SECOND_CARD, TICKETS
 from services.referee.games.trains.scoring import holds_longest, most_tickets_made, score
 from services.referee.games.trains.search.longest_trail import longest_trail
 from services.referee.games.trains.setup.deal import continue_after_all_choices, offer_to_all, return_nothing
+from services.referee.games.trains.setup.fork import fork_command
 from services.referee.games.trains.setup.opening import (
     board_of,
     can_be_dealt,
@@ -95,7 +96,7 @@ USA: Final = Ruleset(
     board_of=board_of,
     is_laid=is_laid,
     packing=TRAIN_PACKING,
-    allows_forks=True,
+    fork_command=fork_command,
     own_appliers={
         GameCreated: lay_table,
         DeckShuffled: deck_shuffled,

@@ -48,8 +48,7 @@ def fork_command(
     """The command that creates the fork with this seed. `log` is the source game's, from its first entry; `names` are
     those of its players by commitment, who take them along.
 
-    Raises CommandRefusedError (GAME-1, GAME-6) if no game can go on from the entry `command.at`."""
-    require(log, "GAME-1", f"there is no game {command.of}")
+    Raises CommandRefusedError (GAME-6) if no game can go on from the entry `command.at`."""
     is_over = any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
     source = ForkSource(names)
     source.apply(log[0])
