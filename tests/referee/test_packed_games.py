@@ -6,7 +6,6 @@ import gc
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
@@ -22,9 +21,9 @@ from services.referee.game_cache import (
     GameCache,
     SizedGames,
 )
-from services.referee.games import GameState, fold
+from services.referee.games import RULESETS, GameState, fold
 from services.referee.games.trains.board import load_board
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.train_state import TrainState
 from tests.golden.test_golden import FILES, read
 from tests.long_runs import long_after
 from tests.rules.given import full_state, parts
@@ -33,7 +32,12 @@ from tests.rules.random_games import RANDOM_GAMES, RandomGame
 
 ENTRIES = 60
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
-shared = attrgetter("ruleset", "own.board", "rule_options")
+
+
+def shared(state: GameState) -> tuple[object, ...]:
+    """What games of the same rules and board share."""
+    board = (state.own.board,) if isinstance(state.own, TrainState) else ()
+    return (state.ruleset, state.rule_options, *board)
 
 
 class NoLogs:
@@ -69,7 +73,7 @@ def played(board: str, seats: int, moves: int = ENTRIES, seed: int = 1) -> Rando
 
 
 @pytest.mark.parametrize("examples", long_after(1, (3, 12)))
-@pytest.mark.parametrize("rules", TRAIN_RULESETS)
+@pytest.mark.parametrize("rules", RULESETS)
 def test_P7_an_unpacked_state_is_the_state_folded_anew(rules: str, examples: int) -> None:
     """Whole games go on with the unpacked state, at any moment of a game of any ruleset."""
 

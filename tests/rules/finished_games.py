@@ -72,7 +72,7 @@ STATION_HABITS: Final = ("builds", "builds", "claims", "greedy")
 class GamePlan:
     """What is played, by whom, and how badly they behave."""
 
-    board: str
+    board: str | None
     habits: Sequence[str]  # of each seat: a bot's policy, or one of random_games.HABITS
     options: dict[str, Any]
     illegal_share: float  # how often a command is anything at all

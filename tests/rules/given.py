@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,7 @@ from services.referee.games.state import STATE_FIELDS
 from services.referee.games.trains.appliers.playing import assign_route
 from services.referee.games.trains.board import points_for_route
 from services.referee.games.trains.pending_choices import MIX
-from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS
+from services.referee.games.trains.train_state import TrainState
 
 SEED = "5e" * 32
 SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)
@@ -250,26 +250,32 @@ def without_root(event: Event) -> Event:
 def parts(state: GameState) -> Iterator[tuple[object, Sequence[str]]]:
     """The objects that a state is made of, each with the names of its fields."""
     yield state, [name for name in STATE_FIELDS if name not in {"own", "seats"}]
-    yield state.own, TRAIN_FIELDS
+    yield state.own, own_names(state.own)
     for seat_state in state.seats:
         yield seat_state, [name for name in SEAT_FIELDS if name != "own"]
-        yield seat_state.own, TRAIN_SEAT_FIELDS
+        yield seat_state.own, own_names(seat_state.own)
+
+
+def own_names(own: Any) -> Sequence[str]:
+    """The fields of a game's own part of a state."""
+    return [each.name for each in fields(own)] if is_dataclass(own) else own.__slots__
 
 
 def full_state(state: GameState) -> dict[str, Any]:
     """Every field of a state in comparable values."""
-    fields = {name: getattr(state, name, None) for name in STATE_FIELDS if name != "own"}
+    values = {name: getattr(state, name, None) for name in STATE_FIELDS if name != "own"}
     if state.game:
-        fields |= {name: getattr(state.own, name) for name in TRAIN_FIELDS}
-        fields["board"] = state.own.board.digest
-    fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
-    return {name: _copy_value(value) for name, value in fields.items()}
+        values |= {name: getattr(state.own, name) for name in own_names(state.own)}
+        if isinstance(state.own, TrainState):
+            values["board"] = state.own.board.digest
+    values["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
+    return {name: _copy_value(value) for name, value in values.items()}
 
 
 def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
-    fields = {name: getattr(seat_state, name) for name in SEAT_FIELDS if name != "own"}
-    fields |= {name: getattr(seat_state.own, name) for name in TRAIN_SEAT_FIELDS}
-    return {name: _copy_value(value) for name, value in fields.items()}
+    values = {name: getattr(seat_state, name) for name in SEAT_FIELDS if name != "own"}
+    values |= {name: getattr(seat_state.own, name) for name in own_names(seat_state.own)}
+    return {name: _copy_value(value) for name, value in values.items()}
 
 
 def _copy_value(value: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from schemas.commands import (
+    FIELDS,
     BuildStation,
     ClaimRoute,
     Command,
@@ -22,6 +23,7 @@ from schemas.commands import (
 from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.referee.games import GameState
 from services.referee.games.trains.board import Route
+from services.referee.games.trains.train_state import TrainState
 
 KEEPS = ((), (0,), (1,), (0, 1), (2, 0), (0, 0), (0, 1, 2), (3,), (0, 1, 3), (0, 1, 2, 3), (4, 1), (5, 0))
 MIXES = (
@@ -32,6 +34,8 @@ MIXES = (
 
 def command_pool(rng: Random, state: GameState) -> list[Command]:
     """A choice of legal and illegal commands of every kind for this state."""
+    if not isinstance(state.own, TrainState):
+        return [Pass(), *mixed_offers(rng, state)]
     commands: list[Command] = [Pass(), DrawBlind(), RequestCards(), DeclineTunnel()]
     commands += [DrawMarket(slot) for slot in range(7)]
     commands += [DrawMarket(color=card) for card in CARDS]
@@ -45,6 +49,22 @@ def command_pool(rng: Random, state: GameState) -> list[Command]:
     commands += stations(rng, state)
     commands += passenger_moves(rng, state)
     return commands
+
+
+def mixed_offers(rng: Random, state: GameState) -> Iterator[Command]:
+    """Commands of the kinds that the game has, each field as in what some seat would be offered, or as in none."""
+    moves = [move for row in state.ruleset.moves.values() for move in row]
+    for move in moves:
+        offers = [offer for seat in range(len(state.seats)) for offer in move.offers(state, seat)]
+        names = FIELDS[move.command]
+        for _ in range(20 if offers else 0):
+            yield move.command(*(getattr(rng.choice(offers), name) for name in names))
+        for offer in rng.sample(offers, min(len(offers), 2)):
+            for name in names:
+                if isinstance(getattr(offer, name), str):
+                    yield move.command(
+                        *("nowhere-1" if each == name else getattr(offer, each) for each in names)
+                    )
 
 
 def near_misses(rng: Random, state: GameState, offer: Command) -> Iterator[Command]:
@@ -71,6 +91,9 @@ def near_misses(rng: Random, state: GameState, offer: Command) -> Iterator[Comma
             yield from (MovePassenger(city, path[:steps]) for steps in range(1, len(path)))
             yield MovePassenger(city, (*path, rng.choice([*state.own.route_owners])))
             yield MovePassenger(rng.choice([*state.own.passenger_owners]), path)
+        case _ if not isinstance(state.own, TrainState):
+            others = [other for other in mixed_offers(rng, state) if type(other) is type(offer)]
+            yield from rng.sample(others, min(len(others), 3))
 
 
 def recoloured(rng: Random, cards: Mapping[str, int]) -> dict[str, int]:

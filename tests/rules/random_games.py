@@ -44,6 +44,7 @@ from schemas.stored.codec import (
 )
 from schemas.stored.entries import Entry, ViewEntry
 from services.referee.games import (
+    RULESETS,
     GameState,
     UnloggedRejectionError,
     decide_envelope,
@@ -56,6 +57,7 @@ from services.referee.games.seat_state import SeatState
 from services.referee.games.state import ACTION
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.train_state import TrainState
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_commands import command_pool
 
@@ -67,9 +69,9 @@ HABITS: Mapping[str, tuple[type[Command], ...]] = {
     "travels": (DrawTickets, MovePassenger),
     "builds": (BuildStation, DeclineTunnel),
 }
-BOARDS_BY_RULESET = {
-    rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules]
-    for rules in TRAIN_RULESETS
+BOARDS_BY_RULESET: Mapping[str, list[str | None]] = {  # None: it is played on no board
+    rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules] or [None]
+    for rules in RULESETS
 }
 
 
@@ -78,7 +80,7 @@ class RandomGame:
     """A whole game under one random source: its log, and every viewer's own fold of what it was sent."""
 
     rng: Random
-    board: str
+    board: str | None
     seats: int
     habit: str = "anything"  # of choosing among legal moves
     illegal_share: float = 0  # how often a command is anything at all
@@ -145,7 +147,8 @@ class RandomGame:
         except UnloggedRejectionError:
             assert self.log, "the game was created"
             return
-        self.count_removed(before, events)
+        if isinstance(self.state.own, TrainState):
+            self.count_removed(before, events)
         self.append(envelope, events)
 
     def count_removed(self, before: list[SeatState], events: tuple[Event, ...]) -> None:
@@ -193,11 +196,13 @@ def redact_all(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, .
 # -- which games ---------------------------------------------------------------------------
 
 
-def seat_counts(board: str) -> range:
-    """How many may play on this board."""
-    loaded = boards.load_board(board)
-    rule_options = TRAIN_RULESETS[loaded.default_ruleset].rule_options
-    most = loaded.rule_options.get("seats_most", rule_options.seats_most)
+def seat_counts(board: str | None, rules: str = "") -> range:
+    """How many may play on this board, or by these rules without one."""
+    loaded = None if board is None else boards.load_board(board)
+    rule_options = RULESETS[loaded.default_ruleset if loaded else rules].rule_options
+    most = rule_options.seats_most
+    if loaded:
+        most = loaded.rule_options.get("seats_most", most)
     assert isinstance(most, int)
     return range(rule_options.seats_least, most + 1)
 
@@ -209,22 +214,22 @@ def small_deck(rules: str) -> dict[str, int]:
 
 def draw_game(draw: st.DrawFn, rules: str) -> RandomGame:
     """A game of these rules on any of their boards."""
-    rule_options = TRAIN_RULESETS[rules].rule_options
+    rule_options = RULESETS[rules].rule_options
     board = draw(st.sampled_from(BOARDS_BY_RULESET[rules]))
-    seats = draw(st.sampled_from(seat_counts(board)))
+    seats = draw(st.sampled_from(seat_counts(board, rules)))
     strict = draw(st.sampled_from([rule_options.strict, rule_options.strict, not rule_options.strict]))
     options: dict[str, Any] = {"strict": strict}
     options["clock_ms"] = draw(st.sampled_from([None, None, 20_000, 200_000]))
     options["move_ms"] = draw(st.sampled_from([None, None, 4_000, 259_200_000]))
-    if draw(st.sampled_from([False, False, True])):
+    if rules in TRAIN_RULESETS and draw(st.sampled_from([False, False, True])):
         options["cards"] = small_deck(rules)
-    create_fields: dict[str, Any] = {}
+    create_fields: dict[str, Any] = {} if board else {"ruleset": rules}
     if rule_options.play_off and draw(st.booleans()):
         create_fields["play_off"] = PlayOff(
             "before", draw(st.integers(1, 5)), tuple(range(seats)), (0,) * seats
         )
     rng = Random(draw(st.integers(0, 2**32)))
-    if not create_fields and draw(st.sampled_from([False, False, True])):
+    if board and not create_fields and draw(st.sampled_from([False, False, True])):
         create_fields["position"] = random_position(rng, board, seats)
     return RandomGame(
         rng=rng,
@@ -238,13 +243,13 @@ def draw_game(draw: st.DrawFn, rules: str) -> RandomGame:
     )
 
 
-RANDOM_GAMES = {rules: st.composite(draw_game)(rules) for rules in TRAIN_RULESETS}
+RANDOM_GAMES = {rules: st.composite(draw_game)(rules) for rules in RULESETS}
 
 
 # -- positions -----------------------------------------------------------------------------
 
 
-def random_position(rng: Random, board: str, seats: int) -> Position:
+def random_position(rng: Random, board: str | None, seats: int) -> Position:
     """A position from the middle of a random game, when a turn has just begun."""
     play = RandomGame(Random(rng.random()), board, seats, options={"strict": False, "clock_ms": None})
     steps, position = rng.randrange(150), None

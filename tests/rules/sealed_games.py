@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -12,11 +13,10 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry, unpack_entry
 from schemas.stored.entries import Entry, ViewEntry
 from schemas.stored.hash_chain import initial_head
-from services.referee.games import GameState, fold_events
+from services.referee.games import RULESETS, GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.games.proof.view_verifier import ViewVerifier
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.random_games import BOARDS_BY_RULESET, RandomGame, draw_game, random_position, seat_counts
 
 GAME = "random"  # the id that RandomGame gives its game
@@ -67,12 +67,16 @@ def play_and_seal(play: RandomGame, steps_most: int = 3000) -> SealedGame:
 
 
 def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
-    """A few games that are always the same: a plain one, one from a position, a strict one with illegal commands."""
+    """A few games that are always the same: a plain one, one from a position if the game has any, a strict one with illegal commands."""
     for kind in range(3):
         rng = Random(f"{rules} {kind}")
         board = rng.choice(BOARDS_BY_RULESET[rules])
-        seats = rng.choice(seat_counts(board))
-        create_fields = {"position": random_position(rng, board, seats)} if kind == 1 else {}
+        seats = rng.choice(seat_counts(board, rules))
+        create_fields: dict[str, Any] = (
+            {"position": random_position(rng, board, seats)} if kind == 1 and board else {}
+        )
+        if board is None:
+            create_fields["ruleset"] = rules
         options = {"strict": kind == 2}
         illegal_share, leave_share = (0.05, 0.01) if kind == 2 else (0.02, 0)
         yield play_and_seal(
@@ -82,5 +86,5 @@ def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
 
 
 SEALED_GAMES = {
-    rules: st.composite(draw_game)(rules).map(play_and_seal) for rules in TRAIN_RULESETS
+    rules: st.composite(draw_game)(rules).map(play_and_seal) for rules in RULESETS
 }  # whole games: from positions, in play-offs, strict or not

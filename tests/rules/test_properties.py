@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.field_types import HIDDEN, Seat
-from services.referee.games import fold, legal
+from services.referee.games import RULESETS, GameState, fold, legal
 from services.referee.games.seat_state import SEAT_FIELDS
 from services.referee.games.state import STATE_FIELDS
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.scoring import score, train_scores
 from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainGame
+from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainGame, TrainState
 from tests.long_runs import long_after
-from tests.rules.given import full_state
+from tests.rules.given import full_state, own_names
 from tests.rules.random_games import (
     BOARDS_BY_RULESET,
     RANDOM_GAMES,
@@ -29,7 +29,8 @@ from tests.rules.random_games import (
 )
 
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
-EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
+EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
+EVERY_TRAIN_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
 EVERY_BOARD = [(board, seats) for board in boards.board_names() for seats in seat_counts(board)]
 
 
@@ -118,12 +119,28 @@ def play_and_count(play: RandomGame) -> None:
 
 
 @pytest.mark.parametrize("examples", long_after(1, (3, 10)))
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_cards_cars_tickets_and_all_else_are_conserved_and_every_game_ends(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         play_and_count(play)
+
+    holds()
+
+
+@pytest.mark.parametrize("examples", long_after(1, (3, 10)))
+@pytest.mark.parametrize("rules", [rules for rules in RULESETS if rules not in TRAIN_RULESETS])
+def test_every_game_without_a_board_ends_and_is_scored_as_it_stands(rules: str, examples: int) -> None:
+    """test_pile_tracker.py counts its cards: each leaves the pile in which the shuffle laid it, once."""
+
+    @settings(REPEATABLE, max_examples=examples)
+    @given(RANDOM_GAMES[rules])
+    def holds(play: RandomGame) -> None:
+        for _ in play.steps():
+            pass
+        assert play.state.result
+        assert play.state.result.scores == play.state.ruleset.score(play.state)
 
     holds()
 
@@ -159,7 +176,7 @@ def test_the_log_folds_to_the_referees_own_state(rules: str, examples: int) -> N
 
 
 @pytest.mark.parametrize("examples", long_after(1, (3, 6)))
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_a_position_that_was_set_up_is_the_one_that_was_given(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)
     @given(st.randoms(use_true_random=True), st.sampled_from(BOARDS_BY_RULESET[rules]))
@@ -202,12 +219,48 @@ def test_every_field_of_the_state_is_compared() -> None:
     assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == {*SEAT_FIELDS, *TRAIN_SEAT_FIELDS} - {"own"}
 
 
-def assert_view_matches(viewer: Seat | None, view: TrainGame, state: TrainGame) -> None:
+def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) -> None:
     """The viewer's state has everything that the viewer may know, correctly, and nothing else."""
-    seen_fields, true_fields = full_state(view), full_state(state)
-    assert [seen_fields[name] for name in PUBLIC_FIELDS] == [true_fields[name] for name in PUBLIC_FIELDS]
     assert view.seed == (state.seed if state.result else None)
     assert view.shuffle_key == ""
+    assert view.refusal_counts.get(viewer, 0) == state.refusal_counts.get(viewer, 0)
+    if isinstance(state.own, TrainState):
+        assert_trains_match(viewer, view, state)
+    else:
+        assert_own_parts_match(viewer, view, state)
+
+
+def assert_own_parts_match(viewer: Seat | None, view: GameState, state: GameState) -> None:
+    """The parts of any game are those of the state, some values hidden, and none where they are the viewer's own."""
+    for name in (name for name in PUBLIC_FIELDS if name in STATE_FIELDS):
+        assert getattr(view, name) == getattr(state, name)
+    assert agrees(vars_of(view.own), vars_of(state.own))
+    for seat, (shown, real) in enumerate(zip(view.seats, state.seats, strict=True)):
+        names = PUBLIC_SEAT_FIELDS + (("seat_secret",) if seat == viewer else ())
+        for name in (name for name in names if name in SEAT_FIELDS):
+            assert getattr(shown, name) == getattr(real, name)
+        assert seat == viewer or shown.seat_secret is None
+        assert shown.own == real.own if seat == viewer else agrees(vars_of(shown.own), vars_of(real.own))
+
+
+def vars_of(own: object) -> dict[str, object]:
+    return {name: getattr(own, name) for name in own_names(own)}
+
+
+def agrees(shown: object, real: object) -> bool:
+    """Whether what is shown is what is there, except for what is hidden; a row with hidden values has them anywhere."""
+    if isinstance(shown, dict) and isinstance(real, dict):
+        return shown.keys() == real.keys() and all(agrees(shown[key], real[key]) for key in real)
+    if isinstance(shown, list | tuple) and isinstance(real, list | tuple) and HIDDEN in shown:
+        known = [each for each in shown if each is not HIDDEN]
+        return len(shown) == len(real) and all(known.count(each) <= real.count(each) for each in known)
+    return shown is HIDDEN or shown == real
+
+
+def assert_trains_match(viewer: Seat | None, view: TrainGame, state: TrainGame) -> None:
+    """The same of a train game, field by field."""
+    seen_fields, true_fields = full_state(view), full_state(state)
+    assert [seen_fields[name] for name in PUBLIC_FIELDS] == [true_fields[name] for name in PUBLIC_FIELDS]
     assert view.own.deck == [HIDDEN] * len(state.own.deck)
     for deck, tickets in state.own.ticket_decks.items():
         known = view.own.ticket_decks[deck]
@@ -217,7 +270,6 @@ def assert_view_matches(viewer: Seat | None, view: TrainGame, state: TrainGame) 
     if view.own.untaken and state.own.untaken:
         seat, cards = state.own.untaken
         assert view.own.untaken == (seat, cards if seat == viewer else (HIDDEN,) * len(cards))
-    assert view.refusal_counts.get(viewer, 0) == state.refusal_counts.get(viewer, 0)
     for seat, (shown, real) in enumerate(zip(seen_fields["seats"], true_fields["seats"], strict=True)):
         names = (*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS) if seat == viewer else PUBLIC_SEAT_FIELDS
         assert [shown[name] for name in names] == [real[name] for name in names]

@@ -13,17 +13,16 @@ from schemas.events import SeedRevealed
 from schemas.stored.codec import read_private_part, read_public_rows
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head, next_head
-from services.referee.games import fold_events, split_by_visibility
+from services.referee.games import RULESETS, fold_events, split_by_visibility
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.referee.games.state import GameState
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import long_after
 from tests.rules.random_games import RandomGame
 from tests.rules.sealed_games import GAME, SEALED_GAMES, SealedGame, fixed_games, play_and_seal, verify_all
 
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
-EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
+EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
 
 
 def require_believed(game: SealedGame) -> None:

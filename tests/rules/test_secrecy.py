@@ -42,6 +42,7 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from services.referee.games import (
+    RULESETS,
     GameState,
     UnloggedRejectionError,
     decide_envelope,
@@ -52,12 +53,11 @@ from services.referee.games import (
 from services.referee.games.fair_randomness import derive_contribution
 from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import commit_to_seed, derive_seat_secret
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED, without_root
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
-from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
+from tests.rules.test_properties import EVERY_RULESET, EVERY_TRAIN_RULESET, REPEATABLE
 
 # commands whose outcome depends on the sender's hand
 HAND_DECIDES: Final = (ClaimRoute, BuildStation, PayTunnel, MovePassenger, Pass)
@@ -210,7 +210,7 @@ def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | No
 
 
 @pytest.mark.parametrize("examples", long_after(1, (1, 3)))
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET  # tests/secrecy/test_gate.py has every game
 def test_no_viewer_can_infer_what_it_may_not_know(rules: str, examples: int) -> None:
     other_tables = 0
 
@@ -258,8 +258,8 @@ def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_secret(rules: str) -> Non
 @EVERY_RULESET
 def test_a_spectator_learns_nothing_of_the_deal(rules: str) -> None:
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
-    market = {"market": 0} if TRAIN_RULESETS[rules].rule_options.market else {}
-    create = CreateGame(plans, rules, seed="deal", options=market)
+    options = {"market": 0} if getattr(RULESETS[rules].rule_options, "market", 0) else {}
+    create = CreateGame(plans, rules, seed="deal", options=options)
     state, seen = GameState(), []
     decide_envelope(state, CommandEnvelope("create", "deal", None, create), CREATED_AT_MS, SEED)
     for chance in range(5):

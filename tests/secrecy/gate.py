@@ -33,12 +33,13 @@ from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, legal
-from services.referee.games.trains.determinization import ViewerKnowledge
+from services.referee.games.trains.train_state import TrainState
 from tests.process_faults.seeds import SOAK
 from tests.rules.random_commands import command_pool, near_misses
+from tests.secrecy import any_game
 from tests.secrecy.bare_referee import Referee, branched, received
 from tests.secrecy.matches import Match, Step
-from tests.secrecy.twins import Future, future, lookalike, twin, visible_state
+from tests.secrecy.twins import AnyFuture, Future, Knowledge, future, lookalike, twin, visible_state
 
 POSITIONS: Final = 20_000 if SOAK else 4_000  # of all rulesets in the long test run
 AHEAD: Final = 5  # envelopes for which a twin follows the game
@@ -87,10 +88,10 @@ class Gate:
                 self.follow_game(ahead, knowledge[viewer])
             self.positions += len(ahead)
 
-    def follow_game(self, steps: Sequence[Step], known: ViewerKnowledge) -> None:
+    def follow_game(self, steps: Sequence[Step], known: Knowledge) -> None:
         """A twin of the first state follows the game for these steps."""
         first, viewer = steps[0].before, known.viewer
-        ahead = future(first.state, viewer, [event for step in steps for event in step.outcome.events])
+        ahead = future_of(steps, viewer)
         other = branched(first, twin(first.state, known, ahead, self.rng))
         assert visible_state(other.state, viewer) == visible_state(first.state, viewer)
         self.twins += hidden_state(other.state) != hidden_state(first.state)
@@ -111,7 +112,7 @@ class Gate:
             visible_state(last.state, viewer), visible_state(other.state, viewer), viewer, steps[-1].envelope
         )
 
-    def check_position(self, step: Step, known: ViewerKnowledge) -> None:
+    def check_position(self, step: Step, known: Knowledge) -> None:
         """Any command that might come next gives the viewer the same on a state whose hidden cards are dealt afresh."""
         cached_game, viewer = step.before, known.viewer
         if viewer is not None and self.rng.randrange(REFUSALS_USED_UP_EVERY) == 0:
@@ -119,7 +120,10 @@ class Gate:
             cached_game.state.refusal_counts[viewer] = cached_game.state.rule_options.refusals_kept
         twins = TwinCache(cached_game.state, known, self.rng)
         self.compare(
-            cached_game, twins.twin_for(Future(cached_game.state, viewer)), known, "a state dealt afresh"
+            cached_game,
+            twins.twin_for(nothing_ahead(cached_game.state, viewer)),
+            known,
+            "a state dealt afresh",
         )
         for number, (seat, command) in enumerate(self.candidate_commands(cached_game.state, viewer)):
             envelope = CommandEnvelope(f"t{number}", "match", seat, command)
@@ -131,7 +135,7 @@ class Gate:
         """The same envelope, or one that looks the same to the viewer, on both states."""
         viewer = twins.known.viewer
         outcome = self.referee.decide_on_copy(cached_game, envelope, now)
-        ahead = future(cached_game.state, viewer, outcome.events)
+        ahead = future_of([Step(cached_game, envelope, now, outcome)], viewer)
         other = branched(cached_game, twins.twin_for(ahead).copy())
         twin_outcome = self.referee.decide(
             other, lookalike(other.state, envelope, outcome.events, ahead, self.rng), now
@@ -170,9 +174,7 @@ class Gate:
         yield from rng.sample(self.pool, 2)
         yield rng.choice(NONSENSE)
 
-    def compare(
-        self, cached_game: CachedGame, other: GameState, known: ViewerKnowledge, situation: str
-    ) -> None:
+    def compare(self, cached_game: CachedGame, other: GameState, known: Knowledge, situation: str) -> None:
         """Without any command, both states are the same to the viewer and to its bot."""
         state, viewer = cached_game.state, known.viewer
         if viewer is None:
@@ -180,7 +182,12 @@ class Gate:
         legal_commands = legal(state, viewer)
         if legal_commands != legal(other, viewer):
             raise LeakError(f"{situation}: seat {viewer} may do something else")
-        if self.rng.randrange(BOTS_EVERY) == 0 and class_sees(state, viewer) != class_sees(other, viewer):
+        is_of_trains = isinstance(state.own, TrainState)
+        if (
+            is_of_trains
+            and self.rng.randrange(BOTS_EVERY) == 0
+            and class_sees(state, viewer) != class_sees(other, viewer)
+        ):
             raise LeakError(f"{situation}: the class of AI-MAS shows seat {viewer} something else")
         if legal_commands and self.rng.randrange(BOTS_EVERY) == 0:
             name = state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
@@ -202,14 +209,28 @@ def class_sees(state: GameState, viewer: Seat) -> object:
     return board.nodes, board.edges, [player_of(state, seat, viewer) for seat in range(len(state.seats))]
 
 
+def future_of(steps: Sequence[Step], viewer: Seat | None) -> AnyFuture:
+    """What the viewer will have seen after these steps."""
+    state, events = steps[0].before.state, [event for step in steps for event in step.outcome.events]
+    if isinstance(state.own, TrainState):
+        return future(state, viewer, events)
+    decided = (any_game.Decided(s.envelope, s.now, any_game.is_accepted(s.outcome.events)) for s in steps)
+    return any_game.Future(viewer, [*decided], events)
+
+
+def nothing_ahead(state: GameState, viewer: Seat | None) -> AnyFuture:
+    """What the viewer will have seen if nothing happens."""
+    return Future(state, viewer) if isinstance(state.own, TrainState) else any_game.Future(viewer, (), ())
+
+
 class TwinCache:
     """Twins of one state, one for each future with a different key."""
 
-    def __init__(self, state: GameState, known: ViewerKnowledge, rng: Random) -> None:
+    def __init__(self, state: GameState, known: Knowledge, rng: Random) -> None:
         self._state, self.known, self._rng = state, known, rng
         self._twins: dict[object, GameState] = {}
 
-    def twin_for(self, ahead: Future) -> GameState:
+    def twin_for(self, ahead: AnyFuture) -> GameState:
         found = self._twins.get(ahead.key)
         if found is None:
             found = self._twins[ahead.key] = twin(self._state, self.known, ahead, self._rng)
@@ -232,6 +253,8 @@ def require_same(
 
 def hidden_state(state: GameState) -> object:
     """The part of the state that no viewer knows completely."""
+    if not isinstance(state.own, TrainState):
+        return any_game.hidden_state(state)
     hands = [
         (seat.own.hand, seat.own.tickets, seat.own.offer, seat.own.requested_mix) for seat in state.seats
     ]
@@ -247,7 +270,7 @@ def run_gate(rules: str, positions: int, seed: int = 0) -> Gate:
         if gate.positions >= positions:
             break
         match = Match(rules, seed + number)
-        games[match.board] += 1
+        games[match.board or rules] += 1
         gate.check(match)
     assert gate.positions >= positions
     return gate

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgpack
 
-from schemas.events import CardDrawn, Event, SeatTaken
+from schemas.events import CardDrawn, DeckShuffled, Event, SeatTaken
 from schemas.field_types import CARDS, Seat
 from schemas.stored.codec import pack_private_part
 from schemas.stored.hash_chain import (
@@ -121,6 +121,8 @@ def key_with(state: GameState, seed: bytes) -> str:
 def leaves_opened(view: Observed) -> list[str]:
     """Face-down cards and tickets whose leaf hashes are found, with a salt derived from a value or the value itself."""
     hidden, found, game = hidden_leaves(view), [], view.match.state.game
+    events = [event for step in view.steps for event in step.outcome.events]
+    names = {name for event in events if isinstance(event, DeckShuffled) for name in event.order if name}
     for name, value in view.values.items():
         salts = [b"", value, value[:COMMITMENT_BYTES], value[COMMITMENT_BYTES:]]
         salts += [
@@ -128,7 +130,7 @@ def leaves_opened(view: Observed) -> list[str]:
             for salt_key in (value, derive_salt_key(value.hex(), game))
             for at in range(30)
         ]
-        found += [f"{card}: {name}" for salt in salts for card in CARDS if card_leaf(salt, card) in hidden]
+        found += [f"{card}: {name}" for salt in salts for card in names if card_leaf(salt, card) in hidden]
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
@@ -22,12 +22,14 @@ from schemas.field_types import Seat
 from schemas.stored.codec import join_entry
 from services.bots.policies import SLOW_POLICIES
 from services.referee.game_cache import CachedGame
-from services.referee.games import GameState, legal
+from services.referee.games import RULESETS, GameState, legal
 from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, random_position, seat_counts, small_deck
+from tests.secrecy.any_game import Knowledge as AnyKnowledge
 from tests.secrecy.bare_referee import OPENED_MS, Outcome, Referee, branched
+from tests.secrecy.twins import Knowledge
 
 MAX_STEPS = 600
 POSITIONED, FORKED = 4, 3  # which of every five games begin with a position, or are forks
@@ -49,17 +51,20 @@ class Match:
     def __init__(self, rules: str, chance: int) -> None:
         self.rng = rng = Random(f"{rules} {chance}")
         self.board = rng.choice(BOARDS_BY_RULESET[rules])
-        self.seats = rng.choice(seat_counts(self.board)[:4])
+        self.seats = rng.choice(seat_counts(self.board, rules)[:4])
         self.habit = HABITS[rng.choice([*HABITS])]
         self.mischief, self.leaving = rng.choice((0, 0.05, 0.2)), rng.choice((0, 0, 0.01))
         self.now, self.number, self.cached_game = OPENED_MS, 0, CachedGame()
         self.opening: list[Step] = []  # up to the deal
         origin: Sequence[bytes] = ()
         first_command: Command = self._creation(rules, chance)
-        if chance % 5 == FORKED:
+        if chance % 5 == FORKED and RULESETS[rules].fork_command:
             self.seats, origin, first_command = self._fork(rules, chance)
         self.referee = Referee(rng.randbytes(32).hex(), origin)
-        self.knowledge = {viewer: ViewerKnowledge(viewer) for viewer in (None, *range(self.seats))}
+        kind: Callable[[Seat | None], Knowledge] = (
+            ViewerKnowledge if rules in TRAIN_RULESETS else AnyKnowledge
+        )
+        self.knowledge = {viewer: kind(viewer) for viewer in (None, *range(self.seats))}
         self._open(first_command)
 
     @property
@@ -67,17 +72,19 @@ class Match:
         return self.cached_game.state
 
     def _creation(self, rules: str, chance: int) -> CreateGame:
-        rng, rule_options = self.rng, TRAIN_RULESETS[rules].rule_options
+        rng, rule_options = self.rng, RULESETS[rules].rule_options
         strict = rule_options.strict if chance % 3 else not rule_options.strict
         options: dict[str, Any] = {"strict": strict}
         options["clock_ms"] = rng.choice((None, 20_000, 200_000))
         options["move_ms"] = rng.choice((None, 4_000, 259_200_000))
         options["refusals_kept"] = rng.choice((2, 20))
-        if rng.random() < 0.3:
+        if rng.random() < 0.3 and rules in TRAIN_RULESETS:
             options["cards"] = small_deck(rules)
-        position = random_position(rng, self.board, self.seats) if chance % 5 == POSITIONED else None
+        is_positioned = chance % 5 == POSITIONED and self.board is not None
+        position = random_position(rng, self.board, self.seats) if is_positioned else None
         plans = tuple(self._plan(rules) for _ in range(self.seats))
-        return CreateGame(plans, board=self.board, options=options, position=position)
+        ruleset = None if self.board else rules
+        return CreateGame(plans, ruleset, self.board, options=options, position=position)
 
     def _fork(self, rules: str, chance: int) -> tuple[int, Sequence[bytes], ForkGame]:
         """The seats and the log of another game, and the command to fork it at one of its entries."""
@@ -101,9 +108,7 @@ class Match:
         self.opening.append(self.process(None, command))
 
     def _plan(self, rules: str) -> SeatPlan:
-        policy: Any = self.rng.choice(
-            [*sorted(TRAIN_RULESETS[rules].bot_policies - SLOW_POLICIES.keys()), None]
-        )
+        policy: Any = self.rng.choice([*sorted(RULESETS[rules].bot_policies - SLOW_POLICIES.keys()), None])
         age = self.rng.randrange(20, 60)
         return SeatPlan("bot", policy, age=age) if policy else SeatPlan()
 

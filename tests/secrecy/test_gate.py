@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from services.referee.games import RULESETS
 from tests.secrecy.gate import POSITIONS, run_gate
 
 SHARES = range(0, 10_000, 1000)  # the first seed of each share
-SHARE = POSITIONS // (4 * len(SHARES))  # positions of a ruleset
+SHARE = POSITIONS // (len(RULESETS) * len(SHARES))  # positions of a ruleset
 SHORT_SHARE = 100
 
 SIZES = [pytest.param(0, SHORT_SHARE, id="short")] + [
@@ -16,7 +17,7 @@ SIZES = [pytest.param(0, SHORT_SHARE, id="short")] + [
 
 
 @pytest.mark.parametrize(("chance", "positions"), SIZES)
-@pytest.mark.parametrize("rules", ["usa", "europe", "marklin", "trains"])
+@pytest.mark.parametrize("rules", RULESETS)
 def test_P5_what_a_viewer_receives_does_not_depend_on_what_it_may_not_know(
     rules: str, chance: int, positions: int
 ) -> None:

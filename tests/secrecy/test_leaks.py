@@ -27,6 +27,7 @@ from services.referee.games.proof import sealing
 from services.referee.games.state import EventStream
 from services.referee.games.trains.moves import cards, tickets, withdrawal
 from services.referee.games.trains.train_games import TRAIN_RULESETS
+from tests.rules.given import own_names
 from tests.secrecy import gate
 from tests.secrecy.deals import check_deals
 from tests.secrecy.gate import LeakError, run_gate
@@ -116,16 +117,17 @@ def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> 
         return views.split_by_visibility(events)
 
     monkeypatch.setattr(sealing, "split_by_visibility", split)
-    for rules in TRAIN_RULESETS:
+    for rules in RULESETS:
         with pytest.raises(LeakError):
             check_deals(rules, 3)
 
 
+@pytest.mark.parametrize("rules", RULESETS)
 @pytest.mark.pure_python
-def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
+def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch, rules: str) -> None:
     declare_public(monkeypatch, HandDealt)
     with pytest.raises(LeakError):
-        check_deals("usa", 3)
+        check_deals(rules, 3)
 
 
 def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
@@ -154,6 +156,10 @@ def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> No
     assert "can distinguish" in caught("europe")
 
 
+def add_salt(part: list[Any]) -> None:
+    part[4:] = [bytes(16)]
+
+
 def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
     def longer(state: GameState, request: AppendRequest) -> AppendRequest:
         if state.own.deck[-1:] != [LOCOMOTIVE]:
@@ -161,9 +167,6 @@ def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
         return request._replace(
             private_parts=[(seat, repacked(part, add_salt)) for seat, part in request.private_parts]
         )
-
-    def add_salt(part: list[Any]) -> None:
-        part[4:] = [bytes(16)]
 
     build_with(monkeypatch, longer)
     assert "can distinguish" in caught("usa")
@@ -268,3 +271,60 @@ def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkey
     monkeypatch.setitem(RULESETS, "marklin", leaky)
     monkeypatch.setitem(RULESET_VERSIONS, ("marklin", marklin.version), leaky)
     assert "can distinguish" in caught("marklin", first_seed=2)
+
+
+# -- the same in games that bring nothing for it ----------------------------------------------------
+
+EVERY_OTHER_GAME = pytest.mark.parametrize("rules", [name for name in RULESETS if name not in TRAIN_RULESETS])
+
+
+def first_hidden(state: GameState, seat: Seat) -> str:
+    """A word of what the seat after this one has, which nobody else is shown."""
+    own = state.seats[(seat + 1) % len(state.seats)].own
+    rows = [getattr(own, name) for name in own_names(own)]
+    return next((str(row[0]) for row in rows if isinstance(row, list) and row), "")
+
+
+@EVERY_OTHER_GAME
+@pytest.mark.pure_python
+def test_a_refusal_that_names_what_another_seat_has_is_caught(monkeypatch: Patch, rules: str) -> None:
+    def leaky_events(state: GameState, seat: Seat | None, command: Any) -> EventStream:
+        try:
+            yield from judge(state, seat, command)
+        except CommandRefusedError as refusal:
+            reason = f"{refusal.reason}, unlike {first_hidden(state, seat or 0)}"
+            raise CommandRefusedError(refusal.rule, reason) from None
+
+    judge = DECIDE.decide_events
+    monkeypatch.setattr(DECIDE, "decide_events", leaky_events)
+    assert "can distinguish" in caught(rules)
+
+
+@EVERY_OTHER_GAME
+@pytest.mark.pure_python
+def test_a_refusal_that_all_read_is_caught_in_any_game(monkeypatch: Patch, rules: str) -> None:
+    declare_public(monkeypatch, CommandRefused)
+    assert "can distinguish" in caught(rules)
+
+
+@EVERY_OTHER_GAME
+def test_legal_moves_that_follow_what_another_seat_has_are_caught(monkeypatch: Patch, rules: str) -> None:
+    def leaky_legal(state: GameState, seat: Seat) -> Any:
+        commands = legal(state, seat)
+        return commands[::-1] if first_hidden(state, seat) < "d" else commands
+
+    monkeypatch.setattr(gate, "legal", leaky_legal)
+    assert "may do something else" in caught(rules)
+
+
+@EVERY_OTHER_GAME
+def test_a_longer_part_for_what_another_seat_has_is_caught(monkeypatch: Patch, rules: str) -> None:
+    def longer(state: GameState, request: AppendRequest) -> AppendRequest:
+        parts = [
+            (seat, part if first_hidden(state, seat) < "d" else repacked(part, add_salt))
+            for seat, part in request.private_parts
+        ]
+        return request._replace(private_parts=parts)
+
+    build_with(monkeypatch, longer)
+    assert "can distinguish" in caught(rules)

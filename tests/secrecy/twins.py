@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, KeepTickets, Leave
 from schemas.events import (
@@ -45,7 +45,9 @@ from services.referee.games.trains.determinization import (
     determinize_mixes,
     determinize_tickets,
 )
+from services.referee.games.trains.train_state import TrainState
 from tests.rules.given import full_state
+from tests.secrecy import any_game
 
 FROM_A_SHUFFLE = -1  # the place of a card that enters the deck only in this future
 FROM_A_HAND = -2  # the place of a card that a removed seat gave back in this future
@@ -162,6 +164,10 @@ class Future:
             self.tickets |= left and event.seat != self.viewer
 
 
+AnyFuture: TypeAlias = Future | any_game.Future
+Knowledge: TypeAlias = ViewerKnowledge | any_game.Knowledge
+
+
 def future(state: GameState, viewer: Seat | None, events: Sequence[Event]) -> Future:
     """What the viewer will have seen after these events, which aren't applied to the state yet."""
     ahead = Future(state, viewer)
@@ -170,8 +176,12 @@ def future(state: GameState, viewer: Seat | None, events: Sequence[Event]) -> Fu
     return ahead
 
 
-def twin(state: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -> GameState:
+def twin(state: GameState, known: Knowledge, ahead: AnyFuture, rng: Random) -> GameState:
     """A state with that future which differs from this one in all that the viewer won't have seen."""
+    if isinstance(known, any_game.Knowledge):
+        assert isinstance(ahead, any_game.Future)
+        return any_game.twin(state, known, ahead, rng)
+    assert isinstance(ahead, Future)
     other, twin_knowledge = state.copy(), known.copy()
     for seat, hand in ahead.hands.items():
         twin_knowledge.hands[seat] = twin_knowledge.hand(seat) | hand
@@ -197,6 +207,8 @@ def twin(state: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -
 
 def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:
     """The whole state, with everything hidden from the viewer replaced by its number."""
+    if not isinstance(state.own, TrainState):
+        return any_game.visible_state(state, viewer)
     visible = full_state(state)
     visible.update(deck=len(state.own.deck), seed=None, shuffle_key=None)
     if state.own.untaken and state.own.untaken[0] != viewer:
@@ -226,7 +238,7 @@ def _replace_seed(state: GameState, rng: Random) -> None:
 
 
 def lookalike(
-    state: GameState, envelope: CommandEnvelope, events: Sequence[Event], ahead: Future, rng: Random
+    state: GameState, envelope: CommandEnvelope, events: Sequence[Event], ahead: AnyFuture, rng: Random
 ) -> CommandEnvelope:
     """Another command of the same seat that looks the same to the viewer; the envelope itself where none does."""
     seat, command = envelope.seat, envelope.command
@@ -234,6 +246,8 @@ def lookalike(
         return envelope
     if not events or isinstance(events[0], CommandRefused):
         return replace(envelope, command=ClaimRoute("nowhere-b", {"blue": rng.randrange(1, 5)}))
+    if isinstance(ahead, any_game.Future):
+        return envelope
     free = not ahead.seed and not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
     if free and isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
         same = [

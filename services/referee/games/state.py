@@ -303,9 +303,9 @@ class Ruleset(Generic[PartsT]):
     describe: Callable[[GameState, Seat | None], Iterable[TablePart]] | None = None
     # the creation of a fork from the source game's log, as what was asked for has it, with this seed and these names
     # of players; None: a moment of such a game can't be laid as the events of another one
-    fork_command: (
-        Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame] | None
-    ) = None
+    fork_command: Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame] | None = (
+        None
+    )
 
     def has_command(self, command: type[Command]) -> bool:
         """Whether the command answers anything in these rules."""
