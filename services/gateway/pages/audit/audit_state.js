@@ -6,12 +6,13 @@ import { myGame, takeFragment } from "../api/my_games.js";
 import { reasonOf, say } from "../shared/frame.js";
 import { openLink } from "../shared/seat_link.js";
 
-/** @import { AuditReport, Dispute, PublicKey, TableState } from "../api/openapi.js" */
+/** @import { AuditReport, Dispute, PublicKey } from "../api/openapi.js" */
+/** @import { AnyTable } from "../table/table_state.js" */
 /** @import { SeatLink } from "../shared/seat_link.js" */
 
 /**
  * @typedef {object} AuditPage
- * @property {TableState} table
+ * @property {AnyTable} table
  * @property {AuditReport | null} audit
  * @property {{ number: number, isBroken: boolean } | null} chain checked in this browser up to this entry
  * @property {Dispute[]} doubts of the viewer's seat

@@ -7,7 +7,8 @@ import { plural, seatName, STATUS, withNames } from "../shared/words.js";
 import { chooseEntry, doubt, download, update } from "./audit_state.js";
 import { moveExplained } from "./explained_move.js";
 
-/** @import { AuditReport, Dispute, DisputeAnswer, TableState } from "../api/openapi.js" */
+/** @import { AuditReport, Dispute, DisputeAnswer } from "../api/openapi.js" */
+/** @import { AnyTable } from "../table/table_state.js" */
 /** @import { AuditPage } from "./audit_state.js" */
 
 const CHECKS = /** @type {const} */ ([
@@ -22,7 +23,7 @@ const SIGNS = { good: "✓", bad: "✗", open: "–" };
 
 /** @typedef {{ name: string, result: keyof typeof SIGNS, text: string }} CheckLine */
 
-/** @param {TableState} table */
+/** @param {AnyTable} table */
 const header = ({ game, seats, ruleset }) =>
   html`<header class="top">${home}
   <h1>Audit<span class="rules">${seats.map(seatName).join(", ")} · ${ruleset} rules</span></h1>
@@ -90,7 +91,7 @@ const findingsView = ({ findings }) =>
 
 /**
  * The entries to choose from, each with its number and its words.
- * @param {TableState} table
+ * @param {AnyTable} table
  * @param {number | null} at
  */
 function entryOptions({ moves, number }, at) {
@@ -122,13 +123,13 @@ function agreement({ scope, as_the_rules_say, move }) {
     : `The move that you doubted isn't as the rules say. ${move?.doubt ?? ""}`;
 }
 
-/** What came of a doubt. @param {DisputeAnswer} answer @param {boolean} isFinal @param {TableState} table */
+/** What came of a doubt. @param {DisputeAnswer} answer @param {boolean} isFinal @param {AnyTable} table */
 const answerView = (answer, isFinal, table) =>
   html`<p><b>Answer to that:</b> ${withNames(answer.on_reason ?? "", table.seats)} ${answer.verdict} ${agreement(answer)}</p>
       ${when(answer.move, (move) => html`<details><summary>The move, explained</summary>${moveExplained(move, table)}</details>`)}
       ${isFinal ? nothing : html`<p class="note">This is what may be said while the game goes on. The whole answer follows when it is over.</p>`}`;
 
-/** @param {Dispute} doubt @param {TableState} table */
+/** @param {Dispute} doubt @param {AnyTable} table */
 const doubtView = ({ number, reason, answer, final }, table) =>
   html`<li class="doubt"><p>You doubted <b>entry ${number}</b>: <q>${reason}</q></p>
   ${answer ? answerView(answer, final, table) : html`<p class="note">${final ? "It could not be answered." : "It waits for its answer."}</p>`}</li>`;

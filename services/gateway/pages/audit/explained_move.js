@@ -4,7 +4,8 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { when } from "../shared/frame.js";
 import { cardName, plural, seatName, upperFirst, withNames } from "../shared/words.js";
 
-/** @import { CitedRule, ExplainedMove, ExplainedSeat, ExplainedTable, Perspective, TableState } from "../api/openapi.js" */
+/** @import { CitedRule, ExplainedMove, ExplainedSeat, ExplainedTable, Perspective } from "../api/openapi.js" */
+/** @import { AnyTable } from "../table/table_state.js" */
 /** @typedef {Record<string, Perspective>} Seen */
 
 const REFEREE = "referee";
@@ -13,7 +14,7 @@ const REFEREE = "referee";
 const list = (names) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
-/** @param {string} viewer @param {TableState} table */
+/** @param {string} viewer @param {AnyTable} table */
 function viewerName(viewer, table) {
   if (viewer === REFEREE) return "the server";
   return viewer === "public" ? "everybody else" : seatName(table.seats[Number(viewer)]);
@@ -50,7 +51,7 @@ function deckText({ deck, next }) {
 /**
  * The texts of all viewers, those who share one together: "the same for all" where all do.
  * @param {Seen} seen
- * @param {TableState} table
+ * @param {AnyTable} table
  * @param {(perspective: Perspective) => string} textOf
  */
 function together(seen, table, textOf) {
@@ -68,7 +69,7 @@ function together(seen, table, textOf) {
 /**
  * What each viewer knew before an entry, and what it was shown of it.
  * @param {Seen} seen
- * @param {TableState} table
+ * @param {AnyTable} table
  */
 function knowledge(seen, table) {
   const { before } = Object.values(seen)[0];
@@ -90,7 +91,7 @@ const countsOf = ({ points, cars, cards, tickets }) => ({ points, cars, cards, t
 /**
  * What an entry changed for the seats, by the server's own table.
  * @param {Seen} seen
- * @param {TableState} table
+ * @param {AnyTable} table
  */
 function changes(seen, table) {
   const { before, after } = seen[REFEREE] ?? Object.values(seen)[0];
@@ -129,7 +130,7 @@ const ruleView = ({ rule, sentence }) => html`<li><a href="/rules/${rule}">${rul
 /**
  * An entry, as an audit or the answer to a dispute has it.
  * @param {ExplainedMove} move
- * @param {TableState} table
+ * @param {AnyTable} table
  */
 export function moveExplained(move, table) {
   const { number, unreadable, wish, rules, seen, legal } = move;

@@ -23,6 +23,9 @@ const SHAPES = {
 /** The mark of a colour, to be put into a drawing. Gray has none. @param {string} color */
 export const mark = (color) => SHAPES[color] ?? nothing;
 
+/** Whether it is a colour with a mark. @param {string} color */
+export const hasMark = (color) => color in SHAPES;
+
 /** A card, and how many of it. @param {string} color @param {number} [count] */
 export const card = (color, count) =>
   html`<span class="card c-${color}"><svg class="mark" viewBox="-6 -6 12 12" aria-hidden="true">${mark(color)}</svg><span class="card-name">${cardName(color)}</span>${

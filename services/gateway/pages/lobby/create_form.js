@@ -6,13 +6,13 @@ import { reasonOf } from "../shared/frame.js";
 import { yearsOf } from "../shared/words.js";
 import { update } from "./lobby_state.js";
 
-/** @import { CreateGameRequest, ListedBoard, OptionValue, RulesetDescription, SeatPlan } from "../api/openapi.js" */
+/** @import { CreateGameRequest, OptionValue, RulesetDescription, SeatPlan } from "../api/openapi.js" */
 
 /**
  * @typedef {object} CreateForm
  * @property {string} name of the person who makes the table, and takes the first seat that is for one
  * @property {string} age as it was typed, where the table goes by ages
- * @property {string} board
+ * @property {string | null} board null where the game is played on none
  * @property {string} ruleset
  * @property {string[]} seats the policy of each seat's bot; empty for a person
  * @property {string} clock
@@ -44,14 +44,15 @@ export function fill(change) {
   update({});
 }
 
-/** @param {ListedBoard} board @param {RulesetDescription[]} rulesets */
-export function chooseBoard({ id, ruleset: name }, rulesets) {
-  const ruleset = /** @type {RulesetDescription} */ (rulesets.find((each) => each.name === name));
+/** Choose a game: a ruleset, and the board that it is played on, if any. @param {RulesetDescription} ruleset @param {string | null} board */
+export function chooseGame(ruleset, board) {
+  const { name, policies, seats_least, seats_most } = ruleset;
+  const usual = policies.includes("greedy") ? "greedy" : policies[0];
   const seats = form.seats
-    .slice(0, ruleset.seats_most)
-    .map((policy) => (ruleset.policies.includes(policy) ? policy : ""));
-  while (seats.length < ruleset.seats_least) seats.push("");
-  fill({ board: id, ruleset: name, seats, options: {}, age: "" });
+    .slice(0, seats_most)
+    .map((policy) => (policy && !policies.includes(policy) ? usual : policy));
+  while (seats.length < seats_least) seats.push(seats.at(-1) ?? "");
+  fill({ board, ruleset: name, seats, options: {}, age: "" });
 }
 
 /** @param {number} place @param {string} policy */
@@ -71,7 +72,7 @@ function request() {
     (policy) => (/** @type {SeatPlan} */ (policy ? { kind: "bot", policy } : { kind: "human" })),
   );
   return {
-    board,
+    ...(board === null ? {} : { board }),
     ruleset,
     seats,
     clock,

@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ageField, onChecked, onSubmit, onValue, when } from "../shared/frame.js";
 import { seatLetter, upperFirst } from "../shared/words.js";
-import { chooseBoard, fill, makeTable, setOption, setSeat } from "./create_form.js";
+import { chooseGame, fill, makeTable, setOption, setSeat } from "./create_form.js";
 
 /** @import { CreateForm } from "./create_form.js" */
 /** @import { Catalog } from "./lobby_state.js" */
@@ -16,6 +16,7 @@ const POLICIES = {
   "hold-10": "a bot that saves ten cards",
   "buy-now": "a bot that buys at once",
 };
+const SUGGESTING = "searcher"; // a game that no such bot plays has no suggestions
 const DOORS = /** @type {const} */ ([
   [false, "Only with my invitations", "Not in the lobby; a link for each seat."],
   [true, "Anybody", "Listed in the lobby; anybody may sit down or watch."],
@@ -77,16 +78,48 @@ const line = (input, title, meaning) =>
   html`<label class="line">${input}
       <span><b>${title}</b> <span class="note">${meaning}</span></span></label>`;
 
-/** @param {ListedBoard} board @param {boolean} isChosen @param {RulesetDescription[]} rulesets */
-const boardCard = (board, isChosen, rulesets) =>
+/**
+ * A game that may be chosen.
+ * @param {CreateForm} form
+ * @param {RulesetDescription} ruleset
+ * @param {string | null} board
+ * @param {string} title
+ * @param {string} note
+ */
+const gameCard = (form, ruleset, board, title, note) =>
   html`<label class="choice-card">
-      <input type="radio" name="board" .checked=${isChosen} @change=${() => chooseBoard(board, rulesets)}>
-      <span><b>${board.title}</b><span class="note">${board.cities} cities, ${board.routes} routes · ${board.rulesets.join(", ")} rules</span></span></label>`;
+      <input type="radio" name="game" .checked=${form.ruleset === ruleset.name && form.board === board} @change=${() => chooseGame(ruleset, board)}>
+      <span><b>${title}</b><span class="note">${note}</span></span></label>`;
+
+/** @param {CreateForm} form @param {ListedBoard} board @param {RulesetDescription} ruleset */
+const boardCard = (form, board, ruleset) =>
+  gameCard(
+    form,
+    ruleset,
+    board.id,
+    board.title,
+    `${board.cities} cities, ${board.routes} routes · ${board.rulesets.join(", ")} rules`,
+  );
+
+/** A game without a board. @param {CreateForm} form @param {RulesetDescription} ruleset */
+const rulesetCard = (form, ruleset) => {
+  const { name, seats_least, seats_most } = ruleset;
+  const seats = seats_least === seats_most ? seats_most : `${seats_least} to ${seats_most}`;
+  return gameCard(form, ruleset, null, upperFirst(name), `no board · ${seats} seats`);
+};
 
 /** @param {OptionDescription} option */
 const optionRow = (option) =>
   html`<div><dt><label for="option-${option.name}">${upperFirst(option.name.replaceAll("_", " "))}</label></dt>
       <dd>${optionInput(option)}<p class="note">${option.meaning}</p></dd></div>`;
+
+/** @param {CreateForm} form */
+const helpField = (form) =>
+  html`<fieldset><legend>Help</legend>${line(
+    html`<input type="checkbox" .checked=${form.suggestions} @change=${onChecked((suggestions) => fill({ suggestions }))}>`,
+    "Suggestions",
+    "Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.",
+  )}</fieldset>`;
 
 /** The form. @param {CreateForm} form @param {Catalog} catalog */
 export function createForm(form, { rulesets, boards, clocks }) {
@@ -99,7 +132,8 @@ export function createForm(form, { rulesets, boards, clocks }) {
     default: option.name in clock.options ? clock.options[option.name] : option.default,
   }));
   return html`<form class="create" @submit=${onSubmit(makeTable)}>
-    <fieldset><legend>Board</legend><div class="boards">${boards.map((board) => boardCard(board, form.board === board.id, rulesets))}</div></fieldset>
+    <fieldset><legend>Game</legend><div class="boards">${boards.flatMap((board) => rulesets.filter(({ name }) => name === board.ruleset).map((each) => boardCard(form, board, each)))}
+      ${rulesets.filter((each) => each.default_board === null).map((each) => rulesetCard(form, each))}</div></fieldset>
     <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p>
     <label class="field">Your name <input required maxlength="40" autocomplete="nickname" .value=${form.name} @input=${onValue((name) => fill({ name }))}></label>
     ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
@@ -108,11 +142,7 @@ export function createForm(form, { rulesets, boards, clocks }) {
       <button type="button" ?disabled=${seats.length <= ruleset.seats_least} @click=${() => fill({ seats: seats.slice(0, -1) })}>One seat less</button></div></fieldset>
     <fieldset><legend>Time</legend>${clocks.map(({ name, title, meaning }) => line(html`<input type="radio" name="clock" .checked=${form.clock === name} @change=${() => fill({ clock: name })}>`, title, meaning))}</fieldset>
     <fieldset><legend>Who may come</legend>${DOORS.map(([isPublic, title, meaning]) => line(html`<input type="radio" name="door" .checked=${form.isPublic === isPublic} @change=${() => fill({ isPublic })}>`, title, meaning))}</fieldset>
-    <fieldset><legend>Help</legend>${line(
-      html`<input type="checkbox" .checked=${form.suggestions} @change=${onChecked((suggestions) => fill({ suggestions }))}>`,
-      "Suggestions",
-      "Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.",
-    )}</fieldset>
+    ${ruleset.policies.includes(SUGGESTING) ? helpField(form) : nothing}
     <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${options.map(optionRow)}</dl></details>
     ${form.refusal ? html`<p class="refused"><b>Refused.</b> ${form.refusal}</p>` : nothing}
     <button class="primary large" ?disabled=${form.isBusy}>Make the table</button></form>`;

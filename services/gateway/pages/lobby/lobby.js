@@ -3,7 +3,7 @@
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { myGames } from "../api/my_games.js";
 import { home, root, when } from "../shared/frame.js";
-import { ago, seatName } from "../shared/words.js";
+import { ago, seatName, upperFirst } from "../shared/words.js";
 import { form } from "./create_form.js";
 import { createForm } from "./create_form_view.js";
 import { drawWith, freeListedSeat, lobby, poll, readCatalog, update } from "./lobby_state.js";
@@ -13,7 +13,7 @@ import { drawWith, freeListedSeat, lobby, poll, readCatalog, update } from "./lo
 /** @import { Lobby } from "./lobby_state.js" */
 
 /** How a game stands: who waits and since when, whose turn it is, who won. @param {ListedGame} game */
-function standing({ created, seats, status, free, turn }) {
+function standing({ board, created, seats, status, free, turn }) {
   const since = ago(Date.now() - created);
   if (status === "waiting") {
     if (!free) return `everybody is here, and it can start · made ${since}`;
@@ -24,7 +24,7 @@ function standing({ created, seats, status, free, turn }) {
     return `${who} for ${free} more · made ${since}`;
   }
   if (status === "playing")
-    return `${turn === null ? "tickets are chosen" : `${seats[turn].name} is to move`} · made ${since}`;
+    return `${turn === null ? (board === null ? "all are to choose" : "tickets are chosen") : `${seats[turn].name} is to move`} · made ${since}`;
   const most = Math.max(...seats.map((seat) => seat.total ?? 0));
   const winners = seats.filter((seat) => seat.total === most).map((seat) => seat.name);
   return `${winners.join(" and ")} won with ${most} · made ${since}`;
@@ -52,11 +52,12 @@ function row(listed, action, { freeing, catalog }) {
   const { game, status, board, board_title, ruleset, seats, turn } = listed;
   const mine = myGames()[game];
   const isOwnTurn = status === "playing" && turn !== null && turn === mine?.seat;
-  const title = catalog?.boards.find((each) => each.id === board)?.title ?? board_title;
+  const title =
+    catalog?.boards.find((each) => each.id === board)?.title ?? board_title ?? upperFirst(ruleset);
   return html`<li class="game"><div><b>${title}</b><span class="note">${ruleset} rules · ${standing(listed)}</span>
       <p class="people">${seats.map((seat) => html`<span class=${seat.free ? "free" : ""}>${seat.free ? "free" : seat.name}${seat.total === null ? nothing : html` <b>${seat.total}</b>`}</span>`)}</p>${mine?.host && status === "waiting" ? hostActions(listed, mine, freeing) : nothing}</div>
       ${when(isOwnTurn, () => html`<span class="your-turn">your turn</span>`)}
-      <a class="button" href="/table/${game}" aria-label=${`${action}: ${board_title}, ${game}`}>${action}</a></li>`;
+      <a class="button" href="/table/${game}" aria-label=${`${action}: ${title}, ${game}`}>${action}</a></li>`;
 }
 
 /**
@@ -87,7 +88,7 @@ function lobbyPage(shown) {
       ${when(isAway, () => awayBanner("The server can't be reached."))}
       ${when(refusal, (why) => html`<p class="banner refusal"><b>Refused.</b> ${why}</p>`)}
       ${when(isPartial, () => awayBanner("Some games aren't listed now."))}
-      <main id="main" class="lobby"><div class="intro"><h1>Train games, around one table</h1>
+      <main id="main" class="lobby"><div class="intro"><h1>Games, around one table</h1>
         <p>Make a table, send your friends a link, add bots, play. Every game can be watched again, and proven fair.</p></div>
       <div class="lists">
         ${list(shown, "My games on this device", own, ({ status }) => (status === "over" ? "See again" : "Open"), "None yet: make a table, or sit down at one.")}

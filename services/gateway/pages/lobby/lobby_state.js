@@ -74,7 +74,8 @@ async function find(game) {
   try {
     const table = await ask("GET /games/{game}/state", { path: { game }, token });
     const seats = table.seats.map((seat) => ({ ...seat, free: !seat.seated, total: null }));
-    return [{ ...table, seats, board_title: table.board, free: seats.filter((seat) => seat.free).length }];
+    const board = "board" in table ? table.board : null;
+    return [{ ...table, seats, board, board_title: board, free: seats.filter((seat) => seat.free).length }];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.status === 404) forgetGame(game);

@@ -7,7 +7,7 @@ import { choose, closeChoice } from "./choosing.js";
 import { refresh, renew } from "./following.js";
 import { game, page, refuse, update } from "./table_state.js";
 
-/** @import { PlayerCommand, SeatView } from "../api/openapi.js" */
+/** @import { PlayerCommand, SeatBotRequest, SeatState } from "../api/openapi.js" */
 
 const path = { game };
 
@@ -57,16 +57,17 @@ export function start() {
   return act(() => ask("POST /games/{game}/start", { path, token: host, key: newKey() }));
 }
 
-/** @param {number} seat */
+/** Let a bot sit there: one that plays to win, where the game has one. @param {number} seat */
 export const seatBot = (seat) =>
-  act(() =>
-    ask("POST /games/{game}/seats/{seat}/bot", {
-      path: { game, seat },
-      body: { policy: "greedy" },
-      token: myGame(game).host,
-      key: newKey(),
-    }),
-  );
+  act(async () => {
+    const { rulesets } = await ask("GET /rulesets");
+    const policies = rulesets.find(({ name }) => name === page.latest.ruleset)?.policies ?? [];
+    const policy = /** @type {SeatBotRequest["policy"]} */ (
+      policies.includes("greedy") ? "greedy" : policies[0]
+    );
+    const request = { path: { game, seat }, body: { policy }, token: myGame(game).host, key: newKey() };
+    return ask("POST /games/{game}/seats/{seat}/bot", request);
+  });
 
 /**
  * Do something that was confirmed.
@@ -83,7 +84,7 @@ function confirm(title, question, text, action) {
   choose({ title, question, offers: [], confirmation: { text, run } });
 }
 
-/** Free a seat before the start, once the host has said so again. @param {SeatView} seat */
+/** Free a seat before the start, once the host has said so again. @param {SeatState} seat */
 export const confirmFree = (seat) =>
   confirm(
     `Free the seat of ${seatName(seat)}?`,

@@ -8,7 +8,7 @@ import { send } from "./acting.js";
 import { choose, confirmLeave, pointAtNothing, pointAtTicket, toggleTicket } from "./choosing.js";
 import { offersOf, ticketName } from "./table_state.js";
 
-/** @import { LegalCommand, PlayerCommand, TunnelState } from "../api/openapi.js" */
+/** @import { LegalCommand, PlayerCommand, TableState, TunnelState } from "../api/openapi.js" */
 /** @import { TablePage } from "./table_state.js" */
 
 /** @type {[PlayerCommand["type"], string, string][]} */
@@ -34,23 +34,31 @@ export const commandButton = (offer, isBusy, kind, content, label = upperFirst(o
   html`<button type="button" class=${kind} ?disabled=${isBusy} aria-label=${label} @click=${() => send(offer.command)}>${content}</button>`;
 
 /** A button for a command that stands alone. @param {LegalCommand} offer @param {boolean} isBusy */
-const mainButton = (offer, isBusy) => commandButton(offer, isBusy, "primary", upperFirst(offer.text));
+export const mainButton = (offer, isBusy) => commandButton(offer, isBusy, "primary", upperFirst(offer.text));
 
 /**
  * A button that opens a choice among commands of a type, or sends the only one.
- * @param {TablePage} page
- * @param {typeof CHOICES[number]} choice
+ * @param {LegalCommand[]} offers
+ * @param {boolean} isBusy
+ * @param {string} title
+ * @param {string} question
+ * @param {number} [tally] of what is offered
  */
-function choiceButton({ latest, isBusy }, [type, title, question]) {
-  const offers = offersOf(latest, type);
+export function choiceButton(offers, isBusy, title, question, tally = offers.length) {
   if (!offers.length) return nothing;
   if (offers.length === 1) return mainButton(offers[0], isBusy);
-  const tally = type === "claim_route" ? new Set(offers.map((offer) => offer.title)).size : offers.length;
   return html`<button type="button" class="primary" ?disabled=${isBusy} @click=${() => choose({ title, question, offers })}>
     ${title}<span class="tally">${tally}</span></button>`;
 }
 
-/** The cards face up, and the deck: those that may be drawn are buttons. @param {TablePage} page */
+/** @param {TablePage<TableState>} page @param {typeof CHOICES[number]} choice */
+function trainChoice({ latest, isBusy }, [type, title, question]) {
+  const offers = offersOf(latest, type);
+  const tally = type === "claim_route" ? new Set(offers.map((offer) => offer.title)).size : offers.length;
+  return choiceButton(offers, isBusy, title, question, tally);
+}
+
+/** The cards face up, and the deck: those that may be drawn are buttons. @param {TablePage<TableState>} page */
 export function marketView({ table, latest, isBusy }) {
   const slots = new Map(offersOf(latest, "draw_market").map((offer) => [offer.command.slot, offer]));
   const [blind] = offersOf(latest, "draw_blind");
@@ -75,7 +83,7 @@ export function marketView({ table, latest, isBusy }) {
   </ul>`;
 }
 
-/** The tickets of an offer, with a box for each. @param {TablePage} page */
+/** The tickets of an offer, with a box for each. @param {TablePage<TableState>} page */
 function offerView({ board, table, latest, isBusy, chosenTickets }) {
   const offers = offersOf(latest, "keep_tickets");
   if (!offers.length) return nothing;
@@ -99,21 +107,32 @@ function offerView({ board, table, latest, isBusy, chosenTickets }) {
 const tunnelView = ({ extra, revealed }) =>
   html`<p>The tunnel asks for <b>${plural(extra, "card")}</b> more; turned up: ${revealed.map((color) => card(color))}</p>`;
 
-/** The panel of actions. @param {TablePage} page */
-export function actionsView(page) {
-  const { table, latest, isBusy, replay } = page;
+/**
+ * The panel of actions: what may be done, and leaving. None where nobody acts.
+ * @param {TablePage} page
+ * @param {unknown} content
+ */
+export function actionsPanel({ table, latest, isBusy, replay }, content) {
   if (table.viewer === "public" || table.status !== "playing" || replay) return nothing;
-  const legal = latest.legal ?? [];
-  const plain = legal.filter(({ command }) => !PLACED.has(command.type));
   const mayLeave = table.seats[table.viewer].gone === null;
-  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${legal.length ? "Your move" : "Wait for the others"}</h2>
-    ${when(table.tunnel, tunnelView)}
+  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${latest.legal?.length ? "Your move" : "Wait for the others"}</h2>
+    ${content}
+    ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
+  </section>`;
+}
+
+/** The actions of a train game. @param {TablePage<TableState>} page */
+export function actionsView(page) {
+  const { table, latest, isBusy } = page;
+  const plain = (latest.legal ?? []).filter(({ command }) => !PLACED.has(command.type));
+  return actionsPanel(
+    page,
+    html`${when(table.tunnel, tunnelView)}
     ${offerView(page)}
     <div class="buttons">
       ${offersOf(latest, "draw_blind").map((offer) => mainButton(offer, isBusy))}
-      ${CHOICES.map((choice) => choiceButton(page, choice))}
+      ${CHOICES.map((choice) => trainChoice(page, choice))}
       ${plain.map((offer) => mainButton(offer, isBusy))}
-    </div>
-    ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
-  </section>`;
+    </div>`,
+  );
 }

@@ -39,10 +39,15 @@ function groupView(title, offers, isBusy, isFolded) {
 function choiceContent({ title, question, offers, confirmation }, isBusy) {
   const groups = [...Map.groupBy(offers, (offer) => offer.title)];
   const isFolded = groups.length > 1 && offers.length > MOST_OPEN;
+  const isFlat = offers.every((offer) => !offer.detail && !("cards" in offer.command));
   return html`<div class="inside"><header><h2 id="dialog-title">${title}</h2>
       <button type="button" class="quiet" @click=${closeChoice}>Close</button></header>
     <p>${question}</p>
-    ${groups.map(([name, group]) => groupView(name, group, isBusy, isFolded))}
+    ${
+      isFlat
+        ? html`<div class="buttons">${offers.map((offer) => commandButton(offer, isBusy, "choice", offerView(offer)))}</div>`
+        : groups.map(([name, group]) => groupView(name, group, isBusy, isFolded))
+    }
     ${when(confirmation, ({ text, run }) => html`<p><button type="button" class="primary" @click=${run}>${text}</button></p>`)}
     </div>`;
 }

@@ -7,7 +7,7 @@ import { say } from "../shared/frame.js";
 import { sound } from "./sounds.js";
 import { game, page, offersOf, update } from "./table_state.js";
 
-/** @import { TableState } from "../api/openapi.js" */
+/** @import { AnyTable } from "./table_state.js" */
 
 /** @type {Connection | undefined} */
 let connection;
@@ -25,10 +25,10 @@ export const readTable = (query) =>
 
 const readBoard = () => ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
 
-/** Read the table and the board, and follow the game from then on. */
+/** Read the table and its board, and follow the game from then on. */
 export async function follow() {
-  const [board] = await Promise.all([readBoard().catch(() => null), refresh(true)]);
-  page.board = board ?? (await readBoard()); // the reading may have found another token
+  await refresh(true);
+  if (!("parts" in page.latest)) page.board = await readBoard(); // the reading may have found another token
   connection = new Connection(game, page.latest.number, page.latest.head, {
     entry: (number) => page.latest.number < number && refresh(),
     anew: () => refresh(true),
@@ -74,7 +74,7 @@ async function read(anew) {
   const { token } = myGame(game);
   tokenUsed = token;
   const query = { since: String(since), ...(token ? { legal: "true" } : {}) };
-  /** @type {TableState} */
+  /** @type {AnyTable} */
   let latest;
   try {
     latest = await readTable(query);
@@ -105,10 +105,10 @@ async function goOnWithout(token) {
   connection?.renew();
 }
 
-/** Whether it is the viewer's turn. @param {TableState} table */
+/** Whether it is the viewer's turn. @param {AnyTable} table */
 const isOwnTurn = (table) => table.seats.some((seat) => seat.seat === table.viewer && seat.choice !== null);
 
-/** Say what is new, in words, and by a tone where tones are on. @param {TableState} latest */
+/** Say what is new, in words, and by a tone where tones are on. @param {AnyTable} latest */
 function announce(latest) {
   const text = latest.moves.flatMap((move) => move.text).join(" ");
   if (text) say(text);

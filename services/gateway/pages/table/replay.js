@@ -3,13 +3,13 @@
 import { readTable } from "./following.js";
 import { movesOf, page, refuse, update } from "./table_state.js";
 
-/** @import { Move, TableState } from "../api/openapi.js" */
-/** @import { Replay } from "./table_state.js" */
+/** @import { Move } from "../api/openapi.js" */
+/** @import { AnyTable, Replay } from "./table_state.js" */
 
 const PAUSE_MS = 1500; // between entries, at speed 1
 const MOST_TABLES = 200; // that were read, and are read no more
 
-/** @type {Map<string, Promise<TableState>>} */
+/** @type {Map<string, Promise<AnyTable>>} */
 const tables = new Map();
 /** @type {number | undefined} */
 let timer;

@@ -3,13 +3,14 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { cards, seatBadge } from "../board/marks.js";
 import { when } from "../shared/frame.js";
-import { plural, seatName, timeLeft } from "../shared/words.js";
+import { plural, seatName, timeLeft, upperFirst } from "../shared/words.js";
 import { pointAtNothing, pointAtTicket, togglePin } from "./choosing.js";
+import { seatFacts } from "./part_view.js";
 import { startReplay } from "./replay.js";
-import { ticketName } from "./table_state.js";
+import { owner, ticketName } from "./table_state.js";
 
-/** @import { SeatResult, SeatView, TableState, TicketState } from "../api/openapi.js" */
-/** @import { TablePage } from "./table_state.js" */
+/** @import { PartsResult, SeatResult, SeatState, SeatView, TableState, TicketState } from "../api/openapi.js" */
+/** @import { AnyTable, TablePage } from "./table_state.js" */
 
 /** @type {Record<string, string>} */
 const GONE = { left: "left the game", "out of time": "ran out of time", removed: "was removed" };
@@ -26,7 +27,7 @@ const CHOICES = {
 /**
  * What is left of a seat's time: counted from the last entry, by what passed since.
  * @param {TablePage} page
- * @param {SeatView} seat
+ * @param {SeatState} seat
  */
 function clock({ table, readAt, replay }, seat) {
   const passed = replay ? 0 : table.age_ms + performance.now() - readAt;
@@ -39,7 +40,7 @@ function clock({ table, readAt, replay }, seat) {
   return html`<span class="clock ${ms < 60000 && runs ? "short" : ""}" title="time left">${timeLeft(ms)}</span>`;
 }
 
-/** What a seat does, or why it does no more. @param {SeatView} seat */
+/** What a seat does, or why it does no more. @param {SeatState} seat */
 const doing = ({ gone, choice }) => (gone ? (GONE[gone] ?? gone) : choice && (CHOICES[choice] ?? choice));
 
 /** @param {SeatView} seat */
@@ -52,22 +53,26 @@ const stock = (seat) =>
     ...(seat.passengers_left ? [plural(seat.passengers_left, "passenger")] : []),
   ].join(" · ");
 
-/** @param {TablePage} page @param {SeatView} seat */
+/** @param {number} points */
+const pointsView = (points) =>
+  html`<span class="points"><b>${points}</b><span class="unit">${points === 1 ? "point" : "points"}</span></span>`;
+
+/** @param {TablePage} page @param {SeatState | SeatView} seat */
 const seatRow = (page, seat) =>
   html`<li data-seat=${seat.seat} class="seat ${seat.choice === null ? "" : "acts"} ${seat.gone ? "gone" : ""}">
     ${seatBadge(seat.seat)}
     <div class="who"><span class="name">${seatName(seat)}</span>${when(page.latest.viewer === seat.seat, () => html`<span class="you">you</span>`)}${when(seat.kind === "bot", () => html`<span class="bot">bot</span>`)}
       ${when(doing(seat), (text) => html`<span class="doing">${text}</span>`)}</div>
     ${clock(page, seat)}
-    <span class="points"><b>${seat.points}</b><span class="unit">${seat.points === 1 ? "point" : "points"}</span></span>
-    <span class="facts">${stock(seat)}</span>
+    ${"points" in seat ? pointsView(seat.points) : nothing}
+    <span class="facts">${"cars" in seat ? stock(seat) : "parts" in page.table ? seatFacts(page.table, seat.seat) : nothing}</span>
   </li>`;
 
 /** All seats, in turn order. @param {TablePage} page */
 export function seatsView(page) {
   const { table } = page;
   const order = table.turn_order.length ? table.turn_order : table.seats.map((seat) => seat.seat);
-  const isEnding = table.last_turns && table.status === "playing";
+  const isEnding = "last_turns" in table && table.last_turns && table.status === "playing";
   return html`<section class="panel" aria-labelledby="seats-title"><h2 id="seats-title">Seats</h2>
     ${when(isEnding, () => html`<p class="notice">The last turns are being played.</p>`)}
     ${when(
@@ -77,16 +82,7 @@ export function seatsView(page) {
     <ol class="seats">${order.map((seat) => seatRow(page, table.seats[seat]))}</ol></section>`;
 }
 
-/**
- * Of whom the cards and tickets are: a game that is over is seen as any seat saw it.
- * @param {TablePage} page
- */
-function owner({ table, latest }) {
-  const seat = table.seats.find((each) => each.seat === table.viewer);
-  return table.viewer === latest.viewer || !seat ? "Your" : `${seatName(seat)}’s`;
-}
-
-/** The viewer's own cards. @param {TablePage} page */
+/** The viewer's own cards. @param {TablePage<TableState>} page */
 export function handView(page) {
   const { hand } = page.table;
   if (hand === null) return nothing;
@@ -94,7 +90,7 @@ export function handView(page) {
     <div class="cards">${Object.keys(hand).length ? cards(hand) : html`<p class="empty">None yet.</p>`}</div></section>`;
 }
 
-/** @param {TablePage} page @param {TicketState} ticket */
+/** @param {TablePage<TableState>} page @param {TicketState} ticket */
 function ticketRow({ board, pinnedTicket }, ticket) {
   const state = ticket.made ? "made" : ticket.open ? "open" : "cut off";
   const point = () => pointAtTicket(ticket);
@@ -107,7 +103,7 @@ function ticketRow({ board, pinnedTicket }, ticket) {
 
 /**
  * The viewer's own tickets; one that is pointed at shows its ends and the shortest way that is open.
- * @param {TablePage} page
+ * @param {TablePage<TableState>} page
  */
 export function ticketsView(page) {
   const { hand, tickets } = page.table;
@@ -125,17 +121,30 @@ const COLUMNS = /** @type {const} */ ([
   ["merchandise", "Goods"],
 ]);
 
-/** The final scores. @param {TableState} table @param {SeatResult[]} result */
+/**
+ * What a total is made of, each part by its heading.
+ * @param {SeatResult | PartsResult} row
+ * @returns {[string, number][]}
+ */
+const partsOf = (row) =>
+  "parts" in row
+    ? Object.entries(row.parts).map(([name, points]) => [upperFirst(name.replaceAll("_", " ")), points])
+    : COLUMNS.map(([key, name]) => [name, row[key]]);
+
+/** The final scores. @param {AnyTable} table @param {(SeatResult | PartsResult)[]} result */
 export function resultView({ game, seats, ended, play_off }, result) {
   const rows = result.toSorted((a, b) => a.place - b.place);
-  const columns = COLUMNS.filter(([key]) => rows.some((row) => row[key]));
+  const parts = new Map(rows.map((row) => [row.seat, new Map(partsOf(row))]));
+  const columns = partsOf(rows[0])
+    .map(([name]) => name)
+    .filter((name) => rows.some((row) => parts.get(row.seat)?.get(name)));
   const winners = rows.filter((row) => row.place === 1).map((row) => seatName(seats[row.seat]));
   return html`<section class="panel result" aria-labelledby="result-title"><h2 id="result-title">${winners.join(" and ")} ${winners.length > 1 ? "share the first place" : "wins"}</h2>
-    <div class="scroll" tabindex="0" role="group" aria-label="Final scores"><table><thead><tr><th scope="col">Seat</th><th scope="col">Total</th>${columns.map(([, name]) => html`<th scope="col">${name}</th>`)}</tr></thead>
+    <div class="scroll" tabindex="0" role="group" aria-label="Final scores"><table><thead><tr><th scope="col">Seat</th><th scope="col">Total</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
     <tbody>${rows.map(
       (row) =>
         html`<tr><th scope="row">${seatBadge(row.seat)} ${seatName(seats[row.seat])}</th>
-      <td><b>${row.total}</b></td>${columns.map(([key]) => html`<td>${row[key]}</td>`)}</tr>`,
+      <td><b>${row.total}</b></td>${columns.map((name) => html`<td>${parts.get(row.seat)?.get(name)}</td>`)}</tr>`,
     )}</tbody></table></div>
     <p>The game is over: ${ended}.${when(play_off, (next) => html` <a href="/table/${next}">A play-off follows.</a>`)}</p>
     <p class="links"><button type="button" class="primary" @click=${() => startReplay(1)}>Watch it again</button> <a class="button" href="/audit/${game}">Check its proof</a></p></section>`;

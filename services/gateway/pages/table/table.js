@@ -10,9 +10,9 @@ import { startReplay } from "./replay.js";
 import { drawWith, game, page } from "./table_state.js";
 import { tablePage } from "./table_view.js";
 
-/** @import { TableState } from "../api/openapi.js" */
+/** @import { AnyTable } from "./table_state.js" */
 
-/** @type {TableState | undefined} */
+/** @type {AnyTable | undefined} */
 let drawnTable;
 let isDrawing = false;
 let isStale = false;
@@ -27,7 +27,8 @@ function draw() {
   isDrawing = true;
   render(tablePage(page, myGame(game)), root);
   isDrawing = false;
-  if (drawnTable && drawnTable !== page.table) animate(drawnTable, page.table, root);
+  if (drawnTable && drawnTable !== page.table && "routes" in drawnTable && "routes" in page.table)
+    animate(drawnTable, page.table, root);
   drawnTable = page.table;
   if (hadFocus && document.activeElement === document.body) {
     /** @type {HTMLElement | null} */ (root.querySelector("#actions-title"))?.focus();

@@ -3,11 +3,13 @@
 import { reasonOf, say } from "../shared/frame.js";
 import { Problem } from "../api/api.js";
 import { myName } from "../api/my_games.js";
+import { seatName } from "../shared/words.js";
 
-/** @import { BoardDrawing, LegalCommand, Move, PlayerCommand, TableState, TicketState } from "../api/openapi.js" */
+/** @import { BoardDrawing, LegalCommand, Move, PartsTable, PlayerCommand, TableState, TicketState } from "../api/openapi.js" */
 /** @import { CheckedChain } from "../api/connection.js" */
 /** @import { SeatLink } from "../shared/seat_link.js" */
 
+/** A train game's table, or one that its game describes in parts. @typedef {TableState | PartsTable} AnyTable */
 /** What is pointed at on the board. @typedef {{ routes: string[], cities: string[] }} Pointed */
 /**
  * What is asked before something is done: which of these commands, or whether to do it.
@@ -27,12 +29,13 @@ import { myName } from "../api/my_games.js";
  * @property {Move[] | null} moves as they were told to another viewer
  */
 /**
+ * @template {AnyTable} [T=AnyTable]
  * @typedef {object} TablePage
  * @property {string} game
  * @property {string} name that the viewer sat down with last
- * @property {BoardDrawing} board
- * @property {TableState} table that is shown: the latest, or one of a replay
- * @property {TableState} latest
+ * @property {BoardDrawing} board of a train game
+ * @property {T} table that is shown: the latest, or one of a replay
+ * @property {T} latest
  * @property {number} readAt when the latest was read, as performance.now() counts
  * @property {Move[]} moves all up to the latest
  * @property {Set<string>} newRoutes claimed by the last moves that are shown
@@ -52,7 +55,7 @@ import { myName } from "../api/my_games.js";
 
 export const game = location.pathname.split("/")[2];
 
-/** The state of the page; board and tables are there before it is drawn first. */
+/** The state of the page; tables, and the board of a train game, are there before it is drawn first. */
 export const page = /** @type {TablePage} */ ({
   game,
   name: myName(),
@@ -103,7 +106,7 @@ export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;
 /**
  * The legal commands of a type.
  * @template {PlayerCommand["type"]} T
- * @param {TableState} table
+ * @param {AnyTable} table
  * @param {T} type
  */
 export const offersOf = ({ legal }, type) =>
@@ -112,3 +115,12 @@ export const offersOf = ({ legal }, type) =>
 /** A ticket by the names of its cities. @param {BoardDrawing} board @param {TicketState} ticket */
 export const ticketName = ({ cities }, { a, b }) =>
   [a, b].map((id) => cities.find((city) => city.id === id)?.name ?? id).join(" – ");
+
+/**
+ * Of whom the cards and tickets are: a game that is over is seen as any seat saw it.
+ * @param {TablePage} page
+ */
+export function owner({ table, latest }) {
+  const seat = table.seats.find((each) => each.seat === table.viewer);
+  return table.viewer === latest.viewer || !seat ? "Your" : `${seatName(seat)}’s`;
+}

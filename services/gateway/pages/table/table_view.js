@@ -5,19 +5,20 @@ import { boardKey } from "../board/board_key.js";
 import { boardView } from "../board/board_view.js";
 import { home, when } from "../shared/frame.js";
 import { linkBanner } from "../shared/seat_link.js";
-import { ago, plural, seatName, STATUS } from "../shared/words.js";
+import { ago, plural, seatName, STATUS, upperFirst } from "../shared/words.js";
 import { confirmEnd } from "./acting.js";
 import { actionsView, marketView } from "./actions_view.js";
 import { choiceView } from "./choice_view.js";
 import { chooseInCity, chooseOnRoute, cityOf, pointedBy } from "./choosing.js";
 import { movesView, replayView } from "./moves_view.js";
+import { partsActions, partsView } from "./part_view.js";
 import { startReplay } from "./replay.js";
 import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
 import { toggleSounds } from "./sounds.js";
 import { offersOf, update } from "./table_state.js";
 import { waitingView } from "./waiting_view.js";
 
-/** @import { TableState } from "../api/openapi.js" */
+/** @import { PartsTable, TableState } from "../api/openapi.js" */
 /** @import { CheckedChain } from "../api/connection.js" */
 /** @import { MyGame } from "../api/my_games.js" */
 /** @import { TablePage } from "./table_state.js" */
@@ -42,7 +43,7 @@ function chainView({ from, to, isBroken }) {
 /** @param {TablePage} page */
 const header = (page) =>
   html`<header class="top">${home}
-  <h1>${page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1><p class="turn">${headline(page)}</p>
+  <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1><p class="turn">${headline(page)}</p>
   ${when(page.chain, chainView)}
   <button type="button" class="quiet" aria-pressed=${page.hasSounds} @click=${toggleSounds}>Sounds ${page.hasSounds ? "on" : "off"}</button></header>`;
 
@@ -83,7 +84,7 @@ const banners = (page) =>
     ${dismissal("notice")}</p>`,
   )}`;
 
-/** What lies on the board, and what may be done there. @param {TablePage} page */
+/** What lies on the board, and what may be done there. @param {TablePage<TableState>} page */
 function boardModel({ table, latest, replay, newRoutes, pointed, pinnedTicket }) {
   const pinned = [...table.tickets, ...table.offer].find((ticket) => ticket.id === pinnedTicket);
   const shown = pointed ?? (pinned && pointedBy(pinned));
@@ -106,7 +107,7 @@ const stocks = ({ discards, ticket_decks }) => {
   return html`<p class="facts">${plural(discards, "discard")} · tickets: ${decks.join(", ") || "none"}</p>`;
 };
 
-/** @param {TablePage} page */
+/** @param {TablePage<TableState>} page */
 const cardsView = (page) =>
   html`${
     page.table.status === "waiting"
@@ -115,6 +116,11 @@ const cardsView = (page) =>
   ${marketView(page)}${stocks(page.table)}</section>`
   }
   ${handView(page)}`;
+
+/** @param {TablePage<TableState>} page */
+const boardFrame = (page) =>
+  html`<div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(page.board, boardModel(page))}</div>
+        ${boardKey(page.board)}`;
 
 /** What leads away from the game as it is played. @param {TablePage} page @param {MyGame} mine */
 const links = ({ table, latest }, mine) =>
@@ -128,22 +134,24 @@ const links = ({ table, latest }, mine) =>
  * @param {MyGame} mine
  */
 export function tablePage(page, mine) {
-  const { board, table } = page;
-  const isTall = board.height > 1.1 * board.width;
-  const cards = cardsView(page);
+  const { table } = page;
+  const isInParts = "parts" in table;
+  const inParts = /** @type {TablePage<PartsTable>} */ (page);
+  const train = /** @type {TablePage<TableState>} */ (page);
+  const isTall = !isInParts && page.board.height > 1.1 * page.board.width;
+  const cards = isInParts ? partsView(inParts) : cardsView(train);
   return html`${header(page)}${banners(page)}
     <main id="main" class="table ${table.status}">
       <div class="center">
         ${when(page.replay, (replay) => replayView(page, replay))}
-        <div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(board, boardModel(page))}</div>
-        ${boardKey(board)}
+        ${isInParts ? nothing : boardFrame(train)}
         ${isTall ? nothing : cards}
         ${movesView(page)}
       </div>
       <div class="side">
         ${table.status === "waiting" ? waitingView(page, mine) : nothing}
-        ${when(table.result, (result) => resultView(table, result))}${actionsView(page)}${isTall ? cards : nothing}
-        ${table.status === "waiting" ? nothing : seatsView(page)}${ticketsView(page)}
+        ${when(table.result, (result) => resultView(table, result))}${isInParts ? partsActions(inParts) : actionsView(train)}${isTall ? cards : nothing}
+        ${table.status === "waiting" ? nothing : seatsView(page)}${isInParts ? nothing : ticketsView(train)}
         ${table.status === "over" || page.replay ? nothing : links(page, mine)}</div>
     </main>${choiceView(page)}`;
 }

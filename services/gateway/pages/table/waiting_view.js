@@ -6,7 +6,7 @@ import { ageField, onSubmit, when } from "../shared/frame.js";
 import { plural, seatName, yearsOf } from "../shared/words.js";
 import { confirmFree, copyInvitation, seatBot, sitDown, start } from "./acting.js";
 
-/** @import { SeatView } from "../api/openapi.js" */
+/** @import { SeatState } from "../api/openapi.js" */
 /** @import { MyGame } from "../api/my_games.js" */
 /** @import { TablePage } from "./table_state.js" */
 
@@ -31,10 +31,10 @@ function freeSeatActions(page, mine, seat) {
     ${when(mine.host, () => html`<button type="button" ?disabled=${page.isBusy} @click=${() => seatBot(seat)}>Let a bot sit here</button>`)}`;
 }
 
-/** @param {SeatView} seat */
+/** @param {SeatState} seat */
 const sitter = (seat) => (seat.seated ? (seat.kind === "bot" ? `a bot, ${seat.policy}` : "is here") : "free");
 
-/** @param {TablePage} page @param {MyGame} mine @param {SeatView} seat */
+/** @param {TablePage} page @param {MyGame} mine @param {SeatState} seat */
 function seatRow(page, mine, seat) {
   const isOwn = page.latest.viewer === seat.seat;
   const mayFree = mine.host && seat.seated && !isOwn;

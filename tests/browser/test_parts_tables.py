@@ -1,0 +1,78 @@
+"""A game without a page of its own, in the browser: made in the lobby, played by clicking, looked back through, audited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.browser.conftest import OpenPage
+from tests.browser.players import STEP_MS
+
+
+def make_tricks(page: Any) -> None:
+    """Make a table of three in the lobby, with two bots, and start it."""
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("radio", name="Tricks").check()
+    for place, policy in enumerate(("", "random", "random")):
+        page.locator(".seat-list select").nth(place).select_option(policy)
+    page.get_by_role("button", name="Make the table").click()
+    page.get_by_role("button", name="Start the game").click()
+
+
+def play_a_card(page: Any, turn: int) -> None:
+    """Play a card that may be played: by the card itself, or by its sentence in the dialog."""
+    cards = page.locator(".parts button:not([disabled])")
+    actions = page.locator(".actions .primary:not([disabled])")
+    if turn % 3:
+        cards.first.click(timeout=STEP_MS)
+        return
+    actions.first.click(timeout=STEP_MS)
+    if page.locator("dialog[open]").count():
+        page.locator("dialog[open] .choice").first.click(timeout=STEP_MS)
+
+
+def test_a_whole_game_of_tricks_is_played_by_clicking(open_page: OpenPage) -> None:
+    # given
+    page = open_page("/")
+    make_tricks(page)
+    page.locator("main.table.playing .actions").wait_for()
+    assert page.locator(".face").count() == 20, "the own hand; others' cards are face down"
+    assert page.locator(".facts", has_text="hand: 20 cards").count() == 2
+    # when
+    for turn in range(20):
+        page.locator(".parts button:not([disabled]), .result").first.wait_for()
+        before = page.locator(".parts:has(#own-title) .face").count()
+        play_a_card(page, turn)
+        page.wait_for_function(
+            "before => document.querySelectorAll('.parts:has(#own-title) .face').length < before || document.querySelector('.result')",
+            arg=before,
+        )
+    # then
+    page.locator(".result").wait_for()
+    totals = page.locator(".result tbody td:nth-child(2)").all_inner_texts()
+    assert sum(map(int, totals)) == 20, "a point for each trick"
+    page.get_by_role("button", name="Watch it again").click()
+    page.get_by_role("slider").fill("8")
+    page.locator(".replay", has_text="Entry 8 of").wait_for()
+    page.locator("main").get_by_label("Seen by").select_option(index=2)
+    page.locator("#own-title", has_text="’s").wait_for()
+
+
+def test_a_game_in_parts_is_watched_by_the_public_with_all_hands_hidden(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    seats = [{"kind": "human"}, *[{"kind": "bot", "policy": "random"}] * 2]
+    body = {"ruleset": "tricks", "seats": seats, "visibility": "public"}
+    created = http.post("/v1/games", json=body).raise_for_status().json()
+    path = f"/v1/games/{created['game']}"
+    http.post(f"{path}/join", json={"name": "Ada"}).raise_for_status()
+    http.post(f"{path}/start", headers={"Authorization": f"Bearer {created['token']}"}).raise_for_status()
+    # when
+    page = open_page(f"/table/{created['game']}")
+    # then
+    page.locator("main.table.playing").wait_for()
+    assert page.locator(".face").count() == 0
+    assert page.locator(".facts", has_text="hand: 20 cards · tricks: 0").count() == 3
+    lobby = open_page("/")
+    lobby.get_by_role("link", name=f"Watch: Tricks, {created['game']}").wait_for()
