@@ -42,12 +42,13 @@ from schemas.events import (
     TunnelRevealed,
 )  # fmt: skip
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
-from schemas.refusals import GAME_RULES
+from schemas.refusals import is_rule_of_play
 from schemas.stored.entries import Entry
 from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.state import ACTION, Choice
 from services.referee.games.trains.scoring import train_scores
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.referee.games.trains.train_state import TrainGame
 
 
@@ -67,26 +68,43 @@ SHARED: Final = "shared"  # a first place that no criterion decides
 def features(log: Sequence[Entry]) -> Counter[str]:
     """How often each feature is in a game's log."""
     state, freed, seen = GameState(), set[str](), Counter[str]()
+    created = log[0].events[0]
+    assert isinstance(created, GameCreated)
+    is_of_trains = created.ruleset in TRAIN_RULESETS
+    if not is_of_trains:
+        seen[f"{created.ruleset} for {len(created.seats)}"] += 1
     for entry in log:
         verdict = "refused" if entry.refusal else "accepted"
         seen[f"command {verdict}: {entry.command.type}"] += 1
         advance_clocks(state, entry.at)
         moment = Moment(state, entry, dict(state.pending_choices), freed)
         for event in entry.events:
-            seen.update(_seen(moment, event))
-            if isinstance(event, SeatCleared):
+            seen.update(_seen(moment, event) if is_of_trains else _seen_in_any_game(moment, event))
+            if is_of_trains and isinstance(event, SeatCleared):
                 freed.update(state.seats[event.seat].own.routes)
             evolve(state, event)
     return seen
 
 
-def _seen(moment: Moment, event: Event) -> Iterator[str]:
+def _seen_in_any_game(moment: Moment, event: Event) -> Iterator[str]:
     yield f"event: {event.type}"
+    if isinstance(event, CommandRefused) and is_rule_of_play(event.rule):
+        yield f"refused by {event.rule}"
+    if isinstance(event, SeatGone):
+        yield f"{moment.state.ruleset.name} gone: {event.why}"
+    if isinstance(event, GameEnded):
+        yield f"{moment.state.ruleset.name} ends: {'early' if _has_withdrawn(moment.state) else 'at its end'}"
+
+
+def _has_withdrawn(state: GameState) -> bool:
+    return any(seat_state.exit_reason for seat_state in state.seats)
+
+
+def _seen(moment: Moment, event: Event) -> Iterator[str]:
+    yield from _seen_in_any_game(moment, event)
     for name, detector in DETECTORS.get(type(event), {}).items():
         if detector(moment, event):
             yield name
-    if isinstance(event, CommandRefused) and event.rule in GAME_RULES:
-        yield f"refused by {event.rule}"
     if isinstance(event, SeatGone) and event.why == "out of time":
         yield f"out of time for a {_limit_reached(moment, event)}: {moment.open[event.seat]}"
     if isinstance(event, GameEnded):

@@ -1,9 +1,12 @@
-"""Every golden game by its name: whole games on every board, every way to end, ties, rare moments."""
+"""Every golden game by its name: whole games on every board, every way to end, ties, rare moments, other games."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from services.referee.games import RULESETS
+from services.referee.games.state import Ruleset
+from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.golden.forks import FORKS
 from tests.golden.moments import MOMENTS, PLAIN, RICH, claims, sends
 from tests.golden.own_boards import ISLES, VALLEY
@@ -228,6 +231,28 @@ DECKS: Final[dict[str, Scenario]] = {  # that have too little, or are shuffled i
     ),
 }
 
+
+def of_any_game(ruleset: Ruleset) -> dict[str, Scenario]:
+    """The golden games of a game that brings nothing for them: each number of seats, each way out, wrong commands."""
+    name, least, most = ruleset.name, ruleset.rule_options.seats_least, ruleset.rule_options.seats_most
+    few = " ".join(["random"] * least)
+    contributes = sends(None, "take_seat", name="Ada", contribution="0ada" * 16)
+    return {
+        **{f"{name}-{n}": Scenario(name, " ".join(["random"] * n), f"{n}") for n in range(least, most + 1)},
+        f"{name}-contributed": Scenario(name, f"person{few[6:]}", "Ada", before=(contributes,)),
+        f"{name}-left": Scenario(name, few, "left", leave=20),
+        f"{name}-late": Scenario(name, few, "late", absent=20),
+        f"{name}-mischief": Scenario(name, few, "pranks", mischief=0.5),
+        f"{name}-strict-removed": Scenario(name, few, "strict", options={"strict": True}, mischief=0.05),
+    }
+
+
+OTHERS: Final[dict[str, Scenario]] = {
+    name: scenario
+    for ruleset in RULESETS.values()
+    if ruleset.name not in TRAIN_RULESETS
+    for name, scenario in of_any_game(ruleset).items()
+}
 SCENARIOS: Final[dict[str, Scenario]] = {
     **WHOLE,
     **ENDS,
@@ -237,4 +262,5 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     **SEATS,
     **DECKS,
     **FORKS,
+    **OTHERS,
 }

@@ -17,14 +17,12 @@ from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from schemas.stored.codec import build_view_entry, join_entry, unpack_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
-from services.referee.games import GameState, decide_envelope, fold, fold_events, redact_for
+from services.referee.games import RULESETS, GameState, decide_envelope, fold, fold_events, redact_for
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.games.trains.board import board_names
-from services.referee.games.trains.scoring import score
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.text.game_summary import game_summary_json
 from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
@@ -55,7 +53,7 @@ def test_P4_an_old_log_folds_to_the_same_state_and_scores(subtests: pytest.Subte
             state = fold(log)
             assert game_summary_json(state, document["events"], len(log)) == document
             assert state.result is not None
-            assert state.result.scores == score(state)
+            assert state.result.scores == state.ruleset.score(state)
 
 
 def test_P4_every_old_command_is_decided_as_it_was_then(subtests: pytest.Subtests) -> None:
@@ -144,7 +142,7 @@ def test_P4_every_viewer_of_an_old_log_sees_the_same_end(subtests: pytest.Subtes
                     fold_events(view, entry.at, [event for event in shown if event is not None])
                 assert game_summary_json(view, document["events"], len(log)) == document
                 assert view.result is not None
-                assert view.result.scores == score(view)
+                assert view.result.scores == view.ruleset.score(view)
 
 
 # -- coverage --------------------------------------------------------------------------------
@@ -162,6 +160,6 @@ def test_there_is_a_golden_game_with_every_feature_of_every_ruleset() -> None:
 
 
 def test_there_is_a_golden_game_on_every_board_with_every_ruleset() -> None:
-    played = {(read(path).document["ruleset"], read(path).document["board"]) for path in FILES}
-    assert {rules for rules, _ in played} == set(TRAIN_RULESETS)
+    played = {(read(path).document["ruleset"], read(path).document.get("board")) for path in FILES}
+    assert {rules for rules, _ in played} == set(RULESETS)
     assert set(board_names()) <= {board for _, board in played}

@@ -25,12 +25,16 @@ from schemas.commands import (
 )  # fmt: skip
 from schemas.field_types import CARDS, Seat
 from services.referee.games import GameState
+from services.referee.games.trains.train_state import TrainState
+from tests.rules.random_commands import mixed_offers
 
 T = TypeVar("T")
 
 
 def any_command(rng: Random, state: GameState, seat: Seat) -> Command:
     """A well-formed command of any kind that ignores the rules."""
+    if not isinstance(state.own, TrainState):
+        return rng.choice([*mixed_offers(rng, state), StartGame(), TakeSeat("Nobody")])
     board = state.own.board
     cities, routes = list(board.cities), list(board.routes)
     route = board.routes[rng.choice(routes)]

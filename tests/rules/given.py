@@ -261,6 +261,26 @@ def own_names(own: Any) -> Sequence[str]:
     return [each.name for each in fields(own)] if is_dataclass(own) else own.__slots__
 
 
+def vars_of(own: object) -> dict[str, Any]:
+    return {name: getattr(own, name) for name in own_names(own)}
+
+
+def owns_of(state: GameState) -> list[Any]:
+    """The game's own part of the table, and of each seat."""
+    return [state.own, *(seat_state.own for seat_state in state.seats)]
+
+
+def values_in(value: object) -> Iterator[object]:
+    """Every word and number of a value."""
+    if isinstance(value, dict):
+        value = [*value.items()]
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from values_in(part)
+    elif value is not None:
+        yield value
+
+
 def full_state(state: GameState) -> dict[str, Any]:
     """Every field of a state in comparable values."""
     values = {name: getattr(state, name, None) for name in STATE_FIELDS if name != "own"}

@@ -24,6 +24,7 @@ from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.referee.games import GameState
 from services.referee.games.trains.board import Route
 from services.referee.games.trains.train_state import TrainState
+from tests.rules.given import owns_of, values_in, vars_of
 
 KEEPS = ((), (0,), (1,), (0, 1), (2, 0), (0, 0), (0, 1, 2), (3,), (0, 1, 3), (0, 1, 2, 3), (4, 1), (5, 0))
 MIXES = (
@@ -52,19 +53,20 @@ def command_pool(rng: Random, state: GameState) -> list[Command]:
 
 
 def mixed_offers(rng: Random, state: GameState) -> Iterator[Command]:
-    """Commands of the kinds that the game has, each field as in what some seat would be offered, or as in none."""
+    """Commands of the kinds that the game has, each field as in what some seat would be offered, or as in none.
+
+    A word may also be any that lies in the game's own part: a card that a seat holds and may not play."""
+    words = [word for word in values_in([vars_of(own) for own in owns_of(state)]) if isinstance(word, str)]
     moves = [move for row in state.ruleset.moves.values() for move in row]
     for move in moves:
         offers = [offer for seat in range(len(state.seats)) for offer in move.offers(state, seat)]
         names = FIELDS[move.command]
         for _ in range(20 if offers else 0):
             yield move.command(*(getattr(rng.choice(offers), name) for name in names))
-        for offer in rng.sample(offers, min(len(offers), 2)):
-            for name in names:
-                if isinstance(getattr(offer, name), str):
-                    yield move.command(
-                        *("nowhere-1" if each == name else getattr(offer, each) for each in names)
-                    )
+        for offer in rng.sample(offers, min(len(offers), 10)):
+            for name in (name for name in names if isinstance(getattr(offer, name), str)):
+                for word in ("nowhere-1", *rng.sample(words, min(len(words), 3))):
+                    yield move.command(*(word if each == name else getattr(offer, each) for each in names))
 
 
 def near_misses(rng: Random, state: GameState, offer: Command) -> Iterator[Command]:

@@ -18,7 +18,7 @@ from services.referee.games.trains.scoring import score, train_scores
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainGame, TrainState
 from tests.long_runs import long_after
-from tests.rules.given import full_state, own_names
+from tests.rules.given import full_state, vars_of
 from tests.rules.random_games import (
     BOARDS_BY_RULESET,
     RANDOM_GAMES,
@@ -241,10 +241,6 @@ def assert_own_parts_match(viewer: Seat | None, view: GameState, state: GameStat
             assert getattr(shown, name) == getattr(real, name)
         assert seat == viewer or shown.seat_secret is None
         assert shown.own == real.own if seat == viewer else agrees(vars_of(shown.own), vars_of(real.own))
-
-
-def vars_of(own: object) -> dict[str, object]:
-    return {name: getattr(own, name) for name in own_names(own)}
 
 
 def agrees(shown: object, real: object) -> bool:

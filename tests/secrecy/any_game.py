@@ -17,7 +17,7 @@ from schemas.field_types import HIDDEN, Seat
 from schemas.stored.rows import event_to_row
 from services.referee.games import GameState, UnloggedRejectionError, decide_envelope, evolve, redact_for
 from services.referee.games.state import STATE_FIELDS
-from tests.rules.given import SEED, full_state, own_names
+from tests.rules.given import SEED, full_state, own_names, owns_of, values_in, vars_of
 
 TRIES: Final = 12  # deals, before a twin is the state itself
 
@@ -78,17 +78,6 @@ def verdict_on(state: GameState, decided: Decided) -> bool | None:
 
 def is_accepted(events: Sequence[Event]) -> bool | None:
     return not isinstance(events[0], CommandRefused) if events else None
-
-
-def values_in(value: object) -> Iterator[object]:
-    """Every word and number of a value."""
-    if isinstance(value, dict):
-        value = [*value.items()]
-    if isinstance(value, list | tuple):
-        for part in value:
-            yield from values_in(part)
-    elif value is not None:
-        yield value
 
 
 def twin(state: GameState, known: Knowledge, ahead: Future, rng: Random) -> GameState:
@@ -167,9 +156,4 @@ def counted(value: object) -> object:
 
 def hidden_state(state: GameState) -> object:
     """All that the game has of its own."""
-    return [[getattr(own, name) for name in own_names(own)] for own in owns_of(state)]
-
-
-def owns_of(state: GameState) -> list[Any]:
-    """The game's own part of the table, and of each seat."""
-    return [state.own, *(seat_state.own for seat_state in state.seats)]
+    return [vars_of(own) for own in owns_of(state)]
