@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from string import Formatter
 from typing import (
     Any,
     ClassVar,
@@ -82,6 +83,16 @@ def require_fields(visibility: Visibility, class_name: str, field_names: tuple[s
         raise TypeError(f"the visibility of {class_name} hides nothing: that is PUBLIC")
 
 
+def require_words(words: str, class_name: str, field_names: tuple[str, ...]) -> None:
+    """A sentence names fields of its contract in braces, and no others. Raises TypeError."""
+    try:
+        named = {name for _, name, _, _ in Formatter().parse(words) if name is not None}
+    except ValueError as error:
+        raise TypeError(f"the words of {class_name} can't be read: {error}") from None
+    if unknown := named - {*field_names}:
+        raise TypeError(f"the words of {class_name} name fields that it lacks: {sorted(unknown)}")
+
+
 T = TypeVar("T")
 Json: TypeAlias = dict[str, Any]  # a JSON object: its values nest, and are checked where they are read
 CommandT = TypeVar("CommandT", bound="CommandContract")
@@ -136,6 +147,7 @@ def command(
         declared = _make_contract(cls)
         declared.type, declared.version, declared.code, declared.sender = type, version, code, sender
         declared.description = description
+        require_words(description, declared.__name__, field_names(declared))
         _register(COMMAND_REGISTRY, declared, type, code)
         return declared
 
@@ -161,6 +173,7 @@ def event(
         declared.type, declared.version, declared.code = type, version, code
         declared.visibility, declared.sentence, declared.lays = visibility, sentence, lays
         require_fields(visibility, declared.__name__, field_names(declared))
+        require_words(sentence, declared.__name__, field_names(declared))
         _register(EVENT_REGISTRY, declared, type, code)
         return declared
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from schemas.commands import CreateGame
+from schemas.errors import LedgerlineError
 from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, sentence_of
 from services.referee.games.frozen_classes import as_call
 from services.referee.games.state import Ruleset
@@ -27,6 +28,10 @@ class Game(NamedTuple):
     page: str = ""  # the rules in Markdown, as docs/rules has those of the product
 
 
+class InstalledGameError(LedgerlineError):
+    """A game of an installed package can't be played here."""
+
+
 GAMES: Final[dict[str, Game]] = {}
 RULESETS: Final[dict[str, Ruleset]] = {}  # the newest version of each
 RULESET_VERSIONS: Final[dict[tuple[str, int], Ruleset]] = {}  # every version that a log may name
@@ -35,22 +40,28 @@ RULESET_VERSIONS: Final[dict[tuple[str, int], Ruleset]] = {}  # every version th
 def add_game(game: Game) -> None:
     """Have the game played here. Raises TypeError where another game has its name, or that of one of its rulesets."""
     if game.name in GAMES:
-        raise TypeError(f"there are two games {game.name!r}")
+        raise TypeError(f"{_module_of(GAMES[game.name])} has a game {game.name!r} already")
     for rule, sentence in game.rules.items():
         if (sentence_of(rule) or sentence) != sentence:
-            raise TypeError(f"the game {game.name!r} has a rule {rule!r} that says something else already")
+            raise TypeError(f"the rule {rule!r} says something else in another game")
         BROUGHT_RULES[rule] = sentence
     for ruleset in game.rulesets:
         if game.page:
             BROUGHT_PAGES[ruleset.name] = game.page
         key = (ruleset.name, ruleset.version)
         if key in RULESET_VERSIONS:
-            raise TypeError(f"the game {game.name!r} has a ruleset {ruleset.name!r} that another game has")
+            raise TypeError(
+                f"another game has a ruleset {ruleset.name!r} of version {ruleset.version} already"
+            )
         RULESET_VERSIONS[key] = ruleset
         known = RULESETS.get(ruleset.name)
         if known is None or known.version < ruleset.version:
             RULESETS[ruleset.name] = ruleset
     GAMES[game.name] = game
+
+
+def _module_of(game: Game) -> str:
+    return game.rulesets[0].start.__module__ if game.rulesets else "a package"
 
 
 def _as_found(ruleset: Ruleset) -> tuple[Callable[..., object], tuple[object, ...]]:

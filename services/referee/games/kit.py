@@ -6,17 +6,22 @@ docs/your-own-game.md goes from an empty file to a game with friends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
-from schemas.contract import Schema
+from schemas.contract import EventContract, Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
 from schemas.field_types import HIDDEN, Seat
 from schemas.game_options import ExitReason, GameOptions
 from schemas.registry import OfItsGame, OfItsKey
+from services.referee.games.appliers.opening import deadline_for
 from services.referee.games.create_game import open_without_board
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.play_off import end_game
-from services.referee.games.state import Choice, EventStream, GameState, Move, Ruleset, TablePart
+from services.referee.games.proof.pile_tracker import PILE_APPLIERS, card_turned_up
+from services.referee.games.state import ACTION, Choice, EventStream, GameState, Move, Ruleset, TablePart
+
+E = TypeVar("E", bound=EventContract)
 
 
 class CardHand(Protocol):
@@ -74,11 +79,16 @@ def plain_ruleset(
 # -- cards: a table has its `deck`, a list whose last card is its top, and a seat its `cards` -----------
 
 
-def shuffle_and_deal(state: GameState, cards: Sequence[str], hand: int) -> EventStream:
-    """The shuffle of these cards, then a hand of so many for each seat, in turn order. Names are like "clubs-7"."""
+def shuffle_deck(state: GameState, cards: Sequence[str]) -> EventStream:
+    """The shuffle of these cards, which are the deck from then on. Names are like "clubs-7"."""
     randomness = state.ruleset.randomness
     order = randomness.shuffle(state, cards)
     yield DeckShuffled(order, randomness.order_root(state, order))
+
+
+def shuffle_and_deal(state: GameState, cards: Sequence[str], hand: int) -> EventStream:
+    """The shuffle of these cards, then a hand of so many for each seat, in turn order."""
+    yield from shuffle_deck(state, cards)
     for seat in state.turn_order:
         yield HandDealt(seat, tuple(state.own.deck[: -hand - 1 : -1]))
 
@@ -94,9 +104,38 @@ def hand_dealt(state: GameState, event: HandDealt) -> None:
     state.seats[event.seat].own.cards = sorted(event.cards, key=str)
 
 
+def turns_up(field: str) -> Callable[[type[E]], type[E]]:
+    """The decorator of an event that turns up the top of the deck, which the field names: the proof of the deal has it
+    too. Its applier takes the card off the deck."""
+
+    def decorate(cls: type[E]) -> type[E]:
+        PILE_APPLIERS[cls] = partial(card_turned_up, field)
+        return cls
+
+    return decorate
+
+
 def take_from_hand(hand: CardHand, card: str) -> None:
     """A card that is shown leaves the hand, in which a viewer may not have known it."""
     hand.cards.remove(card if card in hand.cards else HIDDEN)
+
+
+# -- who has to choose ----------------------------------------------------------------------------
+
+
+def ask(state: GameState, seats: Iterable[Seat], choice: Choice = ACTION) -> None:
+    """For an applier: these seats have to choose, at the same time, each until it has `answered`. Each one's time
+    begins; for seats that take turns, the event TurnStarted asks."""
+    for seat in seats:
+        seat_state = state.seats[seat]
+        seat_state.deadline_ms = deadline_for(state, seat_state)
+        state.pending_choices[seat] = choice
+    state.refusal_counts.clear()
+
+
+def answered(state: GameState, seat: Seat) -> None:
+    """For an applier: the seat has chosen, and waits for the others."""
+    del state.pending_choices[seat]
 
 
 # -- seats that withdraw, and scores ---------------------------------------------------------------

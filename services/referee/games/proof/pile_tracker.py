@@ -118,6 +118,11 @@ def cards_dealt(pile_tracker: PileTracker, event: OfItsKey) -> PileChange:
     return PileChange((), pile_tracker.take(CARD_PILE, len(event.cards)), event.cards, event.seat)
 
 
+def card_turned_up(field: str, pile_tracker: PileTracker, event: Event) -> PileChange:
+    """Take the card that a field of the event names off the pile of cards, for all to see."""
+    return PileChange((), pile_tracker.take(CARD_PILE, 1), (getattr(event, field),), None)
+
+
 PILE_APPLIERS: Final[dict[type[Event], Callable[[PileTracker, OfItsKey], PileChange | None]]] = {
     DeckShuffled: _deck_shuffled,
     HandDealt: cards_dealt,
