@@ -159,12 +159,13 @@ def decide_without_move(
         )
     if isinstance(command, Leave):
         return leave(state, seat, command)
-    if choice is None and state.turn is None:
+    if choice is None and state.turn is None and ACTION not in state.pending_choices.values():
         raise CommandRefusedError(
             "SETUP-2", "others still choose before the first turn, and it isn't for you to choose now"
         )
     if choice is None:
-        raise CommandRefusedError("TURN-1", "it isn't your turn")
+        reason = "it isn't your turn" if state.turn is not None else "you have chosen, and others haven't yet"
+        raise CommandRefusedError("TURN-1", reason)
     if state.is_out_of_time(seat):
         raise CommandRefusedError("CLOCK-2", "your time is over")
     require(state.ruleset.has_command(type(command)), "TURN-2", f"these rules have no {command.type}")

@@ -33,6 +33,7 @@ from schemas.events import (
 from schemas.field_types import PASSENGER, Seat
 from services.referee.games.appliers.opening import deadline_for
 from services.referee.games.appliers.table import applies
+from services.referee.games.kit import ask
 from services.referee.games.trains.board import Route
 from services.referee.games.trains.pending_choices import MIX, SECOND_CARD, TICKETS, TUNNEL
 from services.referee.games.trains.train_state import TrainGame, Tunnel
@@ -102,9 +103,7 @@ def request_unmet(state: TrainGame, event: RequestUnmet) -> None:
 
 @applies(MixAsked)
 def mix_asked(state: TrainGame, event: MixAsked) -> None:
-    seat_state = state.seats[event.seat]
-    seat_state.deadline_ms = deadline_for(state, seat_state)
-    state.pending_choices[event.seat] = MIX
+    ask(state, [event.seat], MIX)
 
 
 @applies(TicketsNamed)
