@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.contract import Contract, field_names
 from schemas.field_types import HIDDEN, Seat
-from services.referee.games.state import GameState
+from services.referee.games.state import GameState, TablePart
 from services.referee.games.trains.train_state import TrainGame
 from services.runtime.visible_text import visible_text
 
@@ -50,6 +50,19 @@ def describe_route(state: TrainGame, route_id: str) -> str:
 def format_cards(counts: Mapping[str, int]) -> str:
     """Cards in words: "2 red, 1 locomotive"."""
     return ", ".join(f"{n} {card}" for card, n in counts.items())
+
+
+def part_text(part: TablePart) -> str:
+    """What is in a part of a table, as its viewer knows it: "3 cards: clubs-2, 2 hidden", a number, a text."""
+    texts = [] if part.cards is None else [_cards_text(part.cards)]
+    texts += [str(each) for each in (part.number, part.text) if each is not None]
+    return "; ".join(texts)
+
+
+def _cards_text(cards: Sequence[str | None]) -> str:
+    known = [card for card in cards if card is not None]
+    hidden = [f"{len(cards) - len(known)} hidden"] if 0 < len(known) < len(cards) else []
+    return pluralize(len(cards), "card") + (f": {', '.join([*known, *hidden])}" if known else "")
 
 
 def pluralize(number: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from schemas.stored.entries import Entry
 from services.referee.games import fold_events, legal, redact_for
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.seat_state import SeatState
-from services.referee.games.state import GameState
+from services.referee.games.state import GameState, TablePart
 from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence
@@ -159,16 +159,30 @@ def _decision_on(replay: Replay, sequence: int, before: TrainGame, entry: Entry)
 # -- as JSON -----------------------------------------------------------------------------------
 
 
-def game_state_json(state: TrainGame) -> Json:
+def parts_of(state: GameState, viewer: Viewer) -> tuple[TablePart, ...] | None:
+    """The parts of a table as its viewer knows it; None where the game describes none, or there is none yet."""
+    if not state.game or state.ruleset.describe is None:
+        return None
+    return tuple(state.ruleset.describe(state, viewer if isinstance(viewer, int) else None))
+
+
+def game_state_json(state: GameState, viewer: Viewer) -> Json:
     """A state as far as its viewer knows it; null is a card or ticket face down."""
     if not state.game:
         return {"state": "nothing"}
-    table = state.own
+    parts = parts_of(state, viewer)
     return {
         "state": game_status(state),
         "at": state.at_ms,
         "turn": state.turn,
         "awaits": {str(seat): choice for seat, choice in state.pending_choices.items()},
+        **(_train_json(state) if parts is None else {"parts": [part._asdict() for part in parts]}),
+    }
+
+
+def _train_json(state: TrainGame) -> Json:
+    table = state.own
+    return {
         "market": list(table.market),
         "deck": len(table.deck),
         "next": list(reversed(table.deck[-5:])),
@@ -219,7 +233,7 @@ def explanation_json(explained: Explanation) -> Json:
         "rules": [citation._asdict() for citation in explained.cited],
         "legal": [write_command(command) for command in explained.alternatives],
         "seen": {
-            str(viewer): _perspective_json(perspective)
+            str(viewer): _perspective_json(perspective, viewer)
             for viewer, perspective in explained.perspectives.items()
         },
     }
@@ -241,10 +255,10 @@ def seat_explanation_json(explained: Explanation, seat: Seat) -> Json:
     return payload
 
 
-def _perspective_json(perspective: ViewerPerspective) -> Json:
+def _perspective_json(perspective: ViewerPerspective, viewer: Viewer) -> Json:
     return {
-        "before": game_state_json(perspective.before),
+        "before": game_state_json(perspective.before, viewer),
         "events": [write_event(narrated.event) for narrated in perspective.narrated_events],
         "sentences": [narrated.sentence for narrated in perspective.narrated_events if narrated.sentence],
-        "after": game_state_json(perspective.after),
+        "after": game_state_json(perspective.after, viewer),
     }

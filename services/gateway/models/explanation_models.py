@@ -13,6 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from services.gateway.models.contract_schemas import refers_to
 from services.gateway.models.response_models import ResponseModel
+from services.gateway.models.table_models import PartState
 
 AnyCommand = Annotated[dict[str, object], refers_to("Command")]
 AnyEvent = Annotated[dict[str, object], refers_to("Event")]
@@ -53,6 +54,9 @@ class ExplainedTable(ResponseModel):
     stations: dict[str, int] | SkipJsonSchema[None] = None
     passengers: dict[str, int] | SkipJsonSchema[None] = None
     seats: list[ExplainedSeat] | SkipJsonSchema[None] = None
+    parts: list[PartState] | SkipJsonSchema[None] = Field(
+        default=None, description="of a game that describes its table so, in place of all after `awaits`"
+    )
 
 
 class Perspective(ResponseModel):

@@ -11,10 +11,11 @@ from schemas.commands import write_command
 from schemas.events import write_event
 from schemas.field_types import Seat
 from services.referee.games.seat_state import SeatState
+from services.referee.games.state import GameState
 from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command, group_commands, sender_name
-from services.text.formatting import city_name, format_cards, format_game_time, pluralize
-from services.verification.explanation import Explanation, Viewer, shown_id
+from services.text.formatting import city_name, format_cards, format_game_time, part_text, pluralize
+from services.verification.explanation import Explanation, Viewer, parts_of, shown_id
 from services.verification.report.board_map import BoardMap, board_map
 from services.verification.rule_citations import RuleCitation
 
@@ -58,18 +59,19 @@ class KnowledgeRow(NamedTuple):
         return len(self.cells) == 1
 
 
-class SeatChange(NamedTuple):
-    """A seat's counts before and after."""
+class Change(NamedTuple):
+    """What a seat has, or a part of the table, before and after."""
 
     name: str
-    counts: Sequence[tuple[int, int]]
+    values: Sequence[tuple[object, object]]
 
 
 class Changes(NamedTuple):
-    """Changes by the entry; no rows where there are none, or the whole state is new."""
+    """Changes by the entry, under a heading; no rows where there are none, or the whole state is new."""
 
-    rows: Sequence[SeatChange]
+    rows: Sequence[Change]
     text: str
+    heading: Sequence[str] = ("", "points", "cars", "cards", "tickets", "offered", "routes")
 
 
 class MoveSection(NamedTuple):
@@ -80,7 +82,7 @@ class MoveSection(NamedTuple):
     refused_by: Sequence[RuleCitation]
     other_rules: Sequence[RuleCitation]
     map_title: str
-    map: BoardMap
+    map: BoardMap | None  # of a game that is played on a board
     seats: Sequence[str]
     viewers: tuple[str, ...]
     knowledge: Sequence[KnowledgeRow]
@@ -94,7 +96,7 @@ class MoveSection(NamedTuple):
 def move_section(explanation: Explanation) -> MoveSection:
     """The section about an explained entry."""
     entry, before, cited = explanation.entry, explanation.before, explanation.cited
-    refusals = 0 if entry.refusal is None else 1
+    refusals, laid = 0 if entry.refusal is None else 1, before if before.game else explanation.after
     return MoveSection(
         title=f"Entry {explanation.sequence}: {sender_name(explanation.after, entry.seat)}"
         f" wants to {describe_command(before, entry.seat, entry.command)}",
@@ -102,8 +104,8 @@ def move_section(explanation: Explanation) -> MoveSection:
         refused_by=cited[:refusals],
         other_rules=cited[refusals:],
         map_title="The table before it" if before.game else "The table that it laid",
-        map=board_map(before if before.game else explanation.after, *_marked_places(explanation)),
-        seats=seat_names(before if before.game else explanation.after),
+        map=board_map(laid, *_marked_places(explanation)) if laid.ruleset.default_board else None,
+        seats=seat_names(laid),
         viewers=tuple(_viewer_name(explanation, viewer) for viewer in explanation.perspectives),
         knowledge=knowledge_rows(explanation),
         shown=_shown_sentences(explanation),
@@ -205,6 +207,8 @@ def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
     """The rows of what each viewer knew before the entry: of the market, of the deck, and of each seat."""
     if not explanation.before.game:
         return []
+    if explanation.before.ruleset.describe is not None:
+        return _parts_rows(explanation)
     states = [perspective.before for perspective in explanation.perspectives.values()]
     return [
         _row("Market", [[_market_text(state)] for state in states]),
@@ -214,6 +218,23 @@ def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
             for seat in range(len(explanation.before.seats))
         ),
     ]
+
+
+def _parts_rows(explanation: Explanation) -> list[KnowledgeRow]:
+    """A row for each part of the table before the entry, as far as each viewer knew it."""
+    known = [
+        _texts_by_title(perspective.before, viewer)
+        for viewer, perspective in explanation.perspectives.items()
+    ]
+    return [_row(title, [[texts.get(title, "")] for texts in known]) for title in known[0]]
+
+
+def _texts_by_title(state: GameState, viewer: Viewer) -> dict[str, str]:
+    """The parts of a table in words, by whose they are and what the game calls them."""
+    return {
+        part.name if part.seat is None else f"{sender_name(state, part.seat)}: {part.name}": part_text(part)
+        for part in parts_of(state, viewer) or ()
+    }
 
 
 def _row(name: str, cells: Sequence[Sequence[str]]) -> KnowledgeRow:
@@ -270,9 +291,15 @@ def state_changes(explanation: Explanation) -> Changes:
         return Changes((), "It laid the table.")
     if explanation.entry.refusal and before.pending_choices == after.pending_choices:
         return Changes((), f"Nothing but the time. {_pending_text(before, after)}")
+    if after.ruleset.describe is not None:
+        was, now = (_texts_by_title(state, "referee") for state in (before, after))
+        changed = [
+            Change(title, [(was.get(title, ""), now[title])]) for title in now if was.get(title) != now[title]
+        ]
+        return Changes(changed, _pending_text(before, after), ("", "the part"))
     rows = [
-        SeatChange(sender_name(after, seat), [*zip(_seat_counts(was), _seat_counts(now), strict=True)])
-        for seat, (was, now) in enumerate(zip(before.seats, after.seats, strict=True))
+        Change(sender_name(after, seat), [*zip(_seat_counts(old), _seat_counts(new), strict=True)])
+        for seat, (old, new) in enumerate(zip(before.seats, after.seats, strict=True))
     ]
     return Changes(rows, _pending_text(before, after))
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from schemas.errors import CorruptDataError
-from schemas.events import GameCreated, TurnStarted
+from schemas.events import GameCreated, SeatScore, TurnStarted
 from schemas.stored.entries import Entry
 from services.referee.games import GameState, fold_events
 from services.runtime.html_templates import html_templates
@@ -39,12 +39,12 @@ ENVIRONMENT.filters["markdown"] = markdown
 
 
 class ResultSection(NamedTuple):
-    """The scores at the game's end, or at its last entry. Without a map it hasn't started."""
+    """The scores at the game's end, or at its last entry. Without rows it hasn't started."""
 
     title: str
     heading: Sequence[str]
     rows: Sequence[tuple[str, Sequence[object]]]  # a seat's name, and its cells
-    map: BoardMap | None
+    map: BoardMap | None  # of a game that is played on a board
     seats: Sequence[str]
 
 
@@ -138,6 +138,11 @@ def _check_rows(audit: Audit) -> Iterator[tuple[str, str, str]]:
 
 
 def _result_section(state: GameState) -> ResultSection:
+    title, seats = "How it ended" if state.result else "How it stands", seat_names(state)
+    if not state.started:
+        return ResultSection(title, (), (), None, seats)
+    if not state.ruleset.default_board:
+        return ResultSection(title, *_parts_table(state), None, seats)
     summary = game_summary_json(state, 0, 0)
     extra_columns = [
         name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in summary["seats"])
@@ -150,12 +155,26 @@ def _result_section(state: GameState) -> ResultSection:
         cells = (seat["routes"], tickets, bonus, *(seat[name] for name in extra_columns), seat["total"])
         rows.append((name, cells))
     return ResultSection(
-        title="How it ended" if state.result else "How it stands",
+        title=title,
         heading=("place", "routes", "tickets", "longest", *extra_columns, "total"),
         rows=rows,
-        map=board_map(state) if state.started else None,
-        seats=seat_names(state),
+        map=board_map(state),
+        seats=seats,
     )
+
+
+def _parts_table(state: GameState) -> tuple[Sequence[str], Sequence[tuple[str, Sequence[object]]]]:
+    """The heading and the rows of scores that are made of named parts."""
+    found = state.result.scores if state.result else state.ruleset.score(state)
+    scores = sorted((score for score in found if isinstance(score, SeatScore)), key=lambda score: score.place)
+    rows = [
+        (
+            f"{score.place}. {seat_name(state, score.seat)} (seat {score.seat})",
+            (*score.parts.values(), score.total),
+        )
+        for score in scores
+    ]
+    return ("place", *scores[0].parts, "total"), rows
 
 
 def _narrate_log(

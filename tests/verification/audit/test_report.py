@@ -133,3 +133,17 @@ def test_a_damaged_game_has_a_page_too(damage: int) -> None:
 
 def _has_people(game: str) -> bool:
     return any(isinstance(entry.command, TakeSeat) for entry in entries(game))
+
+
+def test_a_game_in_parts_is_told_by_its_parts_where_trains_have_a_map() -> None:
+    log = golden("tricks-3")
+    replay = Replay("tricks-3", log)
+    html = render_page(audit(Replay("tricks-3", log[:1])), replay, explain(replay, 12))
+    assert "<svg" not in html
+    rows = [["".join(cell.itertext()) for cell in row] for row in parsed(html).iter("tr")]
+    trick = next(row for row in rows if row[0] == "trick")
+    assert trick[1].endswith("the same for all") and "card" in trick[1]
+    hands = next(row for row in rows if row[0].endswith(": hand"))
+    assert re.match(r"\d+ cards: ", hands[1]) and re.match(r"\d+ cards$", hands[2]), "the public sees none"
+    assert ["", "the part"] in rows, "what the entry changed"
+    assert ["place", "tricks", "total"] in rows

@@ -26,7 +26,9 @@ BEFORE, AFTER = fold(golden(JOURNEYS)[: NUMBER - 1]), fold(golden(JOURNEYS)[:NUM
 
 
 def test_PASSENGER_3_a_replay_and_a_state_as_json_show_it() -> None:
-    first, then = (game_state_json(state)["seats"][MOVED.seat]["points"] for state in (BEFORE, AFTER))
+    first, then = (
+        game_state_json(state, "referee")["seats"][MOVED.seat]["points"] for state in (BEFORE, AFTER)
+    )
     assert then - first == MOVED.points > 0
     console = Console(width=200)
     with console.capture() as printed:

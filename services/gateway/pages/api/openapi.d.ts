@@ -324,6 +324,7 @@ export type ExplainedTable = {
   stations?: { [name: string]: number };
   passengers?: { [name: string]: number };
   seats?: ExplainedSeat[];
+  parts?: PartState[];
 };
 
 export type FieldError = {

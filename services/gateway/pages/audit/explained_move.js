@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { when } from "../shared/frame.js";
 import { cardName, plural, seatName, upperFirst, withNames } from "../shared/words.js";
 
-/** @import { CitedRule, ExplainedMove, ExplainedSeat, ExplainedTable, Perspective } from "../api/openapi.js" */
+/** @import { CitedRule, ExplainedMove, ExplainedSeat, ExplainedTable, PartState, Perspective } from "../api/openapi.js" */
 /** @import { AnyTable } from "../table/table_state.js" */
 /** @typedef {Record<string, Perspective>} Seen */
 
@@ -66,6 +66,28 @@ function together(seen, table, textOf) {
   });
 }
 
+/** What is in a part of a table, as a viewer knew it. @param {PartState} part */
+function partText({ cards, number, text }) {
+  const known = (cards ?? []).filter((card) => card !== null);
+  const hidden = (cards?.length ?? 0) - known.length;
+  const lying = [...known, ...(hidden && known.length ? [`${hidden} face down`] : [])].join(", ");
+  const counted = cards && `${plural(cards.length, "card")}${lying ? `: ${lying}` : ""}`;
+  return [counted, number, text].filter((each) => each !== null).join("; ");
+}
+
+/**
+ * The parts of a table in words, by whose they are and what the game calls them.
+ * @param {ExplainedTable} shown
+ * @param {AnyTable} table
+ */
+const partTexts = ({ parts }, { seats }) =>
+  new Map(
+    (parts ?? []).map((part) => [
+      part.seat === null ? upperFirst(part.name) : `${seatName(seats[part.seat])}: ${part.name}`,
+      partText(part),
+    ]),
+  );
+
 /**
  * What each viewer knew before an entry, and what it was shown of it.
  * @param {Seen} seen
@@ -73,20 +95,46 @@ function together(seen, table, textOf) {
  */
 function knowledge(seen, table) {
   const { before } = Object.values(seen)[0];
-  if (!before.market) return nothing;
+  if (!before.market && !before.parts) return nothing;
   /** @param {string} name @param {(before: ExplainedTable) => string} textOf */
   const row = (name, textOf) =>
     html`<div><dt>${name}</dt>${together(seen, table, (each) => textOf(each.before))}</div>`;
   /** @param {Perspective} perspective */
   const sentences = (perspective) =>
     withNames(perspective.sentences.join(" "), table.seats) || "nothing that needs a sentence";
-  return html`<h3>What each knew before it</h3><dl class="knowledge">${row("The market", marketText)}${row("The deck", deckText)}
-    ${table.seats.map((seat, place) => row(seatName(seat), ({ seats }) => (seats ? holding(seats[place]) : "")))}</dl>
+  const known = before.parts
+    ? [...partTexts(before, table).keys()].map((name) =>
+        row(name, (each) => partTexts(each, table).get(name) ?? ""),
+      )
+    : html`${row("The market", marketText)}${row("The deck", deckText)}
+    ${table.seats.map((seat, place) => row(seatName(seat), ({ seats }) => (seats ? holding(seats[place]) : "")))}`;
+  return html`<h3>What each knew before it</h3><dl class="knowledge">${known}</dl>
     <h3>What each was shown of it</h3><dl class="knowledge"><div><dt class="unseen">Sentences</dt>${together(seen, table, sentences)}</div></dl>`;
 }
 
 /** @param {ExplainedSeat} seat */
 const countsOf = ({ points, cars, cards, tickets }) => ({ points, cars, cards, tickets: tickets.length });
+
+/** @param {ExplainedTable} before @param {ExplainedTable} after @param {AnyTable} table */
+function partChanges(before, after, table) {
+  const was = partTexts(before, table);
+  return [...partTexts(after, table)].flatMap(([name, text]) =>
+    was.get(name) === text ? [] : [`${name}, ${was.get(name) ?? "nothing"} → ${text}`],
+  );
+}
+
+/** @param {ExplainedTable} before @param {ExplainedTable} after @param {AnyTable} table */
+function seatChanges(before, after, table) {
+  if (!before.seats || !after.seats) return undefined;
+  return before.seats.flatMap((seat, place) => {
+    const [was, now] = [seat, /** @type {ExplainedSeat[]} */ (after.seats)[place]].map(countsOf);
+    const counts = /** @type {(keyof typeof now)[]} */ (Object.keys(now));
+    const changed = counts
+      .filter((name) => was[name] !== now[name])
+      .map((name) => `${name} ${was[name]} → ${now[name]}`);
+    return changed.length ? [`${seatName(table.seats[place])}: ${changed.join(", ")}`] : [];
+  });
+}
 
 /**
  * What an entry changed for the seats, by the server's own table.
@@ -95,15 +143,8 @@ const countsOf = ({ points, cars, cards, tickets }) => ({ points, cars, cards, t
  */
 function changes(seen, table) {
   const { before, after } = seen[REFEREE] ?? Object.values(seen)[0];
-  if (!before.seats || !after.seats) return nothing;
-  const rows = before.seats.flatMap((seat, place) => {
-    const [was, now] = [seat, /** @type {ExplainedSeat[]} */ (after.seats)[place]].map(countsOf);
-    const counts = /** @type {(keyof typeof now)[]} */ (Object.keys(now));
-    const changed = counts
-      .filter((name) => was[name] !== now[name])
-      .map((name) => `${name} ${was[name]} → ${now[name]}`);
-    return changed.length ? [`${seatName(table.seats[place])}: ${changed.join(", ")}`] : [];
-  });
+  const rows = before.parts ? partChanges(before, after, table) : seatChanges(before, after, table);
+  if (!rows) return nothing;
   return html`<h3>What it changed</h3>${rows.length ? html`<ul>${rows.map((row) => html`<li>${row}</li>`)}</ul>` : html`<p>Nothing that anybody holds.</p>`}`;
 }
 
