@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -57,6 +58,18 @@ def part_text(part: TablePart) -> str:
     texts = [] if part.cards is None else [_cards_text(part.cards)]
     texts += [str(each) for each in (part.number, part.text) if each is not None]
     return "; ".join(texts)
+
+
+def part_change(was: TablePart, now: TablePart) -> tuple[str, str]:
+    """A part of a table before and after: of cards their number, and which went and came."""
+    if was.cards is None or now.cards is None:
+        return part_text(was), part_text(now)
+    gone, new = (
+        ", ".join(str(card) for card in (Counter(more) - Counter(less)).elements())
+        for more, less in ((was.cards, now.cards), (now.cards, was.cards))
+    )
+    suffix = (f", without {gone}" if gone else "") + (f", with {new}" if new else "")
+    return pluralize(len(was.cards), "card"), pluralize(len(now.cards), "card") + suffix
 
 
 def _cards_text(cards: Sequence[str | None]) -> str:

@@ -116,6 +116,16 @@ def make_table(page: Any, *seats: str) -> None:
     page.wait_for_selector("main.table svg.board")
 
 
+def make_tricks(page: Any) -> None:
+    """Make a table of three in the lobby, with two bots, and start it."""
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("radio", name="Tricks").check()
+    for place, policy in enumerate(("", "random", "random")):
+        page.locator(".seat-list select").nth(place).select_option(policy)
+    page.get_by_role("button", name="Make the table").click()
+    page.get_by_role("button", name="Start the game").click()
+
+
 def invitation(page: Any) -> str:
     """The link that invites somebody to the first free seat."""
     page.get_by_role("button", name="Copy an invitation").first.click()

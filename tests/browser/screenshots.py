@@ -12,7 +12,7 @@ import httpx
 
 from services.bootstrap.embedded import run_embedded_server
 from tests.browser.chromium import DESKTOP, PHONE, find_chromium, running_chromium
-from tests.browser.players import SHORT, SeatedTable
+from tests.browser.players import SHORT, SeatedTable, make_tricks
 from tests.many_clients import settings_for_many_clients
 
 LOOKS: Final = {
@@ -49,6 +49,10 @@ def picture_pages(browser: Any, url: str, http: httpx.Client, folder: Path) -> N
     for ruleset in SHORT:
         picture_table(SeatedTable(http, ruleset, bots=2, last_cars=2), ruleset, open_page, take)
     picture_finished(SeatedTable(http), open_page, take)
+    parts = open_page("/", "")
+    make_tricks(parts)
+    parts.locator(".parts button").first.wait_for()
+    take(parts, "parts")
     lobby = open_page("/", SeatedTable(http, "europe", people=2).known_seat(0))
     lobby.locator(".game").first.wait_for()
     take(lobby, "lobby")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.chromium import DESKTOP, PHONE
 from tests.browser.conftest import OpenPage
-from tests.browser.players import SeatedTable, keep_all
+from tests.browser.players import SeatedTable, keep_all, make_tricks
 
 pytestmark = pytest.mark.long
 TAGS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -66,6 +66,13 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     page.get_by_role("slider").wait_for()
     page.locator(".key summary").click()
     yield "replay", page
+    page = open_page("/", bypass_csp=True)
+    make_tricks(page)
+    page.locator(".parts button").first.wait_for()
+    yield "parts", page
+    page.get_by_role("button", name="Play card").click()
+    page.locator("dialog[open] .choice").first.wait_for()
+    yield "dialog of parts", page
     over = SeatedTable(http)
     over.start()
     over.play_until()

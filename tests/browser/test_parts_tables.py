@@ -7,17 +7,7 @@ from typing import Any
 import httpx
 
 from tests.browser.conftest import OpenPage
-from tests.browser.players import STEP_MS
-
-
-def make_tricks(page: Any) -> None:
-    """Make a table of three in the lobby, with two bots, and start it."""
-    page.get_by_label("Your name").fill("Ada")
-    page.get_by_role("radio", name="Tricks").check()
-    for place, policy in enumerate(("", "random", "random")):
-        page.locator(".seat-list select").nth(place).select_option(policy)
-    page.get_by_role("button", name="Make the table").click()
-    page.get_by_role("button", name="Start the game").click()
+from tests.browser.players import STEP_MS, make_tricks
 
 
 def play_a_card(page: Any, turn: int) -> None:

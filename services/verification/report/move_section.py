@@ -11,10 +11,17 @@ from schemas.commands import write_command
 from schemas.events import write_event
 from schemas.field_types import Seat
 from services.referee.games.seat_state import SeatState
-from services.referee.games.state import GameState
+from services.referee.games.state import GameState, TablePart
 from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command, group_commands, sender_name
-from services.text.formatting import city_name, format_cards, format_game_time, part_text, pluralize
+from services.text.formatting import (
+    city_name,
+    format_cards,
+    format_game_time,
+    part_change,
+    part_text,
+    pluralize,
+)
 from services.verification.explanation import Explanation, Viewer, parts_of, shown_id
 from services.verification.report.board_map import BoardMap, board_map
 from services.verification.rule_citations import RuleCitation
@@ -223,16 +230,19 @@ def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
 def _parts_rows(explanation: Explanation) -> list[KnowledgeRow]:
     """A row for each part of the table before the entry, as far as each viewer knew it."""
     known = [
-        _texts_by_title(perspective.before, viewer)
+        _parts_by_title(perspective.before, viewer)
         for viewer, perspective in explanation.perspectives.items()
     ]
-    return [_row(title, [[texts.get(title, "")] for texts in known]) for title in known[0]]
+    return [
+        _row(title, [[part_text(parts.get(title, part))] for parts in known])
+        for title, part in known[0].items()
+    ]
 
 
-def _texts_by_title(state: GameState, viewer: Viewer) -> dict[str, str]:
-    """The parts of a table in words, by whose they are and what the game calls them."""
+def _parts_by_title(state: GameState, viewer: Viewer) -> dict[str, TablePart]:
+    """The parts of a table by whose they are and what the game calls them."""
     return {
-        part.name if part.seat is None else f"{sender_name(state, part.seat)}: {part.name}": part_text(part)
+        part.name if part.seat is None else f"{sender_name(state, part.seat)}: {part.name}": part
         for part in parts_of(state, viewer) or ()
     }
 
@@ -292,9 +302,11 @@ def state_changes(explanation: Explanation) -> Changes:
     if explanation.entry.refusal and before.pending_choices == after.pending_choices:
         return Changes((), f"Nothing but the time. {_pending_text(before, after)}")
     if after.ruleset.describe is not None:
-        was, now = (_texts_by_title(state, "referee") for state in (before, after))
+        was, now = (_parts_by_title(state, "referee") for state in (before, after))
         changed = [
-            Change(title, [(was.get(title, ""), now[title])]) for title in now if was.get(title) != now[title]
+            Change(title, [part_change(was.get(title, TablePart(part.name)), part)])
+            for title, part in now.items()
+            if was.get(title) != part
         ]
         return Changes(changed, _pending_text(before, after), ("", "the part"))
     rows = [

@@ -18,7 +18,14 @@ from services.verification.replay import Replay, fold_until
 from tests.long_runs import long_after
 from tests.verification.audit.given import USA, entries, find, golden, rewritten
 
-GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests", "usa-own-board", "tricks-mischief")
+GAMES = (
+    "usa-mischief",
+    "europe-mischief",
+    "marklin-mischief",
+    "trains-requests",
+    "usa-own-board",
+    "tricks-mischief",
+)
 
 
 @pytest.mark.parametrize("step", long_after(1, (29, 7)))

@@ -146,4 +146,6 @@ def test_a_game_in_parts_is_told_by_its_parts_where_trains_have_a_map() -> None:
     hands = next(row for row in rows if row[0].endswith(": hand"))
     assert re.match(r"\d+ cards: ", hands[1]) and re.match(r"\d+ cards$", hands[2]), "the public sees none"
     assert ["", "the part"] in rows, "what the entry changed"
+    changed = next(row for row in rows if row[0].endswith(": hand") and "→" in row[1])
+    assert re.match(r"\d+ cards → \d+ cards, without \w+-\d+$", changed[1])
     assert ["place", "tricks", "total"] in rows

@@ -75,16 +75,37 @@ function partText({ cards, number, text }) {
   return [counted, number, text].filter((each) => each !== null).join("; ");
 }
 
+/** @param {(string | null)[]} more @param {(string | null)[]} less */
+function missing(more, less) {
+  const left = [...less];
+  return more
+    .filter((card) => {
+      const place = left.indexOf(card);
+      if (place >= 0) left.splice(place, 1);
+      return place < 0;
+    })
+    .map((card) => card ?? "one face down")
+    .join(", ");
+}
+
+/** A part before and after: of cards their number, and which went and came. @param {PartState | undefined} was @param {PartState} now */
+function partChange(was, now) {
+  if (!was?.cards || !now.cards) return `${was ? partText(was) : "nothing"} → ${partText(now)}`;
+  const [gone, added] = [missing(was.cards, now.cards), missing(now.cards, was.cards)];
+  const moved = `${gone && `, without ${gone}`}${added && `, with ${added}`}`;
+  return `${was.cards.length} → ${plural(now.cards.length, "card")}${moved}`;
+}
+
 /**
- * The parts of a table in words, by whose they are and what the game calls them.
+ * The parts of a table by whose they are and what the game calls them.
  * @param {ExplainedTable} shown
  * @param {AnyTable} table
  */
-const partTexts = ({ parts }, { seats }) =>
+const partsByTitle = ({ parts }, { seats }) =>
   new Map(
     (parts ?? []).map((part) => [
       part.seat === null ? upperFirst(part.name) : `${seatName(seats[part.seat])}: ${part.name}`,
-      partText(part),
+      part,
     ]),
   );
 
@@ -102,10 +123,11 @@ function knowledge(seen, table) {
   /** @param {Perspective} perspective */
   const sentences = (perspective) =>
     withNames(perspective.sentences.join(" "), table.seats) || "nothing that needs a sentence";
+  /** @param {string} title @param {PartState} part */
+  const partRow = (title, part) =>
+    row(title, (each) => partText(partsByTitle(each, table).get(title) ?? part));
   const known = before.parts
-    ? [...partTexts(before, table).keys()].map((name) =>
-        row(name, (each) => partTexts(each, table).get(name) ?? ""),
-      )
+    ? [...partsByTitle(before, table)].map(([title, part]) => partRow(title, part))
     : html`${row("The market", marketText)}${row("The deck", deckText)}
     ${table.seats.map((seat, place) => row(seatName(seat), ({ seats }) => (seats ? holding(seats[place]) : "")))}`;
   return html`<h3>What each knew before it</h3><dl class="knowledge">${known}</dl>
@@ -117,9 +139,11 @@ const countsOf = ({ points, cars, cards, tickets }) => ({ points, cars, cards, t
 
 /** @param {ExplainedTable} before @param {ExplainedTable} after @param {AnyTable} table */
 function partChanges(before, after, table) {
-  const was = partTexts(before, table);
-  return [...partTexts(after, table)].flatMap(([name, text]) =>
-    was.get(name) === text ? [] : [`${name}, ${was.get(name) ?? "nothing"} → ${text}`],
+  const was = partsByTitle(before, table);
+  return [...partsByTitle(after, table)].flatMap(([title, part]) =>
+    JSON.stringify(was.get(title)) === JSON.stringify(part)
+      ? []
+      : [`${title}: ${partChange(was.get(title), part)}`],
   );
 }
 
