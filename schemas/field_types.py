@@ -124,6 +124,17 @@ def _tuples_to_lists(value: object) -> object:
 JsonObject = Annotated[Mapping[str, Any], AfterValidator(require_json_object)]  # pydantic: any JSON value
 
 
+# A JSON object as a log gives it back, its rows as tuples: what it holds is read by the schema of who wrote it.
+LoggedObject = Mapping[str, Any]
+
+
+def as_logged(value: Any) -> Any:  # of any form
+    """A JSON value with its rows as tuples, as a log gives it back."""
+    if isinstance(value, dict):
+        return {key: as_logged(item) for key, item in value.items()}
+    return tuple(map(as_logged, value)) if isinstance(value, list) else value
+
+
 def _validate_board_choice(board: object) -> str | Mapping[str, object]:
     if isinstance(board, dict):
         return require_json_object(board)

@@ -22,7 +22,7 @@ from schemas.field_types import (  # fmt: skip
     GameId,
     Hex32,
     Int,
-    JsonObject,
+    LoggedObject,
     Milliseconds,
     Name,
     RouteId,
@@ -44,8 +44,8 @@ class GameCreated(EventContract):
     rules: Int  # the version of the ruleset's meaning
     board: Slug | None  # where the game is played on one
     board_digest: Hex32 | None
-    board_form: JsonObject | None  # of a board that doesn't come with the product
-    parameters: JsonObject  # all options, as the ruleset's class of options reads them
+    board_form: LoggedObject | None  # of a board that doesn't come with the product
+    parameters: LoggedObject  # all options, as the ruleset's class of options reads them
     seats: tuple[SeatPlan, ...]
     play_off: PlayOff | None
     created: Milliseconds  # since 1970, by the wall clock: for people, no rule depends on it

@@ -14,6 +14,7 @@ from schemas.contract_record import add_new, current_contracts, find_changes, re
 from schemas.events import BY_CODE, FIELDS, Passed
 from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion
 from schemas.field_types import Seat
+from schemas.stored import rows
 from services.referee.games import RULESETS, GameState, fold
 from services.referee.games.evolve import APPLIERS
 from services.referee.games.trains.scoring import score
@@ -56,6 +57,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[PassedAfter]:
 
     former = FormerVersion(Passed.type, 1, FIELDS[Passed], PassedAfter.code, count_none)
     monkeypatch.delitem(BY_CODE, Passed.code)
+    monkeypatch.setattr(rows, "_PLAIN_CLASSES", {})  # those met before
     changes: tuple[tuple[Any, Any, object], ...] = (
         (BY_CODE, PassedAfter.code, PassedAfter),
         (FIELDS, PassedAfter, ("seat", "before")),

@@ -83,6 +83,7 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )  # fmt: skip
+from schemas.field_types import as_logged
 from schemas.positions import Fork, Position, StationGiven, TicketGiven
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 
@@ -162,8 +163,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
     SeatBot(1, "greedy"),
 )
 
-OPTIONS_WRITTEN: Final = RULE_OPTIONS_SCHEMA.write(RULE_OPTIONS)
-BOARD_WRITTEN: Final = BOARD_SCHEMA.write(BOARD, exclude_defaults=True)
+OPTIONS_WRITTEN: Final = as_logged(RULE_OPTIONS_SCHEMA.write(RULE_OPTIONS))
+BOARD_WRITTEN: Final = as_logged(BOARD_SCHEMA.write(BOARD, exclude_defaults=True))
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, OPTIONS_WRITTEN, PLANS, None, 1_700_000_000_000, 0),
     GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD_WRITTEN, OPTIONS_WRITTEN, PLANS, SERIES, 1_700_000_000_000, 250),

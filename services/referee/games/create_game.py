@@ -9,7 +9,7 @@ from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import CreateGame, SeatPlan, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import AccessSet, GameCreated, GameStarted, PlayResumed, SeatTaken, SeedSealed
-from schemas.field_types import Seat
+from schemas.field_types import Seat, as_logged
 from schemas.refusals import CommandRefusedError, require
 from schemas.registry import OfItsGame
 from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret
@@ -45,7 +45,7 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
         opening.board_form,
         written_options(ruleset)
         if opening.rule_options is ruleset.rule_options
-        else ruleset.options_schema.write(opening.rule_options),
+        else as_logged(ruleset.options_schema.write(opening.rule_options)),
         command.seats,
         command.play_off,
         context.created_at_ms,

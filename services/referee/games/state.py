@@ -19,7 +19,7 @@ from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import Command, CreateGame, ForkGame, PlayOff
 from schemas.contract import Schema
 from schemas.events import Event, GameEnded, PlayOffCalled, Score
-from schemas.field_types import Seat
+from schemas.field_types import Seat, as_logged
 from schemas.game_options import ExitReason
 from schemas.registry import OfItsGame, OfItsKey
 from schemas.stored.player_names import ERASED_NAME
@@ -324,7 +324,7 @@ def read_options(
 @lru_cache(maxsize=256)
 def written_options(ruleset: Ruleset[OfItsGame]) -> Mapping[str, object]:
     """The ruleset's own options as a log records them."""
-    written: Mapping[str, object] = ruleset.options_schema.write(ruleset.rule_options)
+    written: Mapping[str, object] = as_logged(ruleset.options_schema.write(ruleset.rule_options))
     return written
 
 

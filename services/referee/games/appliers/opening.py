@@ -130,7 +130,11 @@ def turn_started(state: GameState, event: TurnStarted) -> None:
     seat_state.deadline_ms = deadline_for(state, seat_state)
     state.turn = seat
     state.pending_choices = {seat: ACTION}
-    apply_own(state, event)
+    own_applier = state.ruleset.own_appliers.get(
+        TurnStarted
+    )  # not by `apply_own`: every other event is one of these
+    if own_applier is not None:
+        own_applier(state, event)
     state.refusal_counts.clear()
 
 

@@ -10,6 +10,7 @@ from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame
 from schemas.errors import InvalidInputError
 from schemas.events import TurnStarted
+from schemas.field_types import as_logged
 from schemas.positions import Position
 from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RuleOptions
@@ -49,7 +50,7 @@ def open_train_game(ruleset: TrainRuleset, command: CreateGame) -> Opening:
     inline_form = None
     if not isinstance(command.board, str | None):
         require_room_for_play_off(rule_options, board.form)
-        inline_form = BOARD_SCHEMA.write(board.form, exclude_defaults=True)
+        inline_form = as_logged(BOARD_SCHEMA.write(board.form, exclude_defaults=True))
 
     def lay(seed: str) -> EventStream:
         if command.position is not None:
