@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar, cast
 
-from schemas import commands, events  # noqa: F401 - they declare what every server knows
+from schemas import commands, events
 from schemas.boards.form import BOARD_SCHEMA
-from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, Contract, Json, Schema
+from schemas.contract import CommandContract, Contract, EventContract, Json, Schema
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 
 T = TypeVar("T")
 COMPONENTS: Final = "#/components/schemas/"
 
 
-def contract_components() -> dict[str, Json]:
-    """The components, by name; a part of one has the name of both. Games that were found until now have theirs."""
+def contract_components(
+    event_classes: Sequence[type[EventContract]] = events.EVENTS,
+    command_classes: Sequence[type[CommandContract]] = commands.COMMANDS,
+) -> dict[str, Json]:
+    """The components, by name; a part of one has the name of both. A server adds the contracts of the games it found."""
     options = simplify(RULE_OPTIONS_SCHEMA.json_schema())
     del options["required"]  # what a creation leaves out is as usual
     return {
-        **_components("Event", union_schema(EVENT_REGISTRY.schemas, EVENT_REGISTRY.classes, "Any event, by its type. What is hidden is null.")),
-        **_components("Command", union_schema(COMMAND_REGISTRY.schemas, COMMAND_REGISTRY.classes, "Any command, by its type.")),
+        **_components("Event", union_schema(events.SCHEMAS, event_classes, "Any event, by its type. What is hidden is null.")),
+        **_components("Command", union_schema(commands.SCHEMAS, command_classes, "Any command, by its type.")),
         "PlayerCommand": {
             "description": "A command of a seat, by its type.",
-            "oneOf": [{"$ref": f"{COMPONENTS}Command_{cls.type}"} for cls in COMMAND_REGISTRY.classes if cls.sender == "player"],
+            "oneOf": [{"$ref": f"{COMPONENTS}Command_{cls.type}"} for cls in command_classes if cls.sender == "player"],
         },
         **_components("BoardForm", simplify(BOARD_SCHEMA.json_schema())),
         **_components("RuleOptionChoices", options),
@@ -54,7 +57,7 @@ def _components(name: str, schema: Json) -> dict[str, Json]:
 
 
 def union_schema(
-    contract_schemas: Mapping[str, Schema[T]], classes: tuple[type[Contract], ...], description: str
+    contract_schemas: Mapping[str, Schema[T]], classes: Sequence[type[Contract]], description: str
 ) -> Json:
     """A schema of any of these contracts, by its type."""
     variants: Json = {}

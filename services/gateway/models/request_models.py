@@ -13,6 +13,7 @@ from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
 from schemas.access import GameVisibility, SpectatorDelay
 from schemas.commands import Policy, SeatPlan
+from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
 from schemas.positions import Position, SequenceNumber
 from schemas.schema_components import contract_components, simplify
@@ -146,6 +147,10 @@ def component_schemas() -> dict[str, JsonSchemaValue]:
         [(model, "validation") for model in (*REQUEST_MODELS, *ANSWER_PARTS, Problem)],
         ref_template=SCHEMA_PATH,
     )
-    schemas = {**simplify(definitions["$defs"]), **contract_components(), **option_components()}
+    schemas = {
+        **simplify(definitions["$defs"]),
+        **contract_components(EVENT_REGISTRY.classes, COMMAND_REGISTRY.classes),
+        **option_components(),
+    }
     del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone
     return schemas
