@@ -11,11 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from schemas.refusals import ALL_RULES, GAME_RULES, MESSAGE_RULES, sentence_of
-from tests.rules.test_rule_pages import RULES_ON_PAGE
+from schemas.refusals import (
+    ALL_RULES,
+    BROUGHT_PAGES,
+    BROUGHT_RULES,
+    GAME_RULES,
+    MESSAGE_RULES,
+    sentence_of,
+)
+from services.rulebook import RULE_PATTERN
+from tests.rules.test_rule_pages import RULES_ON_PAGE as RULES_ON_OUR_PAGES
 
 TESTS_FOLDER = Path(__file__).parent
 ROOT = TESTS_FOLDER.parents[1]
+TESTS = [  # a game of another package has its rules elsewhere
+    *sorted(TESTS_FOLDER.rglob("test_*.py")),
+    *(ROOT / "tests/games" / f"test_{name}.py" for name in BROUGHT_PAGES),
+]
+RULES_ON_PAGE = RULES_ON_OUR_PAGES | {
+    ruleset: [rule for rule, _ in RULE_PATTERN.findall(page)] for ruleset, page in BROUGHT_PAGES.items()
+}
 ID = re.compile(r"[A-Z]+-\d")
 # these list ids, they don't refuse anything
 LISTS_OF_RULES = ("gateway/openapi.py", "schemas/refusals.py", "verification/rule_citations.py")
@@ -34,9 +49,9 @@ def tree_of(file: Path) -> ast.Module:
 
 @cache
 def named_tests() -> dict[str, list[tuple[Path, ast.FunctionDef]]]:
-    """The tests of this directory by the rule that they are named by."""
+    """The tests of rules and games by the rule that they are named by."""
     tests = defaultdict(list)
-    for file in sorted(TESTS_FOLDER.rglob("test_*.py")):
+    for file in TESTS:
         for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.FunctionDef) and (
                 found := re.match(r"test_([A-Z]+)_(\d)_\w+", node.name)
@@ -94,7 +109,7 @@ def test_a_rule_of_one_ruleset_alone_is_tested_in_that_ruleset(ruleset: str) -> 
         assert any(word.search(file.read_text()) for file in files), rule
 
 
-@pytest.mark.parametrize("rule", GAME_RULES)
+@pytest.mark.parametrize("rule", [*GAME_RULES, *BROUGHT_RULES])
 def test_a_rule_that_can_refuse_has_tests_in_which_it_does_and_does_not(rule: str) -> None:
     tests = named_tests().get(rule, [])
     assert any(accepts(node) for _, node in tests), "named by it, and it lets something happen"
@@ -129,5 +144,5 @@ def test_every_id_of_the_list_is_one_that_the_code_refuses_by() -> None:
 
 
 def test_every_rule_that_refuses_is_on_the_rule_pages() -> None:
-    assert set(GAME_RULES) <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
+    assert {*GAME_RULES, *BROUGHT_RULES} <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
     assert not set(GAME_RULES) & set(MESSAGE_RULES)

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from services.referee.games import RULESETS
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.rulebook import extract_passages, read_pages
 
@@ -52,8 +53,8 @@ def rules_in_name(name: str) -> tuple[str, ...]:
 def rule_tests(folder: Path = TESTS) -> Iterator[RuleTest]:
     """The tests below the folder that are named by rules."""
     for path in sorted(folder.rglob("test_*.py")):
-        if path.parent == TESTS / "games":  # they have rule pages of their own
-            continue
+        if path.parent == TESTS / "games" and not read_source(path).about:
+            continue  # of a game of another package, which has no page here
         if NAME.search(path.read_text(encoding="utf-8")):
             source = read_source(path)
             for name, definition in source.definitions.items():
@@ -65,17 +66,19 @@ def rule_tests(folder: Path = TESTS) -> Iterator[RuleTest]:
 def games_of(source: Source, definition: ast.AST) -> set[str]:
     """The games that a test plays, as far as its source says."""
     named = set(names_reached(source, definition, set()))
-    games = named & set(TRAIN_RULESETS) or set(source.about)
+    games = named & set(RULESETS) or set(source.about)
     return games or ({DEFAULT_RULESET} if named & SCENES else set())
 
 
 def names_reached(source: Source, node: ast.AST, seen: set[int]) -> Iterator[str]:
     """The rulesets and scenes that this code names, itself or through what it uses of the tests."""
     for part in _parts(node):
-        if isinstance(part, ast.Constant) and part.value in TRAIN_RULESETS:
+        if isinstance(part, ast.Constant) and part.value in RULESETS:
             yield str(part.value)
         elif isinstance(part, ast.Name) and part.id == "TRAIN_RULESETS":
             yield from TRAIN_RULESETS
+        elif isinstance(part, ast.Name) and part.id == "RULESETS":
+            yield from RULESETS
         elif isinstance(part, ast.Name):
             if part.id in SCENES:
                 yield part.id
@@ -90,13 +93,13 @@ def names_reached(source: Source, node: ast.AST, seen: set[int]) -> Iterator[str
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ast.walk, but of `TRAIN_RULESETS["usa"]` the key alone, and of `board="usa"` nothing: that is a board."""
+    """Like ast.walk, but of `RULESETS["usa"]` the key alone, and of `board="usa"` nothing: that is a board."""
     if isinstance(node, ast.keyword) and node.arg == "board":
         return
     if (
         isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Name)
-        and node.value.id == "TRAIN_RULESETS"
+        and node.value.id in {"RULESETS", "TRAIN_RULESETS"}
     ):
         node = node.slice
     yield node
@@ -122,14 +125,14 @@ def read_source(path: Path) -> Source:
             if module.startswith("tests.") and module != "tests.rules.given":
                 imports |= {alias.asname or alias.name: (module, alias.name) for alias in node.names}
     words = set(re.findall(r"\w+", ast.get_docstring(tree) or ""))
-    return Source(definitions, imports, frozenset(words & set(TRAIN_RULESETS)))
+    return Source(definitions, imports, frozenset(words & set(RULESETS)))
 
 
 def build_page(tests: list[RuleTest]) -> str:
     """The page of tables: for each game, in the order of its page, its rules with the files that test them."""
     passages = extract_passages(read_pages())
     parts = [HEAD]
-    for ruleset in TRAIN_RULESETS:
+    for ruleset in RULESETS:
         parts.append(f"\n## {ruleset}\n\n| rule | tests |\n|---|---|\n")
         for rule in (rule for rule, told in passages.items() if ruleset in told):
             parts.append(

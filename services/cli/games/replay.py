@@ -166,7 +166,13 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
         return ListedGame({"game": game, "state": "damaged", "why": reason}, cells)
     seats = ", ".join(f"{seat['name'] or '(free)'} {seat['total']}" for seat in summary["seats"])
     status = f"{summary['state']}: {summary['ended']}" if summary["ended"] else summary["state"]
-    shown = (summary["ruleset"], summary["board"], status, state.access.visibility, str(summary["entries"]))
+    shown = (
+        summary["ruleset"],
+        summary.get("board", ""),
+        status,
+        state.access.visibility,
+        str(summary["entries"]),
+    )
     return ListedGame(summary, (game, *shown, seats))
 
 
