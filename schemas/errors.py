@@ -31,6 +31,10 @@ class InvalidInputError(LedgerlineError):
         super().__init__(f"{field}: {reason}" if field else reason)
         self.field, self.reason, self.rule, self.others = field, reason, rule, others
 
+    def __reduce__(self) -> tuple[type[InvalidInputError], tuple[object, ...]]:
+        """Its own arguments: it is raised in another process, too."""
+        return type(self), (self.field, self.reason, self.rule, self.others)
+
 
 class CorruptDataError(LedgerlineError):
     """A log or view holds what no referee writes: the store is damaged, not the game."""

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.bots.searching.candidates import CandidateValue, evaluate_candidates
+from services.bots.searching.any_game import evaluate_commands
+from services.bots.searching.candidate_halving import CandidateValue
 from services.bots.seat_projection import NO_SEAT_SECRET
 from services.bots.seat_random import SeatRandom, think
 from services.referee.games import GameState, legal
@@ -58,5 +59,5 @@ class ProcessSuggester:
 def evaluate_for_player(
     state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Sequence[CandidateValue]:
-    """The candidates' values by as many rollouts as a suggestion has."""
-    return evaluate_candidates(state, seat, commands, seat_random, ROLLOUTS)
+    """The candidates' values by as many rollouts as a suggestion has. Raises as `evaluate_commands`."""
+    return evaluate_commands(state, seat, commands, seat_random, ROLLOUTS)

@@ -239,7 +239,8 @@ class BotWorker:
             choice = self._slow_choices.get((task.game, task.seat))
             if choice in commands:  # the game may have gone on meanwhile
                 return choice
-            policy = SLOW_POLICIES[policy].fallback
+            fallback = SLOW_POLICIES[policy].fallback
+            policy = fallback if fallback in projection.state.ruleset.bot_policies else "random"
         seat_random = SeatRandom(*projection.random_source)
         return POLICIES[policy](projection.state, task.seat, commands, seat_random)
 

@@ -171,7 +171,7 @@ class _Search:
     def _begin_plainly(self, game: PlayedGame) -> None:
         """Raises InvalidInputError if not even a plain game can be created."""
         policy = min(self.ruleset.bot_policies)
-        plans = (SeatPlan("bot", policy),) * 2  # type: ignore[arg-type]  # the ruleset's own
+        plans = (SeatPlan("bot", policy),) * self.ruleset.rule_options.seats_least  # type: ignore[arg-type]  # the ruleset's own
         step = Step(None, CreateGame(plans, self.arena.ruleset, self.arena.board, self.seed[:40] or None))
         if not game.play(step):
             reason = game.try_step(step).refusal or ("", "")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import SCHEMAS, CallTime, Command, ForkGame, Leave, StartGame, TakeSeat
@@ -34,10 +35,10 @@ from services.fuzz.played_game import (
     try_step,
     viewer_name,
 )
+from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, fold, legal, redact_for
-from services.referee.games.trains.determinization import determinize
-from services.referee.games.trains.setup.fork import fork_command
 
+T = TypeVar("T")
 HASH: Final = re.compile(r"[0-9a-f]{64,}")  # of something hidden and a salt: it tells nobody anything
 # What only the sender, or nobody before the end, may know.
 OWN_FIELDS: Final = frozenset({"refusal_counts"})
@@ -198,25 +199,24 @@ def _in_order(value: object) -> object:
 
 
 def check_secrecy(trial: Trial) -> None:
-    """A viewer gets the same from two states that differ only in what it can't see."""
+    """A viewer gets the same from two states that differ only in what it can't see, where the game says what that is."""
     game, state, rng = trial.game, trial.game.state, trial.rng
-    if not state.started or state.result:
+    if not state.started or state.result or (deal_afresh := state.ruleset.deal_afresh) is None:
         return
     viewers = game.viewers if trial.sizes.twins > 1 else [rng.choice(game.viewers)]
     for viewer in viewers:
         for _ in range(trial.sizes.twins):
-            twin = guarded("determinize", partial(_twin, game, viewer, rng))
+            seen = game.seen(viewer)
+            twin = guarded("deal_afresh", lambda seen=seen: deal_afresh(state, seen, partial(_shuffled, rng)))  # type: ignore[misc]
+            if twin.shuffle_key:
+                twin.shuffle_key = rng.randbytes(32).hex()
             _compare_states(state, twin, viewer, "a state that differs in what is hidden")
             for step in _watched_steps(trial, viewer):
                 _compare_outcomes(trial, twin, viewer, step)
 
 
-def _twin(game: PlayedGame, viewer: Seat | None, rng: Random) -> GameState:
-    """The state with all that the viewer can't place dealt afresh, and other shuffles to come."""
-    twin = determinize(game.state, game.knowledge(viewer), lambda row: rng.sample(row, len(row)))
-    if twin.shuffle_key:
-        twin.shuffle_key = rng.randbytes(32).hex()
-    return twin
+def _shuffled(rng: Random, items: Sequence[T]) -> Sequence[T]:
+    return rng.sample(items, len(items))
 
 
 def _watched_steps(trial: Trial, viewer: Seat | None) -> list[Step]:
@@ -311,10 +311,14 @@ def check_views(trial: Trial) -> None:
 
 
 def check_copies(trial: Trial) -> None:
-    """A copy and a snapshot of the state are equal to it, and go on like it, and nothing that is done to them changes it."""
+    """A copy, a snapshot and a packed game are equal to the state, and go on like it, and nothing that is done to them
+    changes it."""
     game, state = trial.game, trial.game.state
     snapshot: GameState = guarded("a snapshot", lambda: pickle.loads(pickle.dumps(state, 5)))  # noqa: S301 - our own
-    for what, other in (("a copy", state.copy()), ("a snapshot", snapshot)):
+    cached = CachedGame()
+    cached.state = state
+    packed: GameState = guarded("packing", lambda: cached.pack().unpack().state)
+    for what, other in (("a copy", state.copy()), ("a snapshot", snapshot), ("a packed game", packed)):
         if found := difference(state, other):
             fail("lost state", f"{what} has another {found}")
     if not state.started or state.result:
@@ -325,7 +329,7 @@ def check_copies(trial: Trial) -> None:
             again = try_step(snapshot, step, game.now_ms + step.wait_ms).events
             if events != again:
                 fail("lost state", f"a snapshot answers {step.command.type} otherwise", step)
-    if found := difference(state, snapshot):
+    if found := difference(state, packed):
         fail("lost state", f"a command that is tried on a copy changes the state's own {found}")
 
 
@@ -357,6 +361,8 @@ def check_fork(trial: Trial) -> None:
     """A fork asks the same seats the same. Of a game that is over it goes on equal, given the same shuffles."""
     game, rng = trial.game, trial.rng
     entries = game.forkable
+    if game.state.ruleset.fork_command is None:
+        return
     for at in rng.sample(entries, min(trial.sizes.twins, len(entries))):
         asker = rng.choice(game.viewers)
         forked = fork_of(game, at, asker, f"{rng.getrandbits(256):064x}")
@@ -371,7 +377,9 @@ def check_fork(trial: Trial) -> None:
 
 def fork_of(game: PlayedGame, at: int, asker: Seat | None, seed: str) -> PlayedGame | None:
     """The game that goes on from this one after an entry, its seats taken, started; None where it can't be created."""
-    creation = guarded("a fork", lambda: fork_command(game.log, ForkGame(GAME, at, asker), seed))
+    if (fork_command := game.state.ruleset.fork_command) is None:
+        return None
+    creation = guarded("a fork", lambda: fork_command(game.log, ForkGame(GAME, at, asker), seed, None))
     forked = PlayedGame()
     if not forked.play(Step(None, replace(creation, seed=seed[:40]))):
         return None
@@ -416,7 +424,7 @@ def state_fields(value: object) -> tuple[str, ...]:
     if is_dataclass(value) and not isinstance(value, type):
         return tuple(field.name for field in fields(value))
     slots = getattr(type(value), "__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
+    return ((slots,) if isinstance(slots, str) else tuple(slots)) or tuple(getattr(value, "__dict__", ()))
 
 
 def difference(one: object, other: object, path: str = "", *, is_view: bool = False) -> str:
@@ -429,6 +437,9 @@ def difference(one: object, other: object, path: str = "", *, is_view: bool = Fa
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         if len(one) != len(other):
             return path or "length"
+        if is_view and HIDDEN in one and all(isinstance(item, str | None) for item in (*one, *other)):
+            # in any order: nobody knows which of those that it doesn't see left
+            return path if Counter(one) - Counter({HIDDEN: len(one)}) - Counter(other) else ""
         pairs = ((str(index), item, twin) for index, (item, twin) in enumerate(zip(one, other, strict=True)))
         return _first_difference(pairs, path, is_view=is_view)
     if (

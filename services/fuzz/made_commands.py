@@ -14,7 +14,6 @@ from typing import Final, TypeVar
 
 from schemas.commands import (
     FIELDS,
-    PLAYER_COMMANDS,
     SCHEMAS,
     CallTime,
     Command,
@@ -27,10 +26,9 @@ from schemas.commands import (
     StartGame,
     TakeSeat,
 )
-from schemas.contract import Json
+from schemas.contract import COMMAND_REGISTRY, Json
 from schemas.errors import InvalidInputError
 from schemas.field_types import MAX_SEATS, Seat
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.fuzz.played_game import OPENED_MS, PlayedGame, Step
 from services.referee.games.state import Ruleset
 
@@ -77,11 +75,12 @@ class CommandMaker:
         self._samples: dict[type[Command], list[Command]] = {}
         self._words: list[str] = ["a"]
         self._values: dict[str, list[object]] = {}  # by field
-        self._options: Json = RULE_OPTIONS_SCHEMA.write(ruleset.rule_options)
-        self._option_schemas: Mapping[str, Json] = RULE_OPTIONS_SCHEMA.json_schema()["properties"]
+        self._options: Json = ruleset.options_schema.write(ruleset.rule_options)
+        self._option_schemas: Mapping[str, Json] = ruleset.options_schema.json_schema()["properties"]
         self._schemas: Mapping[type[Command], Json] = {
-            cls: SCHEMAS[cls.type].json_schema() for cls in PLAYER_COMMANDS
+            cls: SCHEMAS[cls.type].json_schema() for cls in COMMAND_REGISTRY.classes if cls.sender == "player"
         }
+        self._classes = [*self._schemas]
 
     def learn(self, commands: Sequence[Command]) -> None:
         """Remember some of the commands, and their words."""
@@ -108,13 +107,13 @@ class CommandMaker:
         if chance < 0.75 and self._samples:
             command = rng.choice(rng.choice(list(self._samples.values())))
             return command if rng.random() < 0.3 else self._changed(command)
-        return self._declared(rng.choice(PLAYER_COMMANDS))
+        return self._declared(rng.choice(self._classes))
 
     def _changed(self, command: Command) -> Command | None:
         """The command with a field or two changed, if there is such a command."""
         cls, rng = type(command), self._rng
         if not FIELDS[cls]:
-            return self._declared(rng.choice(PLAYER_COMMANDS))
+            return self._declared(rng.choice(self._classes))
         for _ in range(MADE):
             fields = {name: getattr(command, name) for name in FIELDS[cls]}
             for name in rng.sample(FIELDS[cls], min(len(fields), rng.choice((1, 1, 1, 2)))):

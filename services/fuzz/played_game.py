@@ -1,10 +1,11 @@
-"""One game as the fuzzer plays it: its commands with their times, its log, and each viewer's fold and knowledge."""
+"""One game as the fuzzer plays it: its commands with their times, its log, and each viewer's fold."""
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -25,9 +26,7 @@ from services.referee.games import (
     redact_for,
     split_by_visibility,
 )
-from services.referee.games.state import GameState
-from services.referee.games.trains.determinization import ViewerKnowledge
-from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.state import GameState, Seen
 
 GAME: Final = "fuzzed"
 OPENED_MS: Final = 1_000_000
@@ -110,10 +109,10 @@ class Outcome(NamedTuple):
 
     events: tuple[Event, ...]
     refusal: tuple[str, str] | None
-    state: TrainGame
+    state: GameState
 
 
-def try_step(state: TrainGame, step: Step, now_ms: int) -> Outcome:
+def try_step(state: GameState, step: Step, now_ms: int) -> Outcome:
     """The outcome of a command on a copy of the state. Raises FoundError for a crash."""
     copy = state.copy()
     try:
@@ -124,14 +123,14 @@ def try_step(state: TrainGame, step: Step, now_ms: int) -> Outcome:
     return Outcome(events, refusal, copy)
 
 
-def decide(state: TrainGame, step: Step, now_ms: int, command_id: str = "probe") -> tuple[Event, ...]:
+def decide(state: GameState, step: Step, now_ms: int, command_id: str = "probe") -> tuple[Event, ...]:
     """The verdict on a command, applied to the state. Raises as `decide_envelope`."""
     envelope = CommandEnvelope(command_id, GAME, step.seat, step.command)
     return decide_envelope(state, envelope, now_ms, FRESH_SEED, created_at_ms=OPENED_MS)
 
 
 class PlayedGame:
-    """A game in progress. A view is folded, and a viewer's knowledge collected, when somebody looks."""
+    """A game in progress. A view is folded when somebody looks."""
 
     def __init__(self) -> None:
         self.state, self.now_ms = GameState(), OPENED_MS
@@ -139,8 +138,7 @@ class PlayedGame:
         self.entries: list[Entry] = []
         self.tried = 0  # commands that were decided on copies
         self._packed: list[bytes] = []
-        self._views: dict[Seat | None, tuple[TrainGame, int]] = {}
-        self._knowledge: dict[Seat | None, tuple[ViewerKnowledge, int]] = {}
+        self._views: dict[Seat | None, tuple[GameState, int]] = {}
         self._legal: tuple[int, dict[Seat, list[Command]]] = (0, {})
 
     def play(self, step: Step) -> tuple[Event, ...]:
@@ -195,7 +193,7 @@ class PlayedGame:
         """A spectator, and every seat."""
         return [None, *range(len(self.state.seats))]
 
-    def view(self, viewer: Seat | None) -> TrainGame:
+    def view(self, viewer: Seat | None) -> GameState:
         """The viewer's own fold of what it is sent. Raises FoundError for a crash, or if what is stored shows it something else."""
         state, length = self._views.get(viewer) or (GameState(), 0)
         for entry in self.entries[length:]:
@@ -204,14 +202,9 @@ class PlayedGame:
         self._views[viewer] = state, len(self.entries)
         return state
 
-    def knowledge(self, viewer: Seat | None) -> ViewerKnowledge:
-        """What the viewer knows of what is hidden. Raises FoundError for a crash."""
-        known, length = self._knowledge.get(viewer) or (ViewerKnowledge(viewer), 0)
-        for entry in self.entries[length:]:
-            for event in entry.events:
-                guarded("a viewer's knowledge", lambda event=event: known.apply(event))  # type: ignore[misc]
-        self._knowledge[viewer] = known, len(self.entries)
-        return known
+    def seen(self, viewer: Seat | None) -> Seen:
+        """What the viewer has seen. Raises as `view`."""
+        return Seen(viewer, self.view(viewer), chain.from_iterable(entry.events for entry in self.entries))
 
 
 def _pack(entry: Entry) -> bytes:

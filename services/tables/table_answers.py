@@ -9,7 +9,7 @@ from schemas.contract import Json
 from schemas.events import Score, SeatScore, TrainScore
 from schemas.field_types import Seat
 from services.bots.policies.ticket_paths import NO_PATH, TicketPath, shortest_paths
-from services.bots.searching.candidates import CandidateValue
+from services.bots.searching.candidate_halving import CandidateValue
 from services.gateway.models.table_models import (
     ListedGame,
     ListedSeat,

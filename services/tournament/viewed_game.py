@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from typing import Final
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
@@ -17,8 +16,7 @@ from schemas.contract import PUBLIC
 from schemas.events import Event
 from schemas.field_types import Seat
 from services.referee.games import GameState, decide_and_apply, decide_envelope, fold_events, redact_for
-from services.referee.games.fair_randomness import no_order_root
-from services.referee.games.state import Ruleset
+from services.referee.games.fair_randomness import without_commitments
 from services.referee.games.views import owner_of
 
 MAX_MOVES: Final = 20_000  # far more than any game takes
@@ -45,7 +43,7 @@ class ViewedGame:
         self._unseen: list[list[Event]] = [[] for _ in policies]  # folded when somebody looks
         plans = tuple(SeatPlan("bot", policy) for policy in policies)  # type: ignore[arg-type]  # checked by the creation
         self._process_system(CreateGame(plans, setting.ruleset, setting.board, seed, setting.options))
-        self.state.ruleset = _without_commitments(self.state.ruleset)
+        self.state.ruleset = without_commitments(self.state.ruleset)
         self._process_system(StartGame())
 
     @property
@@ -89,9 +87,3 @@ class ViewedGame:
                     unseen.append(event)
                 elif shown is not None:
                     unseen.append(shown)
-
-
-@cache
-def _without_commitments(ruleset: Ruleset) -> Ruleset:
-    """The ruleset without commitments to the orders of piles; its shuffles stay."""
-    return replace(ruleset, randomness=ruleset.randomness._replace(order_root=no_order_root))

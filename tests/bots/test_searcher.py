@@ -12,11 +12,8 @@ import pytest
 
 from schemas.commands import ClaimRoute, KeepTickets, StartGame
 from services.bots.planning.board_graph import TicketEnds
-from services.bots.searching.candidates import (
-    CandidateValue,
-    errors_to_leave,
-    evaluate_candidates,
-)
+from services.bots.searching.candidate_halving import CandidateValue
+from services.bots.searching.candidates import errors_to_leave, evaluate_candidates
 from services.bots.searching.compact_game import NO_CARD, CompactGame
 from services.bots.searching.compact_rules import KINDS, compact_rules
 from services.bots.searching.world_sampler import START_TICKETS, WorldSampler

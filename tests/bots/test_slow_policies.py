@@ -249,6 +249,23 @@ def test_where_no_process_is_free_for_long_the_fallback_answers(
     ] * 2
 
 
+def test_where_the_fallback_does_not_play_the_game_chance_does(
+    processes: KillableProcesses[SeatOfGame, Command], clock: SteppedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = fakeredis.FakeRedis()
+    ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
+    creation = CreateGame((SeatPlan("bot", "searcher"),) * 3, "tricks", seed="chance")
+    _, start = opening_commands()
+    submit(ledger, [CommandEnvelope("create", GAME, None, creation), start])
+    referee_at(ledger).step(0)
+    monkeypatch.setattr(processes, "size", 0)
+    bots = BotWorker(ledger, sink := RecordedCommands(), "one", slow_tasks=SlowTasks(processes, clock))
+    bots.step(0)
+    clock.now_s += MAX_WAIT_S
+    bots.step(0)
+    assert chosen(sink) == [choice_of(ledger, POLICIES["random"], 0)]
+
+
 def test_P8_creators_and_their_tables_share_the_processes_by_what_they_used(
     monkeypatch: pytest.MonkeyPatch, processes: KillableProcesses[SeatOfGame, Command], clock: SteppedClock
 ) -> None:

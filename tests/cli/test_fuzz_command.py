@@ -10,6 +10,8 @@ import pytest
 from services.fuzz import GAME
 from tests.cli.command_line import run_in_process
 from tests.fuzz.planted_rules import RULESETS, planted_as_usa
+from tests.fuzz.planted_tricks import PLANTED as PLANTED_TRICKS
+from tests.fuzz.planted_tricks import planted_as_tricks
 from tests.long_runs import short_and_long
 
 PLANTED = "a refusal that tells the next card"
@@ -35,6 +37,22 @@ def test_a_finding_is_printed_with_its_seed_and_its_log_is_a_file_that_replay_re
         assert (document["game"], len(document["turns"])) == (GAME, len(finding["steps"]))
 
 
+def test_a_search_of_every_game_ends_when_its_minutes_are_over() -> None:
+    result = run_in_process("fuzz", "all", "--minutes", "0.01", "--jobs", "1", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["finding"] is None
+
+
+def test_a_finding_in_a_game_without_a_board_is_a_file_that_replay_reads(tmp_path: Path) -> None:
+    file = tmp_path / "found.ledgerline"
+    with planted_as_tricks(PLANTED_TRICKS["nobody must follow suit"][1]):
+        found = run_in_process("fuzz", "tricks", "--games", "20", "--jobs", "1", "--file", str(file))
+        replayed = run_in_process("replay", str(file), "--json")
+    assert found.returncode == 1, found.stderr
+    assert found.stdout.splitlines()[1] == "tricks: missed move. A command is accepted that isn't listed."
+    assert (replayed.returncode, json.loads(replayed.stdout)["game"]) == (0, GAME), replayed.stderr
+
+
 @pytest.mark.parametrize("jobs", short_and_long("1", "2"))
 def test_nothing_is_found_in_sound_rules(jobs: str) -> None:
     result = run_in_process("fuzz", "trains", "--games", "1", "--jobs", jobs)
@@ -51,6 +69,7 @@ def test_nothing_is_found_in_sound_rules(jobs: str) -> None:
         ),
         (("fuzz", "usa", "--seed", "\udcff"), "--seed: can't be written as UTF-8"),
         (("replay", "x" * 300, "--data", "nowhere"), "--data: there are no games in nowhere"),
+        (("fuzz", "tricks", "--board", "usa"), "game: no game of tricks can be created: board: the rules"),
         (("fuzz", "usa", "--board", "moon"), "--board: 'moon' is neither a file nor a board"),
         (("replay", "pyproject.toml"), "pyproject.toml: the file doesn't begin with ledgerline/log/1"),
     ],

@@ -101,7 +101,7 @@ NO_DRAW: Final = Move(DrawTickets, not_offered, no_draw)
 _draw_market: Final[Decide] = next(move.decide for move in USA.moves[ACTION] if move.command is DrawMarket)
 RULESETS: Final[
     Mapping[str, tuple[str, Ruleset]]
-] = {  # by what is planted: the kind of finding, and the rules
+] = {  # by what is planted: the kind of finding, or each that may come first; and the rules
     "a move that breaks": ("crash", with_move(DrawTickets, decide=draw_that_breaks)),
     "a choice without a command": ("dead end", with_move(KeepTickets, offers=nothing_to_keep)),
     "a turn without an effect": (
@@ -112,7 +112,7 @@ RULESETS: Final[
     "an accepted command that isn't listed": ("missed move", with_move(DrawTickets, offers=no_late_tickets)),
     "a list that tells the next card": ("leak", with_move(DrawBlind, offers=by_the_next_card)),
     "a refusal that tells the next card": ("leak", with_move(DrawMarket, decide=refused_by_the_next_card)),
-    "a decision by chance": ("other replay", with_move(DrawBlind, decide=draw_by_chance)),
+    "a decision by chance": ("other replay, lost state", with_move(DrawBlind, decide=draw_by_chance)),
 }
 
 

@@ -10,7 +10,7 @@ from schemas.field_types import Seat
 from services.bots.planning.command_choice import plan_command
 from services.bots.policies.greedy import greedy
 from services.bots.policies.trains_strategies import buy_now, hold_10
-from services.bots.searching.candidates import search_command
+from services.bots.searching.any_game import search_command
 from services.bots.seat_random import SeatRandom
 from services.referee.games import GameState
 
@@ -38,7 +38,7 @@ class SlowPolicy(NamedTuple):
     """The declaration of a policy that thinks too long for the worker's own process."""
 
     budget_s: float  # for one command; with DEADLINE_BUDGETS of it gone, the fallback answers
-    fallback: str  # a policy that isn't slow, for every ruleset
+    fallback: str  # a policy that isn't slow; where it doesn't play the ruleset, `random` does
 
 
 DEADLINE_BUDGETS: Final = 1.2

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from random import Random
-from statistics import mean, stdev
-from typing import Final, NamedTuple
+from statistics import mean
+from typing import Final
 
 from schemas.commands import (
     BuildStation,
@@ -32,6 +31,14 @@ from schemas.field_types import Seat
 from services.bots.planning.action_choice import cheapest_station, passenger_worth, payment_price
 from services.bots.planning.command_choice import best_card, even_mix, of_type, plan_command
 from services.bots.planning.move_plan import MovePlan, make_move_plan
+from services.bots.searching.candidate_halving import (
+    Candidate,
+    CandidateValue,
+    best_of,
+    run_halving,
+    standard_error,
+    values_of,
+)
 from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
 from services.bots.searching.compact_rules import KINDS, WILD, compact_rules
 from services.bots.searching.rollout_policy import Rollout
@@ -45,34 +52,6 @@ from services.referee.games.trains.train_state import TrainGame
 
 ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
 WORLD_SEEDS: Final = range(1 << 32)
-ROLLOUTS: Final = 64  # of all candidates of a move together, for the policy `searcher`
-
-
-class CandidateValue(NamedTuple):
-    """A candidate, and the mean over its rollouts; all numbers are None without a rollout."""
-
-    command: Command
-    rollouts: int
-    points: float | None  # the seat's own at the end
-    points_error: float | None  # the standard error of that mean; None with one rollout
-    lead: float | None  # the seat's points less those of the best other seat: what is chosen by
-    lead_error: float | None
-    is_planners: bool  # whether it is the choice of `planner`
-
-
-@dataclass(slots=True)
-class _Candidate:
-    command: Command
-    is_planners: bool
-    points: list[int] = field(default_factory=list)
-    leads: list[int] = field(default_factory=list)
-
-
-def search_command(
-    view: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
-) -> Command:
-    """The policy `searcher`: the candidate that brings most in games played out, or the planner's choice."""
-    return evaluate_candidates(view, seat, commands, seat_random, ROLLOUTS)[0].command
 
 
 def evaluate_candidates(
@@ -84,13 +63,12 @@ def evaluate_candidates(
     Pure: nothing is read that the seat doesn't see, and all chance comes from `seat_random`."""
     planned = plan_command(view, seat, commands, seat_random)
     found = _list_candidates(view, seat, commands, planned)
-    candidates = [_Candidate(command, command is planned) for command in found]
+    candidates = [Candidate(command, command is planned) for command in found]
     if len(candidates) > 1:
         sampler = WorldSampler(view, seat, compact_rules(view))
-        _Search(view, seat, sampler, seat_random.choice(WORLD_SEEDS)).run(candidates, rollouts)
-    best = _choose(candidates)
-    others = sorted((each for each in candidates if each is not best), key=lambda each: -_mean_lead(each))
-    return tuple(_value(each) for each in (best, *others))
+        search = _Search(view, seat, sampler, seat_random.choice(WORLD_SEEDS))
+        run_halving(candidates, rollouts, search.play_out)
+    return values_of(candidates, _choose(candidates))
 
 
 @dataclass(slots=True)
@@ -103,17 +81,7 @@ class _Search:
     seed: int
     worlds: list[CompactGame] = field(default_factory=list)
 
-    def run(self, candidates: Sequence[_Candidate], rollouts: int) -> None:
-        """Successive halving: every round has an equal share, half of the candidates go on to the next."""
-        left = list(candidates)
-        rounds = max(1, (len(left) - 1).bit_length())
-        for _round in range(rounds):
-            for _ in range(max(1, rollouts // (rounds * len(left)))):
-                for candidate in left:
-                    self.play_out(candidate)
-            left = _better_half(left)
-
-    def play_out(self, candidate: _Candidate) -> None:
+    def play_out(self, candidate: Candidate) -> None:
         """One more rollout of the candidate."""
         number = len(candidate.points)
         if number == len(self.worlds):
@@ -127,19 +95,12 @@ class _Search:
         candidate.leads.append(own - max([points[other] for other in others], default=0))
 
 
-def _better_half(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Half of them, and the planner's choice in any case."""
-    ranked = sorted(candidates, key=lambda each: -_mean_lead(each))
-    kept = ranked[: max(2, (len(ranked) + 1) // 2)]
-    return [each for each in candidates if each in kept or each.is_planners]
-
-
-def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
+def _choose(candidates: Sequence[Candidate]) -> Candidate:
     """The one with the best lead, if it is clearly better than the planner's choice in the same worlds."""
     planned = candidates[0]
-    best = max(candidates, key=lambda each: (len(each.leads), _mean_lead(each)))
+    best = best_of(candidates)
     gains = [a - b for a, b in zip(best.leads, planned.leads, strict=False)]
-    error = _standard_error(gains)
+    error = standard_error(gains)
     is_clear = error is not None and mean(gains) > errors_to_leave(len(gains)) * error
     return best if is_clear else planned
 
@@ -149,27 +110,6 @@ def errors_to_leave(count: int) -> float:
 
     From three on a mean of 0 goes beyond it about as seldom as a normal one beyond ERRORS_TO_LEAVE (Student's t)."""
     return ERRORS_TO_LEAVE + 2.5 / (count - 1.9)
-
-
-def _mean_lead(candidate: _Candidate) -> float:
-    return mean(candidate.leads) if candidate.leads else 0.0
-
-
-def _standard_error(values: Sequence[float]) -> float | None:
-    return stdev(values) / sqrt(len(values)) if len(values) > 1 else None
-
-
-def _value(candidate: _Candidate) -> CandidateValue:
-    has_any = bool(candidate.points)
-    return CandidateValue(
-        candidate.command,
-        len(candidate.points),
-        mean(candidate.points) if has_any else None,
-        _standard_error(candidate.points),
-        mean(candidate.leads) if has_any else None,
-        _standard_error(candidate.leads),
-        candidate.is_planners,
-    )
 
 
 # -- which commands are worth a rollout ------------------------------------------------------

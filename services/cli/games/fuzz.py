@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from itertools import count, islice
+from itertools import count, islice, takewhile
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeAlias
@@ -131,7 +131,8 @@ def _search(
 def _batch_results(batches: Iterator[Batch], jobs: int, until_s: float) -> Iterator[list[BatchResult]]:
     """The batches' results as they come, every half a second also if there is none."""
     if jobs == 1:
-        yield from ([search_batch(*batch)] for batch in batches if time.time() < until_s)
+        in_time = takewhile(lambda _: time.time() < until_s, batches)
+        yield from ([search_batch(*batch)] for batch in in_time)
         return
     context = get_context("spawn")  # not forked: the caller has a thread
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=prefer_compiled_rules) as pool:

@@ -6,6 +6,7 @@ docs/proof.md specifies it byte by byte.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
@@ -155,6 +156,12 @@ def contribution_origin(
 def no_order_root(state: GameState, order: Sequence[str]) -> str:
     """An empty root, of an order that nobody checks."""
     return ""
+
+
+@lru_cache(maxsize=256)
+def without_commitments(ruleset: Ruleset) -> Ruleset:
+    """The ruleset without commitments to the orders of piles, for games that are tried or learned from; its shuffles stay."""
+    return replace(ruleset, randomness=ruleset.randomness._replace(order_root=no_order_root))
 
 
 SHARED_RANDOMNESS: Final = RandomnessPolicy(shuffle_with_key, compute_order_root)

@@ -5,8 +5,11 @@ docs/your-own-game.md goes from an empty file to a game with friends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import partial
+from itertools import chain
 from typing import Protocol, TypeVar
 
 from schemas.contract import EventContract, Schema
@@ -19,7 +22,17 @@ from services.referee.games.create_game import open_without_board
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.play_off import end_game
 from services.referee.games.proof.pile_tracker import PILE_APPLIERS, card_turned_up
-from services.referee.games.state import ACTION, Choice, EventStream, GameState, Move, Ruleset, TablePart
+from services.referee.games.state import (
+    ACTION,
+    Choice,
+    EventStream,
+    GameState,
+    Move,
+    Ruleset,
+    Seen,
+    ShuffleFunction,
+    TablePart,
+)
 
 E = TypeVar("E", bound=EventContract)
 
@@ -51,9 +64,11 @@ def plain_ruleset(
     describe: Callable[[OfItsGame, Seat | None], Iterable[TablePart]],
     own_parts: tuple[Callable[[], object], Callable[[], object]],
     rule_options: GameOptions,
+    cards: Sequence[str] = (),
 ) -> Ruleset:
     """The first version of a ruleset without a board, in which a game ends when a seat withdraws. `start` gives the
     events from a full table to the first choices; `own_parts` make a new table's own part, and a seat's.
+    With its `cards` named, a card game is played by `searcher` too, and searched for leaks (`DealUnseen`).
 
     A ruleset with another ending, or more, comes of this one by `dataclasses.replace`."""
     return Ruleset(
@@ -62,7 +77,7 @@ def plain_ruleset(
         rule_options=rule_options,
         options_schema=Schema(type(rule_options), "options"),
         randomness=SHARED_RANDOMNESS,
-        bot_policies=frozenset({"random"}),
+        bot_policies=frozenset({"random", *(["searcher"] if cards else [])}),
         moves=moves,
         open_game=open_without_board,
         start=start,
@@ -73,6 +88,7 @@ def plain_ruleset(
         own_appliers={GameCreated: LayTable(*own_parts), DeckShuffled: deck_shuffled, HandDealt: hand_dealt},
         parts=None,
         describe=describe,
+        deal_afresh=DealUnseen(cards) if cards else None,
     )
 
 
@@ -118,6 +134,41 @@ def turns_up(field: str) -> Callable[[type[E]], type[E]]:
 def take_from_hand(hand: CardHand, card: str) -> None:
     """A card that is shown leaves the hand, in which a viewer may not have known it."""
     hand.cards.remove(card if card in hand.cards else HIDDEN)
+
+
+class DealUnseen:
+    """How a game of these cards is dealt afresh: each hidden card of the deck and the hands is one that the view names
+    nowhere. So a table, or a seat, goes on naming the cards that were seen and are out of play."""
+
+    def __init__(self, cards: Sequence[str]) -> None:
+        self.cards = Counter(cards)
+
+    def __call__(self, state: GameState, seen: Seen, shuffle: ShuffleFunction) -> GameState:
+        """Deal afresh what the viewer can't see."""
+        dealt, view = state.copy(), seen.view.copy()
+        dealt.own = view.own
+        for seat_state, seat_view in zip(dealt.seats, view.seats, strict=True):
+            seat_state.own = seat_view.own
+        owns = [seat_state.own for seat_state in dealt.seats]
+        unseen = shuffle(sorted((self.cards - Counter(_texts_in([dealt.own, *owns]))).elements()))
+        rows = (dealt.own.deck, *(own.cards for own in owns))
+        places = [(row, place) for row in rows for place, card in enumerate(row) if card is HIDDEN]
+        for (row, place), card in zip(places, unseen, strict=False):
+            row[place] = card
+        return dealt
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Every text of a game's own part, of a count of them as often as it counts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from [key] * item if isinstance(item, int) else chain(_texts_in(key), _texts_in(item))
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from chain.from_iterable(map(_texts_in, value))
+    elif is_dataclass(value):
+        yield from _texts_in([getattr(value, each.name) for each in fields(value)])
 
 
 # -- who has to choose ----------------------------------------------------------------------------

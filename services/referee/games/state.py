@@ -11,7 +11,8 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Generic, NamedTuple, TypeAlias
+from typing import Final, Generic, NamedTuple, Protocol, TypeAlias
+from typing import TypeVar as PlainTypeVar
 
 from typing_extensions import TypeVar
 
@@ -28,6 +29,7 @@ from services.referee.games.seat_state import OwnSeatT, SeatState, copied
 
 OwnT = TypeVar("OwnT", default=OfItsGame)  # the game's own part of the state
 OptionsT = TypeVar("OptionsT", default=OfItsGame)
+T = PlainTypeVar("T")
 PartsT = TypeVar("PartsT", default=OfItsGame)  # of a ruleset: what its game alone needs
 
 EventStream: TypeAlias = Iterable[Event]  # lazily: each is applied before the next is asked for
@@ -256,6 +258,20 @@ def nothing_lies(state: GameState) -> bool:
 PLAIN_PACKING: Final = Packing(nothing_of, _own_values, _restore_own, _own_bytes, no_bytes)
 
 
+class Seen(NamedTuple):
+    """What one viewer (None: a spectator) has seen of a game: its view, and its events, which may be whole."""
+
+    viewer: Seat | None
+    view: GameState
+    events: Iterable[Event] = ()
+
+
+class ShuffleFunction(Protocol):
+    """Returns the same items in another order."""
+
+    def __call__(self, items: Sequence[T], /) -> Sequence[T]: ...
+
+
 class TablePart(NamedTuple):
     """A part of a table as a viewer sees it, for people: cards (None is face down), a number, or a text."""
 
@@ -306,6 +322,9 @@ class Ruleset(Generic[PartsT]):
     fork_command: Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame] | None = (
         None
     )
+    # a state, or its view, with what the viewer can't see dealt afresh: the viewer can't tell them apart. None: the game
+    # doesn't say how, so nothing is searched in it
+    deal_afresh: Callable[[GameState, Seen, ShuffleFunction], GameState] | None = None
 
     def has_command(self, command: type[Command]) -> bool:
         """Whether the command answers anything in these rules."""

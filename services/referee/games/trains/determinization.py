@@ -15,9 +15,9 @@ ticket since), and where in the deck a removed seat's hand went, counts as unkno
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from schemas.events import (
     CardDrawn,
@@ -44,17 +44,10 @@ from schemas.field_types import HIDDEN, PASSENGER, Seat
 from schemas.registry import OfItsKey
 from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import in_canonical_order
+from services.referee.games.state import Seen, ShuffleFunction
 from services.referee.games.trains.moves.tickets import name_offers
 from services.referee.games.trains.train_state import TrainGame
 from services.referee.games.views import redact_for
-
-T = TypeVar("T")
-
-
-class ShuffleFunction(Protocol):
-    """Returns the same items in another order."""
-
-    def __call__(self, items: Sequence[T], /) -> Sequence[T]: ...
 
 
 class ViewerKnowledge:
@@ -96,6 +89,11 @@ def collect_knowledge(viewer: Seat | None, events: Iterable[Event]) -> ViewerKno
     for event in events:
         knowledge.apply(event)
     return knowledge
+
+
+def deal_afresh(state: TrainGame, seen: Seen, shuffle: ShuffleFunction) -> TrainGame:
+    """`determinize`, by what the viewer has seen."""
+    return determinize(state, collect_knowledge(seen.viewer, seen.events), shuffle)
 
 
 def determinize(state: TrainGame, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> TrainGame:

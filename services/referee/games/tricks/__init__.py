@@ -27,10 +27,11 @@ DECK: Final = tuple(f"{suit}-{rank}" for suit in SUITS for rank in range(1, 16))
 
 @dataclass(slots=True)
 class Table:
-    """The deck until it is dealt, and the trick on the table: who played what, in order."""
+    """The deck until it is dealt, the trick on the table (who played what, in order), and the cards of those taken."""
 
     deck: list[str | None] = field(default_factory=list)
     trick: list[tuple[Seat, str]] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -73,6 +74,7 @@ def card_played(state: Tricks, event: CardPlayed) -> None:
 def trick_taken(state: Tricks, event: TrickTaken) -> None:
     """The trick is counted, and the table is empty."""
     state.seats[event.seat].own.tricks += 1
+    state.own.taken += [card for _, card in state.own.trick]
     state.own.trick = []
 
 
@@ -136,6 +138,7 @@ TRICKS: Final = Game(
             describe,
             (Table, Hand),
             GameOptions(seats_least=3, seats_most=5),
+            DECK,
         ),
     ),
     rules={

@@ -11,6 +11,7 @@ from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.state import ACTION, Ruleset
 from services.referee.games.trains.appliers.opening import deck_shuffled, hand_dealt, lay_table
 from services.referee.games.trains.appliers.playing import forget_last_turn, seat_cleared
+from services.referee.games.trains.determinization import deal_afresh
 from services.referee.games.trains.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.games.trains.moves.market import shuffle_discards_under
 from services.referee.games.trains.moves.payment import one_colour_payable, require_one_colour
@@ -97,6 +98,7 @@ USA: Final = Ruleset(
     is_laid=is_laid,
     packing=TRAIN_PACKING,
     fork_command=fork_command,
+    deal_afresh=deal_afresh,
     own_appliers={
         GameCreated: lay_table,
         DeckShuffled: deck_shuffled,
