@@ -15,7 +15,7 @@ from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import HABITS, RandomGame, random_position
 from tests.rules.series import start_next_game
-from tests.rules.test_properties import EVERY_BOARD, EVERY_RULESET
+from tests.rules.test_properties import EVERY_BOARD
 
 LIMITS: list[dict[str, Any]] = [
     {},
@@ -68,7 +68,7 @@ def test_P10_a_game_that_everybody_abandons_ends(board: str, seats: int, limits:
         assert abandon(play.state) <= seats
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_P10_an_abandoned_game_from_a_position_ends(rules: str) -> None:
     rng = Random(rules)
     board = TRAIN_RULESETS[rules].default_board

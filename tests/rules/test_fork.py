@@ -35,7 +35,7 @@ from tests.rules.forks import (
     visible_state,
     whole_game,
 )  # fmt: skip
-from tests.rules.test_properties import EVERY_RULESET
+from tests.rules.test_properties import EVERY_TRAIN_RULESET
 
 SHORT_AND_LONG = pytest.mark.parametrize("chances", short_and_long(SHORT_CHANCES, CHANCES))
 
@@ -53,7 +53,7 @@ def test_every_kind_of_moment_is_among_these() -> None:
 # -- a game that is over: as it was ----------------------------------------------------------
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 @SHORT_AND_LONG
 def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(
     rules: str, chances: range
@@ -66,7 +66,7 @@ def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(
             assert fork.state.result
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 @SHORT_AND_LONG
 def test_everybody_sees_the_state_that_it_saw_in_the_source_game(rules: str, chances: range) -> None:
     for chance in chances:
@@ -77,7 +77,7 @@ def test_everybody_sees_the_state_that_it_saw_in_the_source_game(rules: str, cha
                 assert visible_state(fork.log, viewer) == visible_state(play.log[:at], viewer)
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 @SHORT_AND_LONG
 def test_a_fork_can_be_forked(rules: str, chances: range) -> None:
     for chance in chances[:5]:
@@ -96,7 +96,7 @@ def test_a_fork_can_be_forked(rules: str, chances: range) -> None:
 # -- a game that goes on: by what the asker knew -----------------------------------------------
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 @SHORT_AND_LONG
 def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str, chances: range) -> None:
     differ = 0
@@ -114,7 +114,7 @@ def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str, ch
     assert differ
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 @SHORT_AND_LONG
 def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str, chances: range) -> None:
     for chance in chances:
@@ -128,7 +128,7 @@ def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str, chanc
                 assert all_cards(ForkedGame(play.log[:at], at).state) == all_cards(source_state)
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 @SHORT_AND_LONG
 def test_P5_a_fresh_deal_follows_from_the_seed_and_from_what_the_asker_knows(
     rules: str, chances: range

@@ -56,12 +56,12 @@ from tests.rules.forks import (
     whole_game,
 )
 from tests.rules.next_version import next_version
-from tests.rules.test_properties import EVERY_RULESET
+from tests.rules.test_properties import EVERY_TRAIN_RULESET
 
 # -- the fork's own log ---------------------------------------------------------------------------
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_P4_the_log_of_a_fork_is_decided_again_without_the_source_game(rules: str) -> None:
     for chance in CHANCES[:4]:
         play = whole_game(rules, chance)

@@ -18,12 +18,12 @@ from services.referee.games.trains import board as boards
 from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import BOARDS_BY_RULESET, random_position, seat_counts
-from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
+from tests.rules.test_properties import EVERY_TRAIN_RULESET, REPEATABLE
 from tests.rules.test_secrecy import shown_to
 
 
 @pytest.mark.parametrize("examples", long_after(1, (2, 4)))
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_a_position_shows_a_viewer_only_what_it_may_know(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)
     @given(st.integers(0, 2**32), st.sampled_from(BOARDS_BY_RULESET[rules]))

@@ -17,7 +17,7 @@ from services.referee.games import GameState, decide_envelope, fold_events
 from services.referee.games.trains.determinization import ViewerKnowledge, collect_knowledge, determinize
 from tests.long_runs import long_after
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
-from tests.rules.test_properties import EVERY_RULESET
+from tests.rules.test_properties import EVERY_TRAIN_RULESET
 
 
 def random_play(rules: str, chance: int) -> RandomGame:
@@ -55,7 +55,7 @@ def all_tickets(state: GameState) -> list[str | None]:
 
 
 @pytest.mark.parametrize("games", long_after(1, (2, 4)))
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_what_is_known_stays_and_no_count_changes(rules: str, games: int) -> None:
     differ = 0
     for state, known in positions(rules, games, most=120):
@@ -106,7 +106,7 @@ def assert_whole(state: GameState) -> None:
         )
 
 
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_the_viewers_own_hand_is_known_whole(rules: str) -> None:
     for state, known in positions(rules, games=2, most=150):
         if known.viewer is not None:
