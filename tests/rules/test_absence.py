@@ -15,7 +15,7 @@ from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import HABITS, RandomGame, random_position
 from tests.rules.series import start_next_game
-from tests.rules.test_properties import EVERY_BOARD
+from tests.rules.test_properties import EVERY_BOARD, EVERY_TRAIN_RULESET
 
 LIMITS: list[dict[str, Any]] = [
     {},
