@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import chain
 
+from schemas.events import Score, SeatScore
 from services.referee.games import GameState
-from services.referee.games.trains.scoring import train_scores
 from services.tournament.schedule import PlannedGame
 
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """One seat's result; points by source."""
+    """One seat's result."""
 
     policy: str
     place: int  # from 1; shared places are equal
     total: int
-    routes: int
-    tickets: int
-    bonuses: int  # for the longest route and for the most tickets
-    stations: int
-    merchandise: int
-    made: int  # tickets
-    missed: int
+    parts: Mapping[str, int]  # the points by source
+    made: int = 0  # tickets, in a game that has any
+    missed: int = 0
     removed: bool = False  # it left, its time ran out, or it broke a rule of a strict table
 
 
@@ -46,33 +43,44 @@ def result_of(planned: PlannedGame, game: str | None, state: GameState) -> GameR
     """The result of a finished game."""
     assert state.result is not None, "the game is over"
     seats = tuple(
-        SeatResult(
-            policy=policy,
-            place=score.place,
-            total=score.total,
-            routes=score.routes,
-            tickets=score.tickets,
-            bonuses=score.bonus + score.most,
-            stations=score.stations,
-            merchandise=score.merchandise,
-            made=len(score.made),
-            missed=len(score.missed),
-            removed=seat_state.exit_reason is not None,
-        )
-        for policy, score, seat_state in zip(
-            planned.policies, train_scores(state.result), state.seats, strict=True
-        )
+        _seat_result(policy, score, seat_state.exit_reason is not None)
+        for policy, score, seat_state in zip(planned.policies, state.result.scores, state.seats, strict=True)
     )
     return GameResult(planned.block, planned.seed, game, seats)
 
 
-CSV_FIELDS = ("block", "seed", "game", "seat", *SeatResult.__slots__)
+def _seat_result(policy: str, score: Score, removed: bool) -> SeatResult:
+    if isinstance(score, SeatScore):
+        return SeatResult(policy, score.place, score.total, score.parts, removed=removed)
+    parts = {
+        "routes": score.routes,
+        "tickets": score.tickets,
+        "bonuses": score.bonus + score.most,  # for the longest route and for the most tickets
+        "stations": score.stations,
+        "merchandise": score.merchandise,
+    }
+    return SeatResult(policy, score.place, score.total, parts, len(score.made), len(score.missed), removed)
+
+
+def part_names(results: Sequence[GameResult]) -> tuple[str, ...]:
+    """The sources of points, in the order in which the games name them."""
+    return tuple(dict.fromkeys(part for game in results for seat in game.seats for part in seat.parts))
+
+
+def csv_fields(results: Sequence[GameResult]) -> tuple[str, ...]:
+    """The columns: one for each source of points."""
+    seat = (field.name for field in fields(SeatResult))
+    columns = (part_names(results) if name == "parts" else (name,) for name in seat)
+    return ("block", "seed", "game", "seat", *chain.from_iterable(columns))
 
 
 def csv_rows(results: Sequence[GameResult]) -> list[dict[str, object]]:
     """A row for each seat of each game."""
-    return [
-        {"block": game.block, "seed": game.seed, "game": game.game or "", "seat": seat, **asdict(result)}
-        for game in results
-        for seat, result in enumerate(game.seats)
-    ]
+    rows = []
+    for game in results:
+        where: dict[str, object] = {"block": game.block, "seed": game.seed, "game": game.game or ""}
+        for seat, result in enumerate(game.seats):
+            row = {**where, "seat": seat, **asdict(result), **result.parts}
+            del row["parts"]
+            rows.append(row)
+    return rows

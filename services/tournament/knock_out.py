@@ -170,7 +170,8 @@ def play_knock_out(
     rule_options = RULESETS[ruleset].rule_options
     if not rule_options.seats_least <= len(policies) <= MAX_PLAYERS:
         raise InvalidInputError(
-            "--policies", f"names {len(policies)} players: two are needed, and {MAX_PLAYERS:,} at most"
+            "--policies",
+            f"names {len(policies)} players: {rule_options.seats_least} are needed, and {MAX_PLAYERS:,} at most",
         )
     least, most = rule_options.seats_least, seats or rule_options.seats_most
     if most < 2 * least - 1:

@@ -9,14 +9,15 @@ from statistics import mean
 from typing import Final
 
 from services.runtime.html_templates import html_templates
-from services.tournament.game_results import GameResult, SeatResult
+from services.tournament.game_results import GameResult, SeatResult, part_names
 from services.tournament.standings import Standings
 
 TEMPLATES: Final = html_templates("services.tournament")
 WIDTH: Final = 640  # of a drawing
 BIN: Final = 10  # points of a column of the score distribution
+FEW_POINTS: Final = 30  # between the best and the worst score: then each has a column
 HEIGHT: Final = 90  # of its highest column
-SOURCES: Final = ("routes", "tickets", "bonuses", "stations", "merchandise")
+COLORS: Final = 5  # of sources of points: a sixth has the first one again
 
 
 def render_page(title: str, how: str, results: Sequence[GameResult], standings: Standings) -> str:
@@ -29,8 +30,9 @@ def render_page(title: str, how: str, results: Sequence[GameResult], standings: 
         blocks=len({game.block for game in results}),
         standings=standings,
         names=names,
+        has_tickets=any(each.tickets_made is not None for each in standings.policies),
         distributions=sorted(score_distributions(results), key=lambda each: names.index(each.policy)),
-        sources=SOURCES,
+        sources={name: place % COLORS for place, name in enumerate(part_names(results))},
         source_bars=sorted(points_by_source(results), key=lambda each: names.index(each.policy)),
         width=WIDTH,
         height=HEIGHT,
@@ -53,7 +55,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How often a policy had which score: a column for each BIN points, and the axis below."""
+    """How often a policy had which score: a column for each BIN points or for each point, and the axis below."""
 
     policy: str
     bars: tuple[Bar, ...]
@@ -79,15 +81,18 @@ def seats_by_policy(results: Sequence[GameResult]) -> dict[str, list[SeatResult]
 
 def score_distributions(results: Sequence[GameResult]) -> list[Distribution]:
     """The distribution of each policy's scores, all on one scale."""
+    totals = [seat.total for game in results for seat in game.seats]
+    size = BIN if max(totals) - min(totals) > FEW_POINTS else 1
     bins = {
-        name: Counter(seat.total // BIN for seat in seats) for name, seats in seats_by_policy(results).items()
+        name: Counter(seat.total // size for seat in seats)
+        for name, seats in seats_by_policy(results).items()
     }
     every = [bin_ for counts in bins.values() for bin_ in counts]
     first, last = min(every), max(every) + 1
     column = WIDTH / (last - first)
     most = max(count for counts in bins.values() for count in counts.values())
     step = 1 + (last - first) // 12
-    ticks = tuple(((bin_ - first) * column, bin_ * BIN) for bin_ in range(first, last + 1, step))
+    ticks = tuple(((bin_ - first) * column, bin_ * size) for bin_ in range(first, last + 1, step))
     return [
         Distribution(
             name,
@@ -97,7 +102,7 @@ def score_distributions(results: Sequence[GameResult]) -> list[Distribution]:
                     HEIGHT * (1 - count / most),
                     column - 1,
                     HEIGHT * count / most,
-                    f"{bin_ * BIN} to {bin_ * BIN + BIN - 1} points: {count} times",
+                    f"{_points(bin_ * size, size)}: {count} times",
                 )
                 for bin_, count in sorted(counts.items())
             ),
@@ -107,10 +112,16 @@ def score_distributions(results: Sequence[GameResult]) -> list[Distribution]:
     ]
 
 
+def _points(first: int, size: int) -> str:
+    return f"{first} points" if size == 1 else f"{first} to {first + size - 1} points"
+
+
 def points_by_source(results: Sequence[GameResult]) -> list[SourceBars]:
     """The mean points of each policy by source, all on one scale."""
     means = {
-        name: {source: mean(float(getattr(seat, source)) for seat in seats) for source in SOURCES}
+        name: {
+            source: mean(float(seat.parts.get(source, 0)) for seat in seats) for source in part_names(results)
+        }
         for name, seats in seats_by_policy(results).items()
     }
     below = max(-sum(min(0.0, value) for value in sources.values()) for sources in means.values())

@@ -42,7 +42,7 @@ class PolicyStanding:
     games: int  # seats that it played
     win_rate: Estimate  # a shared first place counts in parts
     score: Estimate
-    tickets_made: Estimate  # of all its tickets
+    tickets_made: Estimate | None  # of all its tickets; None in a game without any
     rating: float
 
 
@@ -77,8 +77,14 @@ def _standing(results: Sequence[GameResult], name: str, rating: float) -> Policy
         results, lambda game: [(result.made, result.made + result.missed) for _, result in own(game)]
     )
     played = sum(len(values) for values in wins)
+    has_tickets = any(seat.made + seat.missed for game in results for seat in game.seats)
     return PolicyStanding(
-        name, played, estimate_share(wins), estimate_mean(scores), estimate_share(made), rating
+        name,
+        played,
+        estimate_share(wins),
+        estimate_mean(scores),
+        estimate_share(made) if has_tickets else None,
+        rating,
     )
 
 

@@ -73,6 +73,25 @@ def test_the_command_prints_the_standings_and_writes_its_files(tmp_path: Path) -
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
 
+def test_a_game_of_named_parts_has_a_column_for_each_of_them(tmp_path: Path) -> None:
+    files = ["--csv", str(tmp_path / "seats.csv"), "--page", str(tmp_path / "page.html")]
+    done = run_in_process(*FAST, "--rules", "tricks", "--policies", "random", "--games", "2", *files)
+    assert done.returncode == 0, done.stderr
+    assert "3 seats" in done.stdout and "rating" in done.stdout and "tickets" not in done.stdout
+    heading, *rows = (tmp_path / "seats.csv").read_text().splitlines()
+    assert heading == "block,seed,game,seat,policy,place,total,tricks,made,missed,removed"
+    assert len(rows) == 6 and sum(int(row.split(",")[7]) for row in rows) == 2 * 20
+    page = (tmp_path / "page.html").read_text()
+    assert "tricks: 6.7 points" in page and "ickets" not in page
+
+
+def test_a_knock_out_of_a_game_without_a_board_has_winners() -> None:
+    players = ["--policies", "random,random,random,random,random", "--seats", "5"]
+    done = run_in_process(*FAST, "--rules", "tricks", "--knock-out", *players)
+    assert done.returncode == 0, done.stderr
+    assert "Winners: " in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

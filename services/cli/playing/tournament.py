@@ -25,10 +25,11 @@ from services.cli.playing.bot_games import create_bot_games, require_own_boards
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
 from services.cli.playing.play import GameOptions, create_game_body
 from services.ledger import RedisLedger
+from services.referee.games import RULESETS
 from services.runtime.executors import core_count
 from services.runtime.settings import read_settings
 from services.tournament.core_game import play_fast
-from services.tournament.game_results import CSV_FIELDS, GameResult, csv_rows, result_of
+from services.tournament.game_results import GameResult, csv_fields, csv_rows, result_of
 from services.tournament.knock_out import (
     KnockOutGame,
     PlayedKnockOut,
@@ -52,7 +53,9 @@ class EntrantOptions(NamedTuple):
     policies: Annotated[str, typer.Option(help="The policies, separated by commas.")] = "planner,greedy"
     seats: Annotated[
         int | None,
-        typer.Option(min=2, max=8, help="Seats at each table; 2 if left out, in a knock-out the most."),
+        typer.Option(
+            min=2, max=8, help="Seats at each table; as few as can be if left out, in a knock-out the most."
+        ),
     ] = None
     games: Annotated[
         int | None,
@@ -108,7 +111,7 @@ def tournament(
             played = play_knock_out(names, setting.ruleset, entrants.seats, seed, play_games)
             what, results = f"knock-out of {len(names)} players", played.games
         else:
-            seats = entrants.seats or 2
+            seats = entrants.seats or max(2, RULESETS[setting.ruleset].rule_options.seats_least)
             planned = plan_games(names, seats, entrants.games or 100, seed)
             what, played, results = f"{seats} seats", None, list(play_games(planned))
     logged = "Every game is logged."
@@ -183,7 +186,7 @@ def _write_files(results: Sequence[GameResult], standings: Standings, how: str, 
         option = "--csv"
         if files.csv_file is not None:
             with files.csv_file.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, CSV_FIELDS)
+                writer = csv.DictWriter(file, csv_fields(results))
                 writer.writeheader()
                 writer.writerows(csv_rows(results))
         option = "--page"
@@ -195,12 +198,19 @@ def _write_files(results: Sequence[GameResult], standings: Standings, how: str, 
 
 def _standings_table(standings: Standings) -> Table:
     table = Table("policy", title="Standings, with 95 % intervals over seed blocks")
-    for heading in ("seats played", "wins %", "score", "tickets made %", "rating"):
+    has_tickets = any(each.tickets_made is not None for each in standings.policies)
+    for heading in (
+        "seats played",
+        "wins %",
+        "score",
+        *(["tickets made %"] if has_tickets else []),
+        "rating",
+    ):
         table.add_column(heading, justify="right")
     for each in standings.policies:
-        wins, made = _in_words(each.win_rate, 100), _in_words(each.tickets_made, 100)
-        score = _in_words(each.score, 1)
-        table.add_row(each.policy, str(each.games), wins, score, made, f"{each.rating:.0f}")
+        wins, score = _in_words(each.win_rate, 100), _in_words(each.score, 1)
+        made = [] if each.tickets_made is None else [_in_words(each.tickets_made, 100)]
+        table.add_row(each.policy, str(each.games), wins, score, *made, f"{each.rating:.0f}")
     return table
 
 
