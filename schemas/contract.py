@@ -125,6 +125,7 @@ class EventContract(Contract):
     visibility: ClassVar[Visibility]
     sentence: ClassVar[str]  # what happened, like "{seat} plays {card}."; empty where a function says it
     lays: ClassVar[bool]  # it stands for a part of the deal, and only in the first entry
+    draws: ClassVar[str]  # the field of the cards that it takes off the top of the hidden deck; empty: none
 
 
 @dataclass_transform(frozen_default=True)
@@ -163,18 +164,25 @@ def event(
     version: int = 1,
     sentence: str = "",
     lays: bool = False,
+    draws: str = "",
 ) -> Callable[[Class[EventT]], Class[EventT]]:
     """Declare an event. `type` and `code` are what the wire calls it: they stay when the class is renamed;
-    `visibility` is who may know what it holds. Raises TypeError where another event has its type or code,
-    or where the visibility names a field that it lacks."""
+    `visibility` is who may know what it holds, `draws` the field of the cards that it takes off the deck. Raises
+    TypeError where another event has its type or code, or where one of these names a field that it lacks."""
 
     def decorate(cls: Class[EventT]) -> Class[EventT]:
         declared = _make_contract(cls)
-        declared.type, declared.version, declared.code = type, version, code
+        names = field_names(declared)
+        require_fields(visibility, declared.__name__, names)
+        if draws and (draws not in names or isinstance(visibility, Secret)):
+            raise TypeError(f"{declared.__name__} draws {draws!r}: that is no field of it, or nobody sees it")
+        # A verifier that doesn't know the game must know the place of the cards in a row.
+        wire_code = f"{code}^{names.index(draws) + 1}" if draws and isinstance(code, str) else code
+        declared.type, declared.version, declared.code = type, version, wire_code
         declared.visibility, declared.sentence, declared.lays = visibility, sentence, lays
-        require_fields(visibility, declared.__name__, field_names(declared))
-        require_words(sentence, declared.__name__, field_names(declared))
-        _register(EVENT_REGISTRY, declared, type, code)
+        declared.draws = draws
+        require_words(sentence, declared.__name__, names)
+        _register(EVENT_REGISTRY, declared, type, wire_code)
         return declared
 
     return decorate

@@ -1,7 +1,7 @@
 """JSON Schemas of the contracts, for everybody who doesn't read Python.
 
 `python -m schemas.json_schema` writes them to schemas/json/. With `--check` it writes nothing,
-names every file that is stale, and exits 1. The contracts are the truth: a schema is never
+names every file that is stale, and exits 1; so it does with the tables in deploy/verify_game.py. The contracts are the truth: a schema is never
 edited, and it may be looser than its contract (a rule between two fields), never stricter.
 """
 
@@ -22,6 +22,7 @@ from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Sea
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.schema_components import simplify, union_schema
 from schemas.stored.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
+from schemas.verifier_tables import VERIFIER, verifier_text
 from schemas.web.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.web.socket_messages import describe_socket
 
@@ -231,12 +232,15 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--check"]):
         print("usage: python -m schemas.json_schema [--check]", file=sys.stderr)
         return 2
+    verifier = verifier_text()
     if not arguments:
         write_files()
+        VERIFIER.write_text(verifier, encoding="utf-8")
         return 0
-    stale_files = find_stale_files()
+    stale_files = [f"schemas/json/{name}" for name in find_stale_files()]
+    stale_files += ["deploy/verify_game.py"] * (VERIFIER.read_text(encoding="utf-8") != verifier)
     for name in stale_files:
-        print(f"schemas/json/{name} is stale: make schemas", file=sys.stderr)
+        print(f"{name} is stale: make schemas", file=sys.stderr)
     return 1 if stale_files else 0
 
 

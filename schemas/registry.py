@@ -19,7 +19,7 @@ OfItsGame: TypeAlias = Any
 C = TypeVar("C")
 F = TypeVar("F")
 S = TypeVar("S")
-_GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}")
+_GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}(\^[1-9])?")
 
 
 class Registry(Generic[C, S]):

@@ -131,7 +131,7 @@ class TicketsShuffled(EventContract):
     root: Hex32  # of the commitments to its tickets
 
 
-@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)))
+@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)), draws="cards")
 class HandDealt(EventContract):
     seat: Seat
     cards: CardNameRow  # private

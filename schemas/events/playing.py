@@ -22,7 +22,7 @@ from schemas.field_types import (  # fmt: skip
 )
 
 
-@event(type="market_filled", code=7, visibility=PUBLIC)
+@event(type="market_filled", code=7, visibility=PUBLIC, draws="cards")
 class MarketFilled(EventContract):
     """Cards from the deck were turned up into these slots of the market."""
 
@@ -81,7 +81,7 @@ class TurnStarted(EventContract):
     seat: Seat
 
 
-@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)))
+@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)), draws="card")
 class CardDrawn(EventContract):
     """A card was taken blind from the deck."""
 
@@ -106,7 +106,7 @@ class RouteClaimed(EventContract):
     points: Int
 
 
-@event(type="tunnel_revealed", code=25, visibility=PUBLIC)
+@event(type="tunnel_revealed", code=25, visibility=PUBLIC, draws="revealed")
 class TunnelRevealed(EventContract):
     """A tunnel was begun: these cards lie beside it, and ask for so many more (TUNNEL-1, TUNNEL-2)."""
 
@@ -153,7 +153,7 @@ class PassengerMoved(EventContract):
     points: Int
 
 
-@event(type="cards_given", code=31, visibility=Private(owner="seat", hides=("cards",)))
+@event(type="cards_given", code=31, visibility=Private(owner="seat", hides=("cards",)), draws="cards")
 class CardsGiven(EventContract):
     """The next cards of the deck went to the seat that asked (CARD-6)."""
 

@@ -7,43 +7,59 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from schemas.events import (
-    CardDrawn,
-    CardsGiven,
     DeckRecreated,
     DeckShuffled,
     Event,
     GameStarted,
-    HandDealt,
-    MarketFilled,
     SeatFreed,
     SeatTaken,
     SeedSealed,
-    TicketsOffered,
     TicketsShuffled,
-    TunnelRevealed,
 )  # fmt: skip
 from schemas.field_types import Seat
 from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
-from services.referee.games import evolve
+from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret
+from services.referee.games.proof.pile_tracker import CardSlot, PileTracker
 from services.referee.games.shuffle import commit_to_seed, in_canonical_order, seed_from_text
 from services.referee.games.trains.train_state import TrainGame
 
 DealCheck = Callable[[TrainGame, OfItsKey, Entry], str]
 
 
-def apply_and_check_deal(state: TrainGame, entry: Entry) -> str:
-    """Apply an entry to the state before it. Returns a sentence about the first card or secret that doesn't follow from
-    that state; empty if all do. Raises what damaged events may cause."""
-    why = ""
-    advance_clocks(state, entry.at)
-    for event in entry.events:
-        if not why and (check := CHECKS.get(event.__class__)):
-            why = check(state, event, entry)
-        evolve(state, event)
-    return why
+class DealChecker:
+    """Applies the entries of one game, from the first on, and follows each card of a hidden pile by its place."""
+
+    __slots__ = ("names", "pile_tracker", "state")
+
+    def __init__(self) -> None:
+        self.state: GameState = GameState()
+        self.pile_tracker = PileTracker()
+        self.names: dict[CardSlot, str | None] = {}  # of the cards that lie in hidden piles
+
+    def apply(self, entry: Entry) -> str:
+        """Apply the next entry. Returns a sentence about the first card or secret that doesn't follow from the entries
+        before; empty if all do. Raises what damaged events may cause."""
+        why = ""
+        advance_clocks(self.state, entry.at)
+        for event in entry.events:
+            moved = self._follow_cards(event)
+            if not why and (check := CHECKS.get(event.__class__)):
+                why = check(self.state, event, entry)
+            why = why or moved
+            evolve(self.state, event)
+        return why
+
+    def _follow_cards(self, event: Event) -> str:
+        change = self.pile_tracker.apply(event)
+        if change is None:
+            return ""
+        self.names.update(zip(change.added, change.names, strict=False))
+        if [self.names.pop(slot) for slot in change.removed] == [*change.names][: len(change.removed)]:
+            return ""
+        return "A card or a ticket that left a pile isn't the one that lay on top."
 
 
 def describe_deal_makers(entries: Iterable[Entry]) -> str:
@@ -91,7 +107,9 @@ def _check_seat(state: TrainGame, event: SeatTaken, entry: Entry) -> str:
 
 
 def _check_deck_shuffle(state: TrainGame, event: DeckShuffled, entry: Entry) -> str:
-    return _check_shuffle(state, in_canonical_order(state.own.discards.items()), event, "the deck")
+    """Which cards another game shuffles, its verdicts say; their order is checked here."""
+    cards = Counter(event.order) if state.ruleset.describe else state.own.discards
+    return _check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
 
 
 def _check_deck_recreated(state: TrainGame, event: DeckRecreated, entry: Entry) -> str:
@@ -123,29 +141,10 @@ def _check_shuffle(
     return ""
 
 
-def _check_top_cards(cards: Sequence[str | None], state: TrainGame) -> str:
-    top = state.own.deck[: -len(cards) - 1 : -1]
-    return "" if [*cards] == top else "A card that left the deck isn't the one that lay on top."
-
-
-def _check_offered_tickets(state: TrainGame, event: TicketsOffered, entry: Entry) -> str:
-    decks = {name: list(row) for name, row in state.own.ticket_decks.items()}
-    for deck, ticket in zip(event.decks, event.tickets, strict=True):
-        if not decks.get(deck) or decks[deck].pop() != ticket:
-            return "A ticket that was offered isn't the one that lay on top of its deck."
-    return ""
-
-
 CHECKS: Final[Mapping[type[Event], DealCheck]] = {
     SeedSealed: _check_seed,
     SeatTaken: _check_seat,
     DeckShuffled: _check_deck_shuffle,
     DeckRecreated: _check_deck_recreated,
     TicketsShuffled: _check_ticket_shuffle,
-    HandDealt: lambda state, event, _: _check_top_cards(event.cards, state),
-    CardsGiven: lambda state, event, _: _check_top_cards(event.cards, state),
-    CardDrawn: lambda state, event, _: _check_top_cards((event.card,), state),
-    MarketFilled: lambda state, event, _: _check_top_cards(event.cards, state),
-    TunnelRevealed: lambda state, event, _: _check_top_cards(event.revealed, state),
-    TicketsOffered: _check_offered_tickets,
 }

@@ -14,11 +14,11 @@ from schemas.stored.codec import unpack_foreign_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
 from schemas.stored.rows import row_to_event, unpack
-from services.referee.games import GameState, split_by_visibility
+from services.referee.games import split_by_visibility
 from services.referee.games.proof.event_order import EventOrder
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
-from services.verification.deal_check import apply_and_check_deal
+from services.verification.deal_check import DealChecker
 from services.verification.replay_errors import replaying
 
 
@@ -36,12 +36,13 @@ def reseal_entries(game: str, entries: Iterable[tuple[Entry, bytes]]) -> Iterato
     """Seal every entry of a log again, given decoded and as stored, in order.
 
     Raises one of `REPLAY_ERRORS` at the first that can't be applied or sealed."""
-    state, event_order, pile_tracker = GameState(), EventOrder(), PileTracker()
+    deal_checker, event_order, pile_tracker = DealChecker(), EventOrder(), PileTracker()
+    state = deal_checker.state
     chain_state = ChainState(sequence=0, head=initial_head(game), last_private_parts={})
     for sequence, (entry, data) in enumerate(entries, 1):
         with replaying():
             order_error = event_order.check(sequence, entry.events)
-            deal_error = apply_and_check_deal(state, entry)
+            deal_error = deal_checker.apply(entry)
             if state.game != game:
                 raise CorruptDataError(f"it is of the game {state.game}")
             sealed = seal_entry(state, chain_state, pile_tracker, entry)

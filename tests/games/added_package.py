@@ -14,13 +14,12 @@ from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
 from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES
 from services.referee.games.appliers.table import APPLIER_TABLE
 from services.referee.games.found_games import GAMES, RULESET_VERSIONS, RULESETS, add_game
-from services.referee.games.proof.pile_tracker import PILE_APPLIERS
 
 BIDS = Path(__file__).parents[2] / "examples/games/bids"
 TABLES: tuple[dict[Any, Any], ...] = (
     *(getattr(COMMAND_REGISTRY, name) for name in ("by_code", "by_type", "schemas", "fields")),
     *(getattr(EVENT_REGISTRY, name) for name in ("by_code", "by_type", "schemas", "fields")),
-    *(APPLIER_TABLE.functions, PILE_APPLIERS, GAMES, RULESETS, RULESET_VERSIONS, BROUGHT_RULES, BROUGHT_PAGES),
+    *(APPLIER_TABLE.functions, GAMES, RULESETS, RULESET_VERSIONS, BROUGHT_RULES, BROUGHT_PAGES),
 )  # fmt: skip
 
 

@@ -19,8 +19,8 @@ AFFORDED: Final = """sorted(
 SECRECY_MUTANTS: Final = (
     Mutant(
         "the starting state is sent unfiltered", "P5", "schemas/events/opening.py",
-        '@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)))',
-        '@event(type="hand_dealt", code=6, visibility=PUBLIC)', DEALS,
+        '@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)), draws="cards")',
+        '@event(type="hand_dealt", code=6, visibility=PUBLIC, draws="cards")', DEALS,
     ),
     Mutant(
         "what the seat to act can afford is published", "P5", "services/referee/games/proof/sealing.py",
@@ -30,8 +30,8 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "a card drawn blind is public", "P5", "schemas/events/playing.py",
-        '@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)))',
-        '@event(type="card_drawn", code=13, visibility=PUBLIC)', GATE,
+        '@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)), draws="card")',
+        '@event(type="card_drawn", code=13, visibility=PUBLIC, draws="card")', GATE,
     ),
     Mutant(
         "others read why a command was refused", "P5", "schemas/events/ending.py",

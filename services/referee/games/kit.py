@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from schemas.contract import EventContract, Schema
+from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
 from schemas.field_types import HIDDEN, Seat
 from schemas.game_options import ExitReason, GameOptions
@@ -21,7 +20,7 @@ from services.referee.games.appliers.opening import deadline_for
 from services.referee.games.create_game import open_without_board
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.play_off import end_game
-from services.referee.games.proof.pile_tracker import PILE_APPLIERS, card_turned_up
+from services.referee.games.shuffle import in_canonical_order
 from services.referee.games.state import (
     ACTION,
     Choice,
@@ -33,8 +32,6 @@ from services.referee.games.state import (
     ShuffleFunction,
     TablePart,
 )
-
-E = TypeVar("E", bound=EventContract)
 
 
 class CardHand(Protocol):
@@ -98,7 +95,7 @@ def plain_ruleset(
 def shuffle_deck(state: GameState, cards: Sequence[str]) -> EventStream:
     """The shuffle of these cards, which are the deck from then on. Names are like "clubs-7"."""
     randomness = state.ruleset.randomness
-    order = randomness.shuffle(state, cards)
+    order = randomness.shuffle(state, in_canonical_order(Counter(cards).items()))
     yield DeckShuffled(order, randomness.order_root(state, order))
 
 
@@ -118,17 +115,6 @@ def hand_dealt(state: GameState, event: HandDealt) -> None:
     """The cards go from the deck into the hand."""
     del state.own.deck[-len(event.cards) :]
     state.seats[event.seat].own.cards = sorted(event.cards, key=str)
-
-
-def turns_up(field: str) -> Callable[[type[E]], type[E]]:
-    """The decorator of an event that turns up the top of the deck, which the field names: the proof of the deal has it
-    too. Its applier takes the card off the deck."""
-
-    def decorate(cls: type[E]) -> type[E]:
-        PILE_APPLIERS[cls] = partial(card_turned_up, field)
-        return cls
-
-    return decorate
 
 
 def take_from_hand(hand: CardHand, card: str) -> None:

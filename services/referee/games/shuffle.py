@@ -55,11 +55,13 @@ def shuffled(items: Iterable[T], seed: str, epoch: int) -> tuple[T, ...]:
 
 
 def in_canonical_order(counts: Iterable[tuple[str | None, int]]) -> list[str]:
-    """Cards by kind, in the stated order of kinds: the order that a shuffle starts from.
+    """Cards by kind, in the stated order of kinds, others after these by their names: the order that a shuffle
+    starts from.
 
     Raises ValueError for more than MAX_SHUFFLED_CARDS."""
     sorted_counts = sorted(
-        ((card, n) for card, n in counts if card is not None), key=lambda c: _CARD_ORDER[c[0]]
+        ((card, n) for card, n in counts if card is not None),
+        key=lambda c: (_CARD_ORDER.get(c[0], len(_CARD_ORDER)), c[0]),
     )
     if sum(n for _, n in sorted_counts) > MAX_SHUFFLED_CARDS:
         # only a forged log has as many

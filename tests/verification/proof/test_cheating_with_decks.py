@@ -21,7 +21,7 @@ from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.games.proof.view_verifier import ViewVerifier
-from services.verification.deal_check import apply_and_check_deal
+from services.verification.deal_check import DealChecker
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import first_found
 
@@ -91,9 +91,9 @@ def test_P6_a_deck_that_is_not_all_the_cards_shuffled_by_the_key_is_found(alter:
 @pytest.mark.parametrize("alter", [reverse, without_one, lambda event: replace(event, root="ab" * 32)])
 def test_P6_the_audit_of_the_deal_finds_it_too(alter: Alter) -> None:
     entries, _ = altered(DeckRecreated, alter)
-    state = GameState()
-    assert [apply_and_check_deal(state, entry) for entry in entries[:-1]] == [""] * (len(entries) - 1)
-    assert "deck" in apply_and_check_deal(state, entries[-1])
+    deal_checker = DealChecker()
+    assert [deal_checker.apply(entry) for entry in entries[:-1]] == [""] * (len(entries) - 1)
+    assert "deck" in deal_checker.apply(entries[-1])
 
 
 def test_P6_a_hand_that_is_swapped_on_its_way_to_the_deck_is_found_when_it_is_drawn() -> None:

@@ -14,7 +14,7 @@ from schemas.game_options import GameOptions
 from schemas.refusals import require
 from services.referee.games.appliers.table import applies
 from services.referee.games.found_games import Game
-from services.referee.games.kit import answered, ask, plain_ruleset, rank, shuffle_deck, turns_up
+from services.referee.games.kit import answered, ask, plain_ruleset, rank, shuffle_deck
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, GameState, Move, TablePart
 
@@ -49,8 +49,13 @@ class LayBid(CommandContract):
     bid: CardName
 
 
-@turns_up("card")
-@event(type="prize_turned", code="bids:1", visibility=PUBLIC, sentence="The prize {card} is turned up.")
+@event(
+    type="prize_turned",
+    code="bids:1",
+    visibility=PUBLIC,
+    sentence="The prize {card} is turned up.",
+    draws="card",
+)
 class PrizeTurned(EventContract):
     card: CardName
 

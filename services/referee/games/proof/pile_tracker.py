@@ -2,18 +2,18 @@
 
 A pile is a list of runs of slots, the top first: `(epoch, first, end)`. The referee tracks the piles to
 know which card a salt belongs to, a viewer to know which leaf a card must have; both from the same
-events, since it is public how many cards move. docs/proof.md numbers the epochs. A game adds the
-appliers of its own events that move cards.
+events, since it is public how many cards move. docs/proof.md numbers the epochs. An event declares what it
+draws off the deck; the trains add the appliers of their other events that move cards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from schemas.events import DeckShuffled, Event, HandDealt
-from schemas.registry import OfItsKey
+from schemas.events import DeckShuffled, Event
+from schemas.registry import MadeOnce, OfItsKey
+from services.referee.games.views import owner_of
 
 CARD_PILE: Final = ""  # the pile of cards; a pile of tickets has its deck's name
 FIRST_LAID_EPOCH: Final = 1 << 32  # the first epoch of piles that a position lays
@@ -62,7 +62,7 @@ class PileTracker:
 
     def apply(self, event: Event) -> PileChange | None:
         """Apply an event; returns what it moved into a pile or from one, None if nothing."""
-        applier = PILE_APPLIERS.get(event.__class__)
+        applier = _APPLIERS[event.__class__]
         return applier(self, event) if applier else None
 
     # -- in and out ------------------------------------------------------------------------
@@ -105,7 +105,12 @@ class PileTracker:
 def names_of(event: Event) -> CardNames:
     """The cards or tickets that an event moves between a pile and one seat, as that seat sees them. Raises
     LookupError for any other event."""
-    return NAMES_OF_MOVED[event.__class__](event)
+    return _drawn_names(event) if event.draws else NAMES_OF_MOVED[event.__class__](event)
+
+
+def _drawn_names(event: Event) -> CardNames:
+    cards: CardNames | str | None = getattr(event, event.draws)
+    return (cards,) if cards is None or isinstance(cards, str) else cards
 
 
 def _deck_shuffled(pile_tracker: PileTracker, event: DeckShuffled) -> PileChange:
@@ -113,18 +118,16 @@ def _deck_shuffled(pile_tracker: PileTracker, event: DeckShuffled) -> PileChange
     return PileChange(added, (), event.order, None, is_hidden=True)
 
 
-def cards_dealt(pile_tracker: PileTracker, event: OfItsKey) -> PileChange:
-    """Take the `cards` of an event off the pile of cards, for its `seat`."""
-    return PileChange((), pile_tracker.take(CARD_PILE, len(event.cards)), event.cards, event.seat)
+def _cards_drawn(pile_tracker: PileTracker, event: Event) -> PileChange:
+    names = _drawn_names(event)
+    return PileChange((), pile_tracker.take(CARD_PILE, len(names)), names, owner_of(event))
 
 
-def card_turned_up(field: str, pile_tracker: PileTracker, event: Event) -> PileChange:
-    """Take the card that a field of the event names off the pile of cards, for all to see."""
-    return PileChange((), pile_tracker.take(CARD_PILE, 1), (getattr(event, field),), None)
+def _applier_of(cls: type[Event]) -> PileApplier | None:
+    return _cards_drawn if cls.draws else PILE_APPLIERS.get(cls)
 
 
-PILE_APPLIERS: Final[dict[type[Event], Callable[[PileTracker, OfItsKey], PileChange | None]]] = {
-    DeckShuffled: _deck_shuffled,
-    HandDealt: cards_dealt,
-}
-NAMES_OF_MOVED: Final[dict[type[Event], Callable[[OfItsKey], CardNames]]] = {HandDealt: attrgetter("cards")}
+PileApplier: TypeAlias = Callable[[PileTracker, OfItsKey], PileChange | None]
+PILE_APPLIERS: Final[dict[type[Event], PileApplier]] = {DeckShuffled: _deck_shuffled}
+NAMES_OF_MOVED: Final[dict[type[Event], Callable[[OfItsKey], CardNames]]] = {}
+_APPLIERS: Final[MadeOnce[Event, PileApplier | None]] = MadeOnce(_applier_of)

@@ -1,21 +1,17 @@
-"""Which events of a train game move cards and tickets between a hidden pile and a seat or the table."""
+"""How events of a train game move cards and tickets to and from hidden piles, besides those that draw off the deck."""
 
 from __future__ import annotations
 
 from operator import attrgetter
 
 from schemas.events import (
-    CardDrawn,
-    CardsGiven,
     DeckLaid,
     DeckRecreated,
     HandReturned,
-    MarketFilled,
     TicketsLaid,
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
-    TunnelRevealed,
 )  # fmt: skip
 from services.referee.games.proof.pile_tracker import (
     CARD_PILE,
@@ -23,7 +19,6 @@ from services.referee.games.proof.pile_tracker import (
     PILE_APPLIERS,
     PileChange,
     PileTracker,
-    cards_dealt,
 )
 
 
@@ -56,18 +51,6 @@ def _tickets_laid(pile_tracker: PileTracker, event: TicketsLaid) -> PileChange:
     return PileChange(added, (), event.order, None, is_hidden=True)
 
 
-def _card_drawn(pile_tracker: PileTracker, event: CardDrawn) -> PileChange:
-    return PileChange((), pile_tracker.take(CARD_PILE, 1), (event.card,), event.seat)
-
-
-def _market_filled(pile_tracker: PileTracker, event: MarketFilled) -> PileChange:
-    return PileChange((), pile_tracker.take(CARD_PILE, len(event.cards)), event.cards, None)
-
-
-def _tunnel_revealed(pile_tracker: PileTracker, event: TunnelRevealed) -> PileChange:
-    return PileChange((), pile_tracker.take(CARD_PILE, len(event.revealed)), event.revealed, None)
-
-
 def _tickets_offered(pile_tracker: PileTracker, event: TicketsOffered) -> PileChange:
     removed = [slot for deck in event.decks for slot in pile_tracker.take(deck, 1)]
     return PileChange((), removed, event.tickets, event.seat)
@@ -93,10 +76,6 @@ PILE_APPLIERS.update(
         TicketsShuffled: _tickets_shuffled,
         DeckLaid: _deck_laid,
         TicketsLaid: _tickets_laid,
-        CardsGiven: cards_dealt,
-        CardDrawn: _card_drawn,
-        MarketFilled: _market_filled,
-        TunnelRevealed: _tunnel_revealed,
         TicketsOffered: _tickets_offered,
         TicketsReturned: _tickets_returned,
         HandReturned: _hand_returned,
@@ -104,8 +83,6 @@ PILE_APPLIERS.update(
 )
 NAMES_OF_MOVED.update(
     {
-        CardsGiven: attrgetter("cards"),
-        CardDrawn: lambda event: (event.card,),
         TicketsOffered: attrgetter("tickets"),
         TicketsReturned: attrgetter("tickets"),
         HandReturned: attrgetter("cards"),
