@@ -48,7 +48,7 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
     if only_play:
         return
     from services.cli import board  # noqa: PLC0415 - `play` needs none of these, which take as long to import
-    from services.cli.games import audit, export_verify, fork, fuzz, replay, suggest  # noqa: PLC0415
+    from services.cli.games import audit, export_verify, fork, fuzz, new_game, replay, suggest  # noqa: PLC0415
     from services.cli.operating import (  # noqa: PLC0415
         dead_letters,
         disputes,
@@ -63,6 +63,7 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
         replay,
         fork,
         fuzz,
+        new_game,
         audit,
         board,
         export_verify,

@@ -103,7 +103,13 @@ def shuffle_and_deal(state: GameState, cards: Sequence[str], hand: int) -> Event
     """The shuffle of these cards, then a hand of so many for each seat, in turn order."""
     yield from shuffle_deck(state, cards)
     for seat in state.turn_order:
-        yield HandDealt(seat, tuple(state.own.deck[: -hand - 1 : -1]))
+        yield from draw(state, seat, hand)
+
+
+def draw(state: GameState, seat: Seat, cards: int = 1) -> EventStream:
+    """The seat draws so many cards from the deck, which nobody else sees; what is left of it where it has fewer."""
+    if state.own.deck:
+        yield HandDealt(seat, tuple(state.own.deck[: -cards - 1 : -1]))
 
 
 def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
@@ -114,7 +120,8 @@ def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
 def hand_dealt(state: GameState, event: HandDealt) -> None:
     """The cards go from the deck into the hand."""
     del state.own.deck[-len(event.cards) :]
-    state.seats[event.seat].own.cards = sorted(event.cards, key=str)
+    hand = state.seats[event.seat].own
+    hand.cards = sorted([*hand.cards, *event.cards], key=str)
 
 
 def take_from_hand(hand: CardHand, card: str) -> None:
