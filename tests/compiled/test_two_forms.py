@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from services.referee.games import legal
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games import RULESETS, legal
 from tests.compiled.two_forms import PlayedGame, differences, play, play_in_process, read_games
 
 STEPS = 25
 
 
 def test_a_game_is_the_same_each_time_and_no_other() -> None:
-    numbers = range(1, 1 + len(TRAIN_RULESETS))
+    numbers = range(1, 1 + len(RULESETS))
     played = [play(number, STEPS) for number in numbers]
     assert played == [play(number, STEPS) for number in numbers]
     assert len({game.digest for game in played}) == len(played)

@@ -31,9 +31,9 @@ from schemas.stored.codec import (
 )
 from schemas.stored.command_digest import digest_command
 from services.compiled_rules import VARIABLE, rules_form
+from services.referee.games import RULESETS
 from services.referee.games.proof.sealing import SealedEntry
-from services.referee.games.trains.train_games import TRAIN_RULESETS
-from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
+from tests.rules.random_games import HABITS, RandomGame, random_board, random_position
 from tests.rules.sealed_games import GAME, play_and_seal
 
 ROOT: Final = Path(__file__).parents[2]
@@ -59,14 +59,14 @@ class RecordedGame(RandomGame):
 
 
 def play(number: int, steps_most: int = 3_000) -> PlayedGame:
-    """Play the game of this number, to its end or for so many steps. Its number decides everything about it: one of four is
-    of each ruleset, one of five goes on from a position, one of three is strict, one of two has illegal commands."""
+    """Play the game of this number, to its end or for so many steps. Its number decides everything about it: one of five is
+    of each ruleset, one of five on a board goes on from a position, one of three is strict, one of two has illegal commands."""
     rng = Random(f"two forms {number}")
-    rules = [*TRAIN_RULESETS][number % len(TRAIN_RULESETS)]
-    board = rng.choice(BOARDS_BY_RULESET[rules])
-    seats = rng.choice(seat_counts(board))
+    rules = [*RULESETS][number % len(RULESETS)]
+    board, seats, create_fields = random_board(rng, rules)
     options: dict[str, Any] = {"strict": number % 3 == 0, "clock_ms": rng.choice([None, 20_000, 200_000])}
-    create_fields = {} if number % 5 else {"position": random_position(rng, board, seats)}
+    if board and rng.randrange(5) == 0:
+        create_fields["position"] = random_position(rng, board, seats)
     illegal_share, leave_share = (0.05, 0.005) if number % 2 else (0, 0)
     game = RecordedGame(
         rng, board, seats, rng.choice([*HABITS]), illegal_share, leave_share, options, create_fields

@@ -28,7 +28,7 @@ def test_it_is_listed_with_its_rules_and_no_board(played: Any) -> None:
     assert (text.returncode, game["ruleset"] in text.stdout) == (0, True), text.stderr
 
 
-@pytest.mark.parametrize("command", ["replay"])
+@pytest.mark.parametrize("command", ["replay", "audit"])
 def test_it_is_shown_again_and_audited(played: tuple[Any, Path], command: str) -> None:
     game, data = played
     result = run_in_process(command, game["game"], data=data)

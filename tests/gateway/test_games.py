@@ -17,9 +17,8 @@ from schemas.stored.player_names import with_names
 from services.gateway.games.invitations import FIELD
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.referee.games import GameState, fold, fold_events
+from services.referee.games import RULESETS, GameState, fold, fold_events
 from services.referee.games.trains import board
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.gateway.clients import (
     DRAW,
     CreatedGame,
@@ -272,8 +271,9 @@ def test_the_pages_problems_are_what_the_gateway_answers(http: httpx.Client) -> 
 
 
 def test_every_policy_and_ruleset_that_is_offered_can_be_created(http: httpx.Client) -> None:
-    for ruleset, rules in TRAIN_RULESETS.items():
+    for ruleset, rules in RULESETS.items():
+        people = [{"kind": "human"}] * (rules.rule_options.seats_least - 1)
         for policy in POLICIES:
-            body = {"ruleset": ruleset, "seats": [{"kind": "bot", "policy": policy}, {"kind": "human"}]}
+            body = {"ruleset": ruleset, "seats": [{"kind": "bot", "policy": policy}, *people]}
             reply = http.post("/v1/games", json=body, headers={"Idempotency-Key": new_id()})
             assert reply.status_code == (201 if policy in rules.bot_policies else 422), reply.text

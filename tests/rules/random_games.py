@@ -207,6 +207,12 @@ def seat_counts(board: str | None, rules: str = "") -> range:
     return range(rule_options.seats_least, most + 1)
 
 
+def random_board(rng: Random, rules: str) -> tuple[str | None, int, dict[str, Any]]:
+    """A board of these rules, if they have any, a number of seats, and the fields of the creation that name them."""
+    board = rng.choice(BOARDS_BY_RULESET[rules])
+    return board, rng.choice(seat_counts(board, rules)), {} if board else {"ruleset": rules}
+
+
 def small_deck(rules: str) -> dict[str, int]:
     """So few cards that the hands soon hold all of them."""
     return {card: max(1, count // 3) for card, count in TRAIN_RULESETS[rules].rule_options.cards.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -17,7 +16,7 @@ from services.referee.games import RULESETS, GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.games.proof.view_verifier import ViewVerifier
-from tests.rules.random_games import BOARDS_BY_RULESET, RandomGame, draw_game, random_position, seat_counts
+from tests.rules.random_games import RandomGame, draw_game, random_board, random_position
 
 GAME = "random"  # the id that RandomGame gives its game
 
@@ -70,13 +69,9 @@ def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
     """A few games that are always the same: a plain one, one from a position if the game has any, a strict one with illegal commands."""
     for kind in range(3):
         rng = Random(f"{rules} {kind}")
-        board = rng.choice(BOARDS_BY_RULESET[rules])
-        seats = rng.choice(seat_counts(board, rules))
-        create_fields: dict[str, Any] = (
-            {"position": random_position(rng, board, seats)} if kind == 1 and board else {}
-        )
-        if board is None:
-            create_fields["ruleset"] = rules
+        board, seats, create_fields = random_board(rng, rules)
+        if kind == 1 and board:
+            create_fields["position"] = random_position(rng, board, seats)
         options = {"strict": kind == 2}
         illegal_share, leave_share = (0.05, 0.01) if kind == 2 else (0.02, 0)
         yield play_and_seal(

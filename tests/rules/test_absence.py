@@ -13,9 +13,9 @@ from services.referee.games.play_off import next_game
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
-from tests.rules.random_games import HABITS, RandomGame, random_position
+from tests.rules.random_games import HABITS, RandomGame, random_board, random_position
 from tests.rules.series import start_next_game
-from tests.rules.test_properties import EVERY_BOARD, EVERY_TRAIN_RULESET
+from tests.rules.test_properties import EVERY_BOARD, EVERY_RULESET, EVERY_TRAIN_RULESET
 
 LIMITS: list[dict[str, Any]] = [
     {},
@@ -75,6 +75,20 @@ def test_P10_an_abandoned_game_from_a_position_ends(rules: str) -> None:
     seats = TRAIN_RULESETS[rules].rule_options.seats_least
     for _ in range(3):
         play = RandomGame(rng, board, seats, create_fields={"position": random_position(rng, board, seats)})
+        assert abandon(play.state) <= seats
+
+
+@every_limit
+@EVERY_RULESET
+def test_P10_a_game_of_any_rules_that_everybody_abandons_ends(rules: str, limits: dict[str, Any]) -> None:
+    rng = Random(f"{rules} {limits}")
+    for steps in (0, 20):
+        board, seats, create_fields = random_board(rng, rules)
+        options = {**limits, "strict": rng.random() < 0.5}
+        play = RandomGame(rng, board, seats, options=options, create_fields=create_fields)
+        for number in play.steps():
+            if number >= steps:
+                break
         assert abandon(play.state) <= seats
 
 

@@ -7,15 +7,18 @@ from types import NoneType
 
 from services.referee.games import GameState
 from tests.rules.given import full_state, parts
-from tests.rules.random_games import RandomGame
+from tests.rules.random_games import RandomGame, random_board
+from tests.rules.test_properties import EVERY_RULESET
 
 IMMUTABLE = (str, int, tuple, frozenset, NoneType)
 SHARED = {"access", "board", "names", "next_play_off", "play_off", "result", "rule_options", "ruleset"}
 
 
-def midway() -> GameState:
+def midway(rules: str) -> GameState:
     """A state some turns into a game, a field of which no other has the value wherever that can be."""
-    play = RandomGame(Random(1), "usa", 3)
+    rng = Random(1)
+    board, seats, create_fields = random_board(rng, rules)
+    play = RandomGame(rng, board, seats, create_fields=create_fields)
     for number in play.steps():
         if number == 40:
             break
@@ -26,15 +29,17 @@ def midway() -> GameState:
     return play.state
 
 
-def test_a_copy_has_every_field() -> None:
-    state = midway()
+@EVERY_RULESET
+def test_a_copy_has_every_field(rules: str) -> None:
+    state = midway(rules)
     for (target, names), (copied, _) in zip(parts(state), parts(state.copy()), strict=True):
         for name in names:
             assert getattr(copied, name) == getattr(target, name), name
 
 
-def test_a_copy_shares_nothing_that_changes_in_place() -> None:
-    state = midway()
+@EVERY_RULESET
+def test_a_copy_shares_nothing_that_changes_in_place(rules: str) -> None:
+    state = midway(rules)
     for (target, names), (copied, _) in zip(parts(state), parts(state.copy()), strict=True):
         assert target is not copied
         for name in set(names) - SHARED:
