@@ -39,8 +39,7 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "a refusal names another's cards", "P5", "services/referee/games/decide.py",
-        "raise CommandRefusedError(\"TURN-1\", \"it isn't your turn\")",
-        "raise CommandRefusedError(\"TURN-1\", f\"it isn't your turn, but {state.seats[state.turn].hand}'s\")", GATE,
+        "reason = \"it isn't your turn\" if", "reason = f\"it isn't your turn, but {state.seats[state.turn].own.hand}'s\" if", GATE,
     ),
     Mutant(
         "legal moves follow the deck", "P5", "services/referee/games/trains/moves/cards.py",
