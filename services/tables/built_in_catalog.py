@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from schemas.commands import CreateGame, SeatPlan
@@ -62,7 +62,12 @@ class BuiltInCatalog:
 
     def rulesets(self) -> list[RulesetDescription]:
         """The rulesets, with their options."""
-        return list(_describe_rulesets())
+        return self._rulesets
+
+    @cached_property
+    def _rulesets(self) -> list[RulesetDescription]:
+        pages = read_pages()
+        return [_describe_ruleset(ruleset, pages) for ruleset in RULESETS.values()]
 
 
 @cache
@@ -100,12 +105,6 @@ def _is_playable(ruleset: Ruleset, board: Board) -> bool:
     except CommandRefusedError:
         return False
     return True
-
-
-@cache
-def _describe_rulesets() -> tuple[RulesetDescription, ...]:
-    pages = read_pages()
-    return tuple(_describe_ruleset(ruleset, pages) for ruleset in RULESETS.values())
 
 
 def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDescription:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 
+from services.bootstrap.embedded import run_embedded_server
 from tests.browser.conftest import OpenPage
 from tests.browser.players import STEP_MS, make_tricks
+from tests.games.added_package import BIDS, added_package
+from tests.many_clients import settings_for_many_clients
 
 
 def play_a_card(page: Any, turn: int) -> None:
@@ -66,3 +70,24 @@ def test_a_game_in_parts_is_watched_by_the_public_with_all_hands_hidden(
     assert page.locator(".facts", has_text="hand: 20 cards · tricks: 0").count() == 3
     lobby = open_page("/")
     lobby.get_by_role("link", name=f"Watch: Tricks, {created['game']}").wait_for()
+
+
+def test_of_cards_of_equal_names_the_own_one_is_played(chromium: Any, tmp_path: Path) -> None:
+    # given
+    with (
+        added_package(BIDS, "ledgerline_bids", "BIDS"),
+        run_embedded_server(tmp_path, settings_for_many_clients()) as server,
+    ):
+        page = chromium.new_page(base_url=server.url)
+        page.goto("/")
+        page.get_by_label("Your name").fill("Ada")
+        page.get_by_role("radio", name="Bids").check()
+        page.get_by_role("button", name="Make the table").click()
+        page.get_by_role("button", name="Start the game").click()
+        # when
+        page.locator("section:has(#own-title) button").first.click()
+        page.locator(".sentence", has_text="Ada has bid 1.").wait_for()
+        # then
+        page.locator(".actions .primary").wait_for()
+        assert page.locator(".parts button").count() == 12, "no prize, and no bid of the other seat"
+        page.close()

@@ -39,9 +39,26 @@ const pile = (count) =>
 const offersFor = ({ legal }, card) =>
   (legal ?? []).filter(({ command }) => Object.values(command).includes(card));
 
-/** A card, which is a button where something may be done with it. @param {TablePage<PartsTable>} page @param {string} card */
-function cardView({ latest, isBusy, replay }, card) {
-  const offers = replay ? [] : offersFor(latest, card);
+/**
+ * Whether a card of this part is the one that commands name: of equal names the viewer's own, then one on the table.
+ * @param {PartsTable} table
+ * @param {PartState} part
+ * @param {string} card
+ */
+function isMeant({ parts, viewer }, { seat }, card) {
+  if (seat === viewer) return true;
+  const seats = parts.filter(({ cards }) => cards?.includes(card)).map((part) => part.seat);
+  return seats.every((each) => each !== viewer) && (seat === null || !seats.includes(null));
+}
+
+/**
+ * A card, which is a button where something may be done with it.
+ * @param {TablePage<PartsTable>} page
+ * @param {PartState} part
+ * @param {string} card
+ */
+function cardView({ latest, isBusy, replay }, part, card) {
+  const offers = replay || !isMeant(latest, part, card) ? [] : offersFor(latest, card);
   if (!offers.length) return face(card);
   if (offers.length === 1) return commandButton(offers[0], isBusy, "bare", face(card));
   const title = upperFirst(words(card));
@@ -50,10 +67,11 @@ function cardView({ latest, isBusy, replay }, card) {
 }
 
 /** @param {TablePage<PartsTable>} page @param {PartState} part */
-function contentView(page, { cards, number, text }) {
+function contentView(page, part) {
+  const { cards, number, text } = part;
   const known = inOrder((cards ?? []).filter((card) => card !== null));
   const hidden = (cards?.length ?? 0) - known.length;
-  const row = html`<ul class="faces">${known.map((card) => html`<li>${cardView(page, card)}</li>`)}${hidden ? html`<li>${pile(hidden)}</li>` : nothing}</ul>`;
+  const row = html`<ul class="faces">${known.map((card) => html`<li>${cardView(page, part, card)}</li>`)}${hidden ? html`<li>${pile(hidden)}</li>` : nothing}</ul>`;
   return html`${cards?.length ? row : nothing}${cards?.length === 0 ? html`<p class="empty">No cards.</p>` : nothing}
     ${number === null ? nothing : html`<p><b>${number}</b></p>`}${text === null ? nothing : html`<p>${text}</p>`}`;
 }
