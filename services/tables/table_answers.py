@@ -72,6 +72,7 @@ def table_state(
             )
             for part in state.ruleset.describe(state, viewer)
         ],
+        drawing=state.ruleset.draw(state, viewer) if state.ruleset.draw else None,
         result=[_parts_result(score) for score in result.scores] if result else None,
     )
 

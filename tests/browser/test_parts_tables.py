@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from services.bootstrap.embedded import run_embedded_server
+from services.referee.games import RULESETS, GameState
+from services.referee.games.found_games import RULESET_VERSIONS
 from tests.browser.conftest import OpenPage
 from tests.browser.players import STEP_MS, make_tricks
 from tests.games.added_package import BIDS, added_package
@@ -91,3 +95,26 @@ def test_of_cards_of_equal_names_the_own_one_is_played(chromium: Any, tmp_path: 
         page.locator(".actions .primary").wait_for()
         assert page.locator(".parts button").count() == 12, "no prize, and no bid of the other seat"
         page.close()
+
+
+def drawn(state: GameState, viewer: int | None) -> str:
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><text y="15">'
+        f"{len(state.own.trick)} of {viewer}</text></svg>"
+    )
+
+
+def test_a_game_may_bring_a_drawing_of_its_table(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given
+    ruleset = replace(RULESETS["tricks"], draw=drawn)
+    monkeypatch.setitem(RULESETS, "tricks", ruleset)
+    monkeypatch.setitem(RULESET_VERSIONS, ("tricks", ruleset.version), ruleset)
+    # when
+    page = open_page("/")
+    make_tricks(page)
+    # then
+    page.locator("img.drawing").wait_for()
+    assert "0%20of%200" in page.locator("img.drawing").get_attribute("src")
+    assert page.evaluate("document.querySelector('img.drawing').decode().then(() => true)")

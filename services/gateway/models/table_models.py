@@ -217,6 +217,7 @@ class PartsTable(AnyTable):
 
     seats: list[SeatState]
     parts: list[PartState]
+    drawing: str | None = Field(description="the table as an SVG picture; null where the game draws none")
     result: list[PartsResult] | None = Field(description="once the game is over")
 
 

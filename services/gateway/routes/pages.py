@@ -81,7 +81,6 @@ def _docs_page() -> Response:
     allowed = {
         "script-src 'self'": " ".join(f"'sha256-{digest}'" for digest in digests),
         "style-src 'self'": "'unsafe-inline'",
-        "img-src 'self'": "data:",
     }
     policy = CONTENT_SECURITY_POLICY
     for source, more in allowed.items():

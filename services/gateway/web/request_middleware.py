@@ -24,7 +24,7 @@ REQUEST_HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "P
 ANSWER_HEADERS: Final = ("Content-Disposition", "Location", "Retry-After", "WWW-Authenticate")
 PREFLIGHT_S: Final = 600  # how long a browser keeps what it was allowed
 CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 BROWSER_HEADERS: Final = (

@@ -317,6 +317,8 @@ class Ruleset(Generic[PartsT]):
     packing: Packing = PLAIN_PACKING
     # the table in parts, as a viewer sees it; None: the game has a page of its own
     describe: Callable[[GameState, Seat | None], Iterable[TablePart]] | None = None
+    # the same as an SVG picture, which the page shows above the parts; it runs and loads nothing
+    draw: Callable[[GameState, Seat | None], str] | None = None
     # the creation of a fork from the source game's log, as what was asked for has it, with this seed and these names
     # of players; None: a moment of such a game can't be laid as the events of another one
     fork_command: Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame] | None = (

@@ -514,6 +514,7 @@ export type PartsTable = {
   bots_late?: boolean;
   seats: SeatState[];
   parts: PartState[];
+  drawing: string | null;
   result: PartsResult[] | null;
 };
 

@@ -2,6 +2,7 @@
 // A table in the parts that its game describes: cards, numbers, texts. A card that legal commands name is a button for them.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { hasMark, mark } from "../board/marks.js";
+import { when } from "../shared/frame.js";
 import { plural, seatName, upperFirst } from "../shared/words.js";
 import { actionsPanel, choiceButton, commandButton, mainButton } from "./actions_view.js";
 import { choose } from "./choosing.js";
@@ -104,6 +105,10 @@ function panel(page, id, title, parts) {
     ${isAlone ? contentView(page, first) : parts.map((part) => html`<div class="part"><h3>${upperFirst(words(part.name))}</h3>${contentView(page, part)}</div>`)}</section>`;
 }
 
+/** The drawing that a game brings. @param {string} svg */
+const picture = (svg) =>
+  html`<img class="drawing" alt="The table, drawn" src="data:image/svg+xml,${encodeURIComponent(svg)}">`;
+
 /** What lies on the table, the viewer's cards, then those of others that lie open. @param {TablePage<PartsTable>} page */
 export function partsView(page) {
   const { table } = page;
@@ -112,7 +117,7 @@ export function partsView(page) {
   /** @param {number | null} seat */
   const of = (seat) => open.filter((part) => part.seat === seat);
   const others = table.seats.filter((seat) => seat.seat !== table.viewer);
-  return html`${panel(page, "table-title", "On the table:", of(null))}
+  return html`${when(table.drawing, picture)}${panel(page, "table-title", "On the table:", of(null))}
     ${table.viewer === "public" ? nothing : panel(page, "own-title", owner(page), of(table.viewer))}
     ${others.map((seat) => panel(page, `seat-${seat.seat}-title`, `${seatName(seat)}’s`, of(seat.seat)))}`;
 }
