@@ -5,12 +5,13 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from services.tables import table_fold
 from tests.gateway.clients import CreatedGame, Json, Player, bearer, problem
 
 RULES = "tricks"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def seated(http: httpx.Client) -> list[Player]:
     """Three people; seat 0 leads."""
     created = CreatedGame(http, "human", "human", "human", ruleset=RULES, visibility="public")
@@ -106,12 +107,18 @@ def test_the_result_names_what_a_total_is_made_of(http: httpx.Client, finished: 
     assert None not in hands(seen)[0]
 
 
-def test_what_a_game_lacks_is_refused_with_a_reason(seated: list[Player]) -> None:
+def test_what_a_game_lacks_is_refused_with_a_reason(
+    seated: list[Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada = seated[0]
     own = bearer(ada.token)
     reply = ada.http.get(f"/v1/games/{ada.game}/board", headers=own)
     assert "played on no board" in reply.json()["detail"]
     problem(reply, 404, "SHAPE-1")
-    reply = ada.http.get(f"/v1/games/{ada.game}/suggestions", headers=own)
+    # and where no bot of the game says what a move is worth
+    suggestions = f"/v1/games/{ada.game}/suggestions"
+    assert ada.http.get(suggestions, headers=own).status_code == 200
+    monkeypatch.setattr(table_fold, "SUGGESTING", "a bot that it hasn't")
+    reply = ada.http.get(suggestions, headers=own)
     assert "no bot that plays this game" in reply.json()["detail"]
     problem(reply, 403, "SUGGEST-1")
