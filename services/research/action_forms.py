@@ -111,13 +111,8 @@ class FixedActions:
 class CandidateActions:
     """An action is a place in the list of the commands that are legal now; each command has a row of numbers."""
 
-    def __init__(self, state: TrainGame, size: int) -> None:
+    def __init__(self, size: int) -> None:
         self.size = size
-        table = state.own
-        self._routes = {name: place + 1 for place, name in enumerate(table.board.routes)}
-        self._cities = {name: place + 1 for place, name in enumerate(table.board.cities)}
-        self._kinds = {name: place + 1 for place, name in enumerate(state.rule_options.cards)}
-        self._decks = {deck: 10**place for place, deck in enumerate(ticket_decks(state.rule_options))}
         self._places = PlacesByIdentity()
         self._table = _no_rows()  # a row for each known command
 
@@ -155,6 +150,22 @@ class CandidateActions:
         return places
 
     def _describe(self, command: Command) -> tuple[int, ...]:
+        """The row of a command, as many numbers as FEATURES."""
+        raise NotImplementedError
+
+
+class TrainActions(CandidateActions):
+    """The candidates of a train game."""
+
+    def __init__(self, state: TrainGame, size: int) -> None:
+        super().__init__(size)
+        table = state.own
+        self._routes = {name: place + 1 for place, name in enumerate(table.board.routes)}
+        self._cities = {name: place + 1 for place, name in enumerate(table.board.cities)}
+        self._kinds = {name: place + 1 for place, name in enumerate(state.rule_options.cards)}
+        self._decks = {deck: 10**place for place, deck in enumerate(ticket_decks(state.rule_options))}
+
+    def _describe(self, command: Command) -> tuple[int, ...]:
         """The row of a command, in the order of FEATURES."""
         route = city = slot = tickets = routes = 0
         cards: Mapping[str, int] = {}
@@ -187,19 +198,6 @@ class CandidateActions:
 
 def _no_rows() -> NDArray[np.int16]:
     return np.zeros((MAX_KEPT, len(FEATURES)), np.int16)
-
-
-def make_action_form(
-    state: TrainGame, kind: ActionKind | None, max_candidates: int
-) -> FixedActions | CandidateActions:
-    """The actions of games like this one; `kind` None: fixed if the rules allow it. Raises InvalidInputError for "fixed" if not."""
-    if kind != "candidates":
-        try:
-            return FixedActions(state)
-        except InvalidInputError:
-            if kind == "fixed":
-                raise
-    return CandidateActions(state, max_candidates)
 
 
 def _every_command(state: TrainGame, answers: set[type[Command]]) -> Iterator[Command]:

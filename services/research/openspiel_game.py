@@ -15,8 +15,9 @@ import pyspiel
 
 from schemas.commands import Command
 from services.referee.games import legal
-from services.research.action_forms import MAX_CANDIDATES, make_action_form
-from services.research.observation_form import ObservationForm, final_rewards
+from services.research.action_forms import MAX_CANDIDATES
+from services.research.observation_form import final_rewards
+from services.research.parts_form import make_action_form, make_observation_form
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 NAME: Final = "ledgerline"
@@ -57,7 +58,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         self.seats: int = given["seats"]
         self.deals: int = given["deals"]
         sample = self.deal("sample").state
-        self.observation_form = ObservationForm(sample)
+        self.observation_form = make_observation_form(sample)
         self.actions = make_action_form(sample, None, MAX_CANDIDATES)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.actions.size,

@@ -20,13 +20,12 @@ from services.research.action_forms import (
     ActionKind,
     CandidateActions,
     FixedActions,
-    make_action_form,
 )
-from services.research.observation_form import ObservationForm, Reward, final_rewards
+from services.research.observation_form import Reward, final_rewards
+from services.research.parts_form import NUMBER, describe_table, make_action_form, make_observation_form
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 Observation: TypeAlias = dict[str, NDArray[Any]]  # numbers of several widths
-NUMBER: Final = np.iinfo(np.int16)
 
 
 class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
@@ -52,7 +51,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         self.setting, self.reward, self.render_mode = setting, reward, render_mode
         self._policies = ("random",) * seats  # of its creation: agents choose the moves
         sample = self._deal("sample").state
-        self.observation_form = ObservationForm(sample)
+        self.observation_form = make_observation_form(sample)
         self.actions = make_action_form(sample, actions, max_candidates)
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
         self._seats: dict[str, Seat] = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -118,8 +117,10 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
             self._end()
 
     def render(self) -> str:
-        """The public part of the seats, one line for each."""
+        """The public part of the seats, one line for each; of a game in parts, of each part."""
         state = self._game.state
+        if state.ruleset.describe is not None:
+            return describe_table([self._game.view(seat) for seat in self._seats.values()])
         return "\n".join(
             f"{agent}: {seat.own.running_score} points, {seat.own.cars} cars, {seat.own.cards} cards, {len(seat.own.tickets)} tickets"
             for agent, seat in zip(self.possible_agents, state.seats, strict=True)

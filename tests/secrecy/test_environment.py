@@ -15,7 +15,7 @@ from schemas.field_types import Seat
 from services.referee.games import GameState, legal, redact_for
 from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.research.action_forms import CandidateActions
+from services.research.action_forms import TrainActions
 from services.research.observation_form import ObservationForm
 from services.tournament.viewed_game import GAME_ID, GameSetting, ViewedGame
 from tests.long_runs import long_after
@@ -58,7 +58,7 @@ class Agent:
     """What the agent of a seat is given."""
 
     def __init__(self, state: GameState, seat: Seat) -> None:
-        self.seat, self._form, self._actions = seat, ObservationForm(state), CandidateActions(state, 512)
+        self.seat, self._form, self._actions = seat, ObservationForm(state), TrainActions(state, 512)
 
     def sees(self, game: ViewedGame) -> Any:
         """Its observation and its candidates, as bytes, and whether it is to act."""

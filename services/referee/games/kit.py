@@ -143,7 +143,7 @@ class DealUnseen:
         for seat_state, seat_view in zip(dealt.seats, view.seats, strict=True):
             seat_state.own = seat_view.own
         owns = [seat_state.own for seat_state in dealt.seats]
-        unseen = shuffle(sorted((self.cards - Counter(_texts_in([dealt.own, *owns]))).elements()))
+        unseen = shuffle(sorted((self.cards - Counter(texts_in([dealt.own, *owns]))).elements()))
         rows = (dealt.own.deck, *(own.cards for own in owns))
         places = [(row, place) for row in rows for place, card in enumerate(row) if card is HIDDEN]
         for (row, place), card in zip(places, unseen, strict=False):
@@ -151,17 +151,17 @@ class DealUnseen:
         return dealt
 
 
-def _texts_in(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
     """Every text of a game's own part, of a count of them as often as it counts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from [key] * item if isinstance(item, int) else chain(_texts_in(key), _texts_in(item))
+            yield from [key] * item if isinstance(item, int) else chain(texts_in(key), texts_in(item))
     elif isinstance(value, list | tuple | set | frozenset):
-        yield from chain.from_iterable(map(_texts_in, value))
+        yield from chain.from_iterable(map(texts_in, value))
     elif is_dataclass(value):
-        yield from _texts_in([getattr(value, each.name) for each in fields(value)])
+        yield from texts_in([getattr(value, each.name) for each in fields(value)])
 
 
 # -- who has to choose ----------------------------------------------------------------------------
