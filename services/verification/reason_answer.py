@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import Final, NamedTuple
 
 from schemas.commands import (
@@ -23,6 +25,7 @@ from schemas.commands import (
     RequestCards,
 )
 from schemas.events import (
+    FIELDS,
     CardDrawn,
     CardsGiven,
     CommandRefused,
@@ -40,11 +43,12 @@ from schemas.events import (
 )
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, Seat
 from schemas.refusals import CommandRefusedError
+from schemas.registry import OfItsGame
 from schemas.web.disputes import DisputeMove
-from services.referee.games import fold_events
+from services.referee.games import fold_events, legal
 from services.referee.games.state import GameState
 from services.referee.games.trains.train_state import TrainGame
-from services.text.formatting import city_name, describe_route, format_cards, pluralize
+from services.text.formatting import city_name, describe_route, fill_in, format_cards, pluralize
 from services.verification.replay import TimedEvents
 from services.verification.rule_citations import has_rule, known_rules, rules_on
 from services.verification.seat_answer import decide_on_view
@@ -97,7 +101,8 @@ class Act(NamedTuple):
     cards: Mapping[str, int]
     cities: frozenset[str] = frozenset()
     command: Command | None = None  # that the rules can decide on again
-    is_payment: bool = False
+    is_payment: bool = False  # or any act, in a game in parts
+    event: Event | None = None  # a refusal; or, in a game in parts, what one of the seat's commands comes to
 
     @property
     def sentence(self) -> str:
@@ -112,11 +117,12 @@ def answer_on_reason(
     `names` are the players', by their commitments; the answer has none of them."""
     state, acts = GameState(names), list[Act]()
     for number, (at_ms, events) in enumerate(shown, 1):
-        tunnel = state.own.tunnel if state.game else None
+        is_train_game = state.game and state.ruleset.describe is None
+        tunnel = state.own.tunnel if is_train_game else None
         before_tunnel = None if tunnel is None else tunnel.cards
         fold_events(state, at_ms, events)
         acts += _acts_of(state, number, events, before_tunnel)
-    named = read_reason(dispute.reason, state)
+    named = read_reason(dispute.reason, state, acts)
     if not any(named):
         return NOTHING_NAMED
     judge = _Judge(shown, viewer, named.rules)
@@ -126,9 +132,9 @@ def answer_on_reason(
     return " ".join(sentences)
 
 
-def read_reason(reason: str, state: TrainGame) -> Named:
-    """The things that a reason names: seats by number, letter or name; cards with or without a number; cities of the
-    board; ids of rules; numbers of entries."""
+def read_reason(reason: str, state: TrainGame, acts: Sequence[Act] = ()) -> Named:
+    """The things that a reason names: seats by number, letter or name; cards with or without a number, of a game in
+    parts those of its acts; cities of the board; ids of rules; numbers of entries."""
     seats = {int(found) if found.isdigit() else ord(found) - ord("A") for found in _SEAT.findall(reason)}
     rest = _ENTRY.sub(" ", _SEAT.sub(" ", reason))
     for seat, seat_state in enumerate(state.seats):
@@ -136,12 +142,16 @@ def read_reason(reason: str, state: TrainGame) -> Named:
         if seat_state.name and called.search(rest):
             seats.add(seat)
             rest = called.sub(" ", rest)
-    cards: dict[str, int | None] = {}
-    for count, kind in _CARDS.findall(rest):
-        number = int(count) if count.isdigit() else _NUMBERS.index(count.lower()) + 1 if count else None
-        cards[_KINDS.get(kind.lower(), PASSENGER)] = number
     words = _words(rest)
-    cities = {city for city, name in state.own.board.cities.items() if _words(name) in words}
+    cards: dict[str, int | None] = {}
+    cities = set[str]()
+    if state.ruleset.describe is not None:
+        cards = {card: None for act in acts for card in act.cards if _words(card) in words}
+    else:
+        for count, kind in _CARDS.findall(rest):
+            number = int(count) if count.isdigit() else _NUMBERS.index(count.lower()) + 1 if count else None
+            cards[_KINDS.get(kind.lower(), PASSENGER)] = number
+        cities = {city for city, name in state.own.board.cities.items() if _words(name) in words}
     rules = (rule.upper() for rule in _RULE.findall(reason))
     return Named(
         frozenset(seat for seat in seats if seat < len(state.seats)),
@@ -211,11 +221,16 @@ class _Judge:
 
     def verdict(self, act: Act) -> str:
         """By which rule an act was right, or how it wasn't: the end of its sentence."""
-        if act.command is None:
+        if isinstance(act.event, CommandRefused):
+            self.deciding.add(act.event.rule)
+            return ""
+        if act.command is None and act.event is None:
             return ""
         state = GameState()
         for at_ms, events in self.shown[: act.number - 1]:
             fold_events(state, at_ms, events)
+        if act.command is None:
+            return self._verdict_in_parts(act, state)
         known = rules_on(state.ruleset.name, act.command)
         self.deciding.update(known)
         rule = next((rule for rule in self.rules if rule in known), "") or _PAID_BY.get(type(act.command), "")
@@ -231,6 +246,23 @@ class _Judge:
         if is_hidden and rule == _HIDDEN_RULE:
             return "; whether it held them is shown when the game is over"
         return f", which was right by {rule or next(iter(known), 'the rules')}"
+
+    def _verdict_in_parts(self, act: Act, state: GameState) -> str:
+        """Find, in a game in parts, which of the seat's legal commands came to the act: the end of its sentence."""
+        at_ms = self.shown[act.number - 1][0]
+        if self.viewer not in (None, act.seat):
+            self.deciding.update(self.rules)  # any of them may be
+            return "; whether it could do so is shown when the game is over"
+        for command in legal(state, act.seat):
+            with suppress(CommandRefusedError):
+                if decide_on_view(state.copy(), at_ms, act.seat, command) == act.event:
+                    known = rules_on(state.ruleset.name, command)
+                    self.deciding.update(known)
+                    rule = next(
+                        (rule for rule in self.rules if rule in known), next(iter(known), "the rules")
+                    )
+                    return f", which was right by {rule}"
+        return ", to which none of its legal commands came"
 
 
 # -- acts --------------------------------------------------------------------------------------
@@ -262,9 +294,20 @@ def _acts_of(
                 moved = MovePassenger(event.city, event.path)
                 cities = frozenset((event.city, *event.taken))
                 yield Act(number, event.seat, text, cards, cities, moved, is_payment=bool(cards))
+            case _ if event.sentence.startswith("{seat} "):
+                yield _act_in_parts(state, number, event, is_first=event is events[0])
             case _:
                 if (act := _plain_act(number, event)) is not None:
                     yield act
+
+
+def _act_in_parts(state: GameState, number: int, event: OfItsGame, *, is_first: bool) -> Act:
+    """An act as its game's own sentence tells it, and what it names; only the first of an entry is a seat's choice."""
+    values = [getattr(event, name) for name in FIELDS[type(event)]]
+    names = chain.from_iterable(value if isinstance(value, tuple) else (value,) for value in values)
+    text = fill_in(state, event.sentence.removeprefix("{seat} "), event).removesuffix(".")
+    cards = Counter(name for name in names if isinstance(name, str))
+    return Act(number, event.seat, text, cards, is_payment=True, event=event if is_first else None)
 
 
 def _claim(state: TrainGame, number: int, event: RouteClaimed, tunnel_cards: Mapping[str, int] | None) -> Act:
@@ -300,7 +343,7 @@ def _plain_act(number: int, event: Event) -> Act | None:
         case Passed():
             return Act(number, event.seat, "passed", {}, command=Pass())
         case CommandRefused(seat=int() as seat):
-            return Act(number, seat, f"was refused by {event.rule}: {event.why}", {})
+            return Act(number, seat, f"was refused by {event.rule}: {event.why}", {}, event=event)
     return None
 
 

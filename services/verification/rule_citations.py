@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from schemas import commands
 from schemas.commands import Command
 from schemas.refusals import ALL_RULES, BROUGHT_RULES, sentence_of
 from schemas.stored.entries import Entry
+from services.referee.games.found_games import GAMES
 from services.rulebook import extract_passages, read_pages
 
 
@@ -33,8 +35,12 @@ def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
 
 
 def rules_on(ruleset: str, command: Command) -> tuple[str, ...]:
-    """The rules of this ruleset that decide on such a command."""
-    return tuple(rule for rule in RULES_BY_COMMAND.get(type(command), ()) if has_rule(ruleset, rule))
+    """The rules of this ruleset that decide on such a command: on a game's own, all that the game refuses by."""
+    rules = RULES_BY_COMMAND.get(type(command), ())
+    if isinstance(command.code, str):
+        own_game = (game for game in GAMES.values() if ruleset in (each.name for each in game.rulesets))
+        rules = tuple(chain.from_iterable(game.rules for game in own_game))
+    return tuple(rule for rule in rules if has_rule(ruleset, rule))
 
 
 def has_rule(ruleset: str, rule: str) -> bool:

@@ -31,6 +31,7 @@ from services.referee.games.kit import plain_ruleset, rank, shuffle_and_deal
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, GameState, Move
 from services.verification.log_check import check_file_bytes
+from tests.games.added_package import BIDS, added_package
 from tests.verification.audit.small_server import SIGNER, SmallServer
 from tests.verification.proof.given import FILE_MAGIC, compressed, repacked, verify_game
 from tests.verification.proof.test_cheating_files import once
@@ -222,6 +223,14 @@ def draws_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(table, key, value)
     monkeypatch.setitem(RULESETS, "draws", DRAWS)
     monkeypatch.setitem(RULESET_VERSIONS, ("draws", 1), DRAWS)
+
+
+def test_P6_a_game_of_another_package_is_good_for_every_verifier() -> None:
+    with added_package(BIDS, "ledgerline_bids", "BIDS"):
+        server = SmallServer().play(2, ruleset="bids")
+        assert (found_in(file_of(server)), server.detected) == (None, [])
+        findings = [finding for check in check_file_bytes(file_of(server))[1] for finding in check.findings]
+    assert findings == []
 
 
 @pytest.mark.usefixtures("draws_is_known")
