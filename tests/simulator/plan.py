@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
 from services.bots.policies import SLOW_POLICIES
+from services.referee.games import RULESETS
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 
 BOARDS: Final = boards.board_names()
+OTHERS: Final = [rules for rules in RULESETS if rules not in TRAIN_RULESETS]
+OTHER_SHARE: Final = 0.2
 FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round trip
     "crash before": (0.001, 0.01),
     "crash after": (0.001, 0.01),
@@ -31,9 +34,10 @@ SHORT_CARS: Final = (8, 12, 20)
 
 @dataclass(frozen=True, slots=True)
 class GamePlan:
-    """One game to be played: its board, options, players and spectators."""
+    """One game to be played: its board, or its rules where it has none, options, players and spectators."""
 
-    board: str
+    rules: str | None
+    board: str | None
     seats: tuple[str, ...]  # a bot's policy, or 'person'
     options: Mapping[str, Any]
     viewers: int  # besides the players
@@ -77,7 +81,10 @@ def draw(seed: int) -> Plan:
     return Plan(
         seed=seed,
         partitions=rng.choice((1, 2, 4)),
-        games=tuple(_game(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6)))),
+        games=tuple(
+            _other_game(seed, number) or game
+            for number, game in enumerate([_game(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6)))])
+        ),
         referees=rng.choice((1, 2, 2, 3)),
         bots=rng.choice((1, 1, 2)),
         gateways=rng.choice((1, 1, 2)),
@@ -96,6 +103,20 @@ def draw(seed: int) -> Plan:
     )
 
 
+def _other_game(seed: int, number: int) -> GamePlan | None:
+    """Now and then a game without a board, if any is found, in place of one on a board."""
+    rng = Random(f"other game {seed} {number}")
+    return game_of(rng.choice(OTHERS), rng) if OTHERS and rng.random() < OTHER_SHARE else None
+
+
+def game_of(rules: str, rng: Random) -> GamePlan:
+    """A game of these rules, which needs no board."""
+    rule_options = RULESETS[rules].rule_options
+    count = rng.randint(rule_options.seats_least, rule_options.seats_most)
+    policies = ("random", "random", *sorted(RULESETS[rules].bot_policies - SLOW_POLICIES.keys()))
+    return _with_players(rng, rules, None, count, policies)
+
+
 def _game(rng: Random) -> GamePlan:
     name = rng.choice(BOARDS)
     board = boards.load_board(name)
@@ -108,11 +129,18 @@ def _game(rng: Random) -> GamePlan:
         *sorted(TRAIN_RULESETS[board.default_ruleset].bot_policies - SLOW_POLICIES.keys()),
     )
     count = min(rng.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
+    return _with_players(rng, None, name, count, policies)
+
+
+def _with_players(
+    rng: Random, rules: str | None, board: str | None, count: int, policies: Sequence[str]
+) -> GamePlan:
+    """The game with so many seats: who plays it, with which options, and how badly they behave."""
     people = rng.choice((0, 1, 1, 2, count))
     kinds = ["person" if seat < people else rng.choice(policies) for seat in range(count)]
     rng.shuffle(kinds)
     options: dict[str, Any] = {"strict": rng.random() < 0.2}
-    if rng.random() < 0.6:
+    if board is not None and rng.random() < 0.6:
         options["cars"] = rng.choice(SHORT_CARS)
     clocked = rng.random() < 0.4
     if clocked:
@@ -120,7 +148,8 @@ def _game(rng: Random) -> GamePlan:
         for limit in rng.choice((("clock_ms",), ("move_ms",), ("clock_ms", "move_ms"))):
             options[limit] = rng.choice(limits[limit])
     return GamePlan(
-        board=name,
+        rules=rules,
+        board=board,
         seats=tuple(kinds),
         options=options,
         viewers=rng.choice((0, 0, 1, 2)),

@@ -109,7 +109,8 @@ class Host:
             for human, kind in zip(people, self.plan.seats, strict=True)
         ]
         seed = f"{self.world.plan.seed} {self.name}"
-        body = {"board": self.plan.board, "seats": seats, "seed": seed, "options": dict(self.plan.options)}
+        body: dict[str, Any] = {"seats": seats, "seed": seed, "options": dict(self.plan.options)}
+        body |= {"ruleset": self.plan.rules} if self.plan.rules else {"board": self.plan.board}
         id_ = f"{self.name}-lays-the-table"
         created = yield from self.me.retry(
             lambda gateway: gateway.create(

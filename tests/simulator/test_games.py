@@ -3,8 +3,12 @@ checked, and `python -m tests.simulator SEED` to repeat one seed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 
+from tests.simulator.plan import OTHERS, draw, game_of
 from tests.simulator.simulate import simulate
 
 ROW = 5  # seeds of one case
@@ -20,4 +24,15 @@ SIZES = [pytest.param(SHORT, id="short")] + [
 def test_P1_to_P10_hold_in_games_of_the_seeds_from(seeds: range) -> None:
     for seed in seeds:
         outcome = simulate(seed)
+        assert not outcome.complaints, outcome.summary()
+
+
+@pytest.mark.parametrize("seed", [3, pytest.param(range(40), id="many", marks=pytest.mark.long)])
+@pytest.mark.parametrize("rules", OTHERS)
+def test_P1_to_P10_hold_in_games_without_a_board(rules: str, seed: int | range) -> None:
+    """Every game of the world is one of these, and people play in it."""
+    for number in [seed] if isinstance(seed, int) else seed:
+        drawn = draw(number)
+        games = tuple(game_of(rules, Random(f"{number} {index}")) for index in range(len(drawn.games)))
+        outcome = simulate(number, plan=replace(drawn, games=games))
         assert not outcome.complaints, outcome.summary()
