@@ -294,6 +294,35 @@ def prose_lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+# What every game runs on. The gateway's models and the edges of the product still speak of the family that came first.
+KERNEL: Final = (
+    "archive",
+    "auditor",
+    "bootstrap",
+    "compiled_rules",
+    "fast_path",
+    "ledger",
+    "referee",
+    "runtime",
+)
+WORDS_OF_TRAINS: Final = re.compile(
+    r"\b(tickets?|locomotives?|trains?|stations?|claim(?:s|ed)?_routes?)\b", re.IGNORECASE
+)
+THE_FAMILY: Final = re.compile(r"trains_server|run_trains|games[./]trains\b|train_games|TRAIN_GAMES")
+
+
+def test_nothing_that_every_game_runs_on_names_a_ticket_a_station_or_a_train() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{number} {line.strip()}"
+        for package in KERNEL
+        for path in sorted((ROOT / "services" / package).rglob("*.py"))
+        if not {"trains", "tricks"} & {*path.relative_to(ROOT).parts}
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if WORDS_OF_TRAINS.search(THE_FAMILY.sub("", line))
+    ]
+    assert named == []
+
+
 def test_lines_of_docs_are_short() -> None:
     assert [
         f"{name_of(path)}:{number}"

@@ -26,7 +26,7 @@ MAX_SECRET_BYTES: Final = 64
 MAX_URL_LENGTH: Final = 1_000  # characters
 WEBHOOK_FORMAT: Final = 1
 
-Asked = Literal["your_turn", "tickets_to_choose", "game_over"]
+Asked = Literal["your_turn", "choice_to_make", "game_over"]
 
 
 def _require_secret(text: str) -> str:

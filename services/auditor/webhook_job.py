@@ -26,7 +26,6 @@ from services.ledger import MissingEntryError
 from services.ledger.log.views import ViewRequest
 from services.ledger.ports.protocols import LogRewoundError
 from services.referee.games import GameState, fold_events
-from services.referee.games.trains.pending_choices import MIX, TICKETS
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import FinishedGameReader
@@ -36,7 +35,6 @@ JOB_NAME: Final = "webhook"
 GONE: Final = 410  # its owner wants no more of it
 RECHECK_INTERVAL_S: Final = 60.0  # of a game without a new entry: its jobs may be lost
 MAX_FOLDS: Final = 256  # games that are kept folded
-TICKET_CHOICES: Final = (MIX, TICKETS)
 
 
 @job_type(JOB_NAME, timeout_s=30, queue=WEBHOOK_QUEUE_NAME)
@@ -163,10 +161,9 @@ class SeatAsks:
         """The notice of what this seat is asked for now, or None. It is asked anew with each turn."""
         if self._ended:
             return Notice(self.game, seat, self._ended, "game_over")
-        choice = self._state.pending_choices.get(seat)
-        if choice is None:
+        if seat not in self._state.pending_choices:
             return None
-        asked: Asked = "tickets_to_choose" if choice in TICKET_CHOICES else "your_turn"
+        asked: Asked = "your_turn" if self._state.turn == seat else "choice_to_make"
         return Notice(self.game, seat, self._since[seat], asked)
 
     @property

@@ -32,7 +32,7 @@ from services.ledger.queues.consumer_groups import monotonic_ms
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
-from services.referee.games.trains.board import unreadable_boards
+from services.referee.games.found_games import GAMES
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
 from services.runtime import worker_loop
@@ -131,8 +131,9 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
 
     Raises EngineUnavailableError; InvalidInputError: the archive's URL or keys."""
     require_own_keys(settings)
-    for board, reason in unreadable_boards().items():
-        get_logger("referee").error("board can't be read, its games are refused", board=board, reason=reason)
+    for game in GAMES.values():
+        for part, reason in game.find_faults().items():
+            get_logger("referee").error("can't be read, its games are refused", what=part, reason=reason)
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return

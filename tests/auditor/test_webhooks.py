@@ -45,7 +45,7 @@ def test_P5_a_seat_is_notified_what_it_is_asked_and_nothing_else(table: Table) -
     [request] = table.sent()
     # then
     assert request.json == {
-        "type": "tickets_to_choose", "game": GAME, "seat": 0, "number": 2,
+        "type": "choice_to_make", "game": GAME, "seat": 0, "number": 2,
         "table": f"https://play.example/table/{GAME}",
     }  # fmt: skip
     assert request.is_signed_with(SECRET)
@@ -81,7 +81,7 @@ def test_a_seat_is_notified_of_each_turn_once_and_of_the_end(table: Table) -> No
     end = len(table.server.ledger.read_entries(GAME))
     for seat, numbers in turns.items():
         assert sent[seat] == [
-            ("tickets_to_choose", 2),
+            ("choice_to_make", 2),
             *(("your_turn", n) for n in numbers),
             ("game_over", end),
         ]
@@ -165,7 +165,7 @@ def test_what_is_over_is_not_sent_any_more(table: Table) -> None:
     table.play()
     # then
     assert table.again() == []
-    assert first.json["type"] == "tickets_to_choose"
+    assert first.json["type"] == "choice_to_make"
     assert [request.json["type"] for request in table.sent()] == ["your_turn"], "which is newer"
 
 

@@ -50,7 +50,7 @@ To follow a game without asking again, `GET /v1/games/{game}/stream?after=N`: on
 nothing does, and `{"type": "closed", "code": .., "reason": ".."}` at the end: `curl -N` shows it.
 
 Instead of keeping a socket open, register a webhook: `PUT /v1/games/{game}/webhook` with `{"url": "https://.."}`.
-It is sent a signed POST when your seat is to act, or is to choose tickets, and when the game is over (docs/clients.md).
+It is sent a signed POST when your seat is to act or to choose, and when the game is over (docs/clients.md).
 
 Or do 4 and 5 on one **WebSocket**, `/v1/games/{game}/play?after=N`: it sends entries as they
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the

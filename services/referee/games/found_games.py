@@ -25,6 +25,7 @@ class Game(NamedTuple):
     # the name of the ruleset for a creation that names none, but a board; None: it isn't this game's
     ruleset_for: Callable[[CreateGame], str | None] = lambda command: None
     rules: Mapping[str, str] = {}  # by id, what a refusal names, in one sentence
+    find_faults: Callable[[], Mapping[str, str]] = dict  # what of it this server can't read, and why
     page: str = ""  # the rules in Markdown, as docs/rules has those of the product
 
 

@@ -193,9 +193,9 @@ class Move:
 
 
 class RandomnessPolicy(NamedTuple):
-    """How cards and tickets are shuffled, and what commits to their order (docs/proof.md)."""
+    """How piles are shuffled, and what commits to their order (docs/proof.md)."""
 
-    shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # cards or tickets, shuffled
+    shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # the names of a pile, shuffled
     order_root: Callable[[GameState, Sequence[str]], str]  # the commitment to that order
 
 

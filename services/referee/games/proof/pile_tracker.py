@@ -15,9 +15,9 @@ from schemas.events import DeckShuffled, Event
 from schemas.registry import MadeOnce, OfItsKey
 from services.referee.games.views import owner_of
 
-CARD_PILE: Final = ""  # the pile of cards; a pile of tickets has its deck's name
+CARD_PILE: Final = ""  # the deck; another pile has the name of its own deck
 FIRST_LAID_EPOCH: Final = 1 << 32  # the first epoch of piles that a position lays
-FIRST_RETURNED_EPOCH: Final = 1 << 33  # the first epoch of tickets and hands that are given back
+FIRST_RETURNED_EPOCH: Final = 1 << 33  # the first epoch of what seats give back
 
 CardSlot: TypeAlias = tuple[int, int]  # epoch, position
 SlotRun: TypeAlias = tuple[int, int, int]  # epoch, first position, end
@@ -97,13 +97,13 @@ class PileTracker:
         return FIRST_LAID_EPOCH + self.laid_count - 1
 
     def next_returned_epoch(self) -> int:
-        """The epoch of the next tickets or cards that a seat gives back."""
+        """The epoch of what a seat gives back next."""
         self.returned_count += 1
         return FIRST_RETURNED_EPOCH + self.returned_count - 1
 
 
 def names_of(event: Event) -> CardNames:
-    """The cards or tickets that an event moves between a pile and one seat, as that seat sees them. Raises
+    """The names of what an event moves between a pile and one seat, as that seat sees them. Raises
     LookupError for any other event."""
     return _drawn_names(event) if event.draws else NAMES_OF_MOVED[event.__class__](event)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from services.referee.games.found_games import Game
 from services.referee.games.trains import hidden_piles  # noqa: F401 - it fills the table of piles
+from services.referee.games.trains.board import unreadable_boards
 from services.referee.games.trains.rulesets.europe import EUROPE
 from services.referee.games.trains.rulesets.marklin import MARKLIN
 from services.referee.games.trains.rulesets.trains import TRAINS
@@ -13,4 +14,4 @@ from services.referee.games.trains.rulesets.usa import USA
 from services.referee.games.trains.setup.opening import ruleset_for
 
 TRAIN_RULESETS: Final = {ruleset.name: ruleset for ruleset in (USA, EUROPE, MARKLIN, TRAINS)}
-TRAIN_GAMES: Final = Game("trains", (*TRAIN_RULESETS.values(),), ruleset_for)
+TRAIN_GAMES: Final = Game("trains", (*TRAIN_RULESETS.values(),), ruleset_for, find_faults=unreadable_boards)
