@@ -59,7 +59,7 @@ class Table:
         return self.bid(0, first) + self.bid(1, second)
 
     def prize(self) -> int:
-        return int(self.state.own.prizes[-1])
+        return int(self.state.own.prizes[-1].split("-")[1])
 
     def points(self) -> list[int]:
         return [seat_state.own.points for seat_state in self.state.seats]
@@ -72,11 +72,11 @@ def table(bids: ModuleType) -> Table:
 
 def test_PRIZE_1_thirteen_prizes_are_shuffled_and_turned_up_one_by_one(table: Table) -> None:
     turned = [table.state.own.prizes[-1]]
-    for bid in table.bids.CARDS[:-1]:
+    for bid in table.bids.BIDS_OF_SEAT[:-1]:
         table.round(bid, bid)
         turned.append(table.state.own.prizes[-1])
-    assert sorted(turned, key=int) == [*table.bids.CARDS]
-    assert turned != [*table.bids.CARDS]
+    assert sorted(turned) == sorted(table.bids.PRIZES)
+    assert turned != [*table.bids.PRIZES]
 
 
 def test_PRIZE_1_the_proof_of_the_deal_has_each_prize_as_it_is_turned_up(table: Table) -> None:
@@ -93,7 +93,7 @@ def test_BID_1_both_seats_are_asked_at_the_same_time_and_may_lay_what_they_have(
     assert table.state.turn is None
     for seat in (0, 1):
         for state in (table.state, table.views[seat]):
-            assert legal(state, seat) == [table.bids.LayBid(bid) for bid in table.bids.CARDS]
+            assert legal(state, seat) == [table.bids.LayBid(bid) for bid in table.bids.BIDS_OF_SEAT]
 
 
 def test_BID_1_a_bid_is_laid_once(table: Table) -> None:
@@ -125,19 +125,21 @@ def test_BID_2_equal_bids_take_nothing_and_the_prizes_stay(table: Table) -> None
     table.round("7", "7")
     assert table.points() == [0, 0]
     second = table.prize()
-    assert table.state.own.prizes == [str(first), str(second)]
+    assert table.state.own.prizes == [f"prize-{first}", f"prize-{second}"]
     table.round("9", "8")
     assert table.points() == [first + second, 0]
 
 
 def test_SCORE_1_the_prizes_are_the_points_and_what_nobody_took_counts_for_nobody(table: Table) -> None:
-    for first, second in zip(table.bids.CARDS, (*table.bids.CARDS[1:12], "1", "13"), strict=True):
+    for first, second in zip(
+        table.bids.BIDS_OF_SEAT, (*table.bids.BIDS_OF_SEAT[1:12], "1", "13"), strict=True
+    ):
         last = table.round(first, second)
     ended = last[-1]
     assert isinstance(ended, GameEnded)
     totals = [score.total for score in ended.scores]
     assert totals == table.points()
-    assert sum(totals) < sum(map(int, table.bids.CARDS))
+    assert sum(totals) < sum(range(14))
     assert [score.place for score in ended.scores] == [2 - (total == max(totals)) for total in totals]
     with pytest.raises(UnloggedRejectionError, match="GAME-3"):
         table.bid(0, "1")

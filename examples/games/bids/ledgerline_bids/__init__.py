@@ -18,7 +18,8 @@ from services.referee.games.kit import answered, ask, plain_ruleset, rank, shuff
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, GameState, Move, TablePart
 
-CARDS: Final = tuple(str(number) for number in range(1, 14))  # the prizes; and the bids of each seat
+BIDS_OF_SEAT: Final = tuple(str(number) for number in range(1, 14))
+PRIZES: Final = tuple(f"prize-{number}" for number in range(1, 14))
 OWN: Final = Private("seat", hides=("bid",))  # until both are shown
 
 
@@ -34,7 +35,7 @@ class Table:
 class Bidder:
     """The bids that a seat hasn't shown, the one that it has laid (HIDDEN from others), and what it took."""
 
-    bids: list[str] = field(default_factory=lambda: [*CARDS])
+    bids: list[str] = field(default_factory=lambda: [*BIDS_OF_SEAT])
     laid: list[str | None] = field(default_factory=list)
     points: int = 0
 
@@ -49,13 +50,7 @@ class LayBid(CommandContract):
     bid: CardName
 
 
-@event(
-    type="prize_turned",
-    code="bids:1",
-    visibility=PUBLIC,
-    sentence="The prize {card} is turned up.",
-    draws="card",
-)
+@event(type="prize_turned", code="bids:1", visibility=PUBLIC, draws="card", sentence="{card} is next.")
 class PrizeTurned(EventContract):
     card: CardName
 
@@ -99,13 +94,13 @@ def bid_shown(state: Bids, event: BidShown) -> None:
 
 @applies(PrizesTaken)
 def prizes_taken(state: Bids, event: PrizesTaken) -> None:
-    state.seats[event.seat].own.points += sum(map(int, state.own.prizes))
+    state.seats[event.seat].own.points += sum(int(prize.split("-")[1]) for prize in state.own.prizes)
     state.own.prizes = []
 
 
 def begin(state: Bids) -> EventStream:
     """PRIZE-1: the prizes are shuffled, and the first one is turned up."""
-    yield from shuffle_deck(state, CARDS)
+    yield from shuffle_deck(state, PRIZES)
     yield PrizeTurned(str(state.own.deck[-1]))
 
 

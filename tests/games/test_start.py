@@ -1,0 +1,92 @@
+"""A game of a package that can't be played ends each program's start with one sentence, which names the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.games.installed import Environment
+
+GAME = """
+from dataclasses import dataclass
+from schemas.contract import PUBLIC, CommandContract, EventContract, command, event
+from schemas.game_options import GameOptions
+from services.referee.games.appliers.table import applies
+from services.referee.games.found_games import Game
+from services.referee.games.kit import plain_ruleset, rank
+from services.referee.games.state import ACTION, Move
+
+@command(type="nod", code="broken:1", sender="player", description="nod")
+class Nod(CommandContract):
+    pass
+
+@event(type="nodded", code="broken:1", visibility=PUBLIC, sentence="A nod.")
+class Nodded(EventContract):
+    pass
+
+@applies(Nodded)
+def nodded(state, event):
+    pass
+
+MOVES = {ACTION: (Move(Nod, lambda state, seat: [Nod()], lambda *_: [Nodded()]),)}
+RULES = plain_ruleset("nods", MOVES, lambda s: (), lambda s: (), lambda s, v: (), (dict, dict), GameOptions())
+GAME = Game("nods", (RULES,))
+"""
+PREFIX = "ledgerline: the game 'broken' of the package broken 2.0 can't be played here: "
+CASES = {
+    "it can't be imported": ("", "import nowhere", "No module named 'nowhere'"),
+    "it has a fault": ("", "{}['a']", "KeyError: 'a'"),
+    "it has no game": ("GAME = ", "NONE = ", "module 'broken' has no attribute 'GAME'"),
+    "its game is none": ('Game("nods", (RULES,))', "5", "broken:GAME is no Game"),
+    "its name is taken": (
+        'Game("nods"', 'Game("tricks"', "services.referee.games.tricks has a game 'tricks' already",
+    ),
+    "its ruleset is taken": (
+        'plain_ruleset("nods"', 'plain_ruleset("usa"', "another game has a ruleset 'usa' of version 1 already",
+    ),
+    "its command is taken": (
+        'type="nod"', 'type="play_card"',
+        "the command Nod of broken has the type or the code 'play_card' of PlayCard of services.referee.games.tricks",
+    ),
+    "its code is taken": (
+        'code="broken:1", vis', 'code="tricks:1", vis',
+        "the event Nodded of broken has the type or the code 'tricks:1' of CardPlayed of services.referee.games.tricks",
+    ),
+    "an event does nothing": ("@applies(Nodded)", "", "no applier for the event Nodded"),
+    "a command is answered by nobody": (", MOVES,", ", {},", "nothing decides the command Nod"),
+    "an event isn't told": ('"A nod."', '""', "the event Nodded has no sentence"),
+    "a command isn't described": ('description="nod"', 'description=""', "the command Nod has no description"),
+    "a sentence names what isn't there": (
+        '"A nod."', '"{seat} nods."', "the words of Nodded name fields that it lacks: ['seat']",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    return Environment(tmp_path)
+
+
+def test_a_whole_game_is_found_by_its_entry_point(environment: Environment) -> None:
+    environment.install_module("broken", "broken:GAME", GAME)
+    refused = environment.run("play", "--rules", "none")
+    assert refused.returncode == 2
+    assert refused.stderr.split() == ["ledgerline:", "--rules:", "there", "is", "no", "ruleset", "'none';", "there", "is", "usa,", "europe,", "marklin,", "trains,", "tricks,", "nods"]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_game_that_cannot_be_played_ends_the_start_with_one_sentence(
+    environment: Environment, case: str
+) -> None:
+    right, wrong, reason = CASES[case]
+    assert right in GAME
+    environment.install_module("broken", "broken:GAME", GAME.replace(right, wrong, 1) if right else wrong)
+    assert environment.run("--version") == (1, "", f"{PREFIX}{reason}\n")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", ["serve", "gateway", "referee", "bots", "auditor", "ask", "play", "status"])
+def test_it_ends_the_start_of_each_program(environment: Environment, words: str) -> None:
+    environment.install_module("broken", "broken:GAME", "import nowhere")
+    assert environment.run(words) == (1, "", f"{PREFIX}No module named 'nowhere'\n")
