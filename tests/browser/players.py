@@ -86,11 +86,6 @@ class SeatedTable:
             command = max(commands, key=lambda each: LIKED.get(each["type"], 0))
             self.http.post(f"{path}/commands", json=command, headers=headers)
 
-    def wait_for_audit(self) -> None:
-        """Wait until the game, which is over, is in the archive: until then its audit is answered 503."""
-        while self.http.get(f"/v1/games/{self.game}/audit").status_code == 503:
-            time.sleep(0.1)
-
     def known_seat(self, seat: int) -> str:
         """A script that lets a browser know of its seat, as if it had sat down there."""
         known = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}
@@ -101,6 +96,12 @@ class SeatedTable:
         page = open_page(f"/table/{self.game}", script=self.known_seat(seat), **more)
         page.wait_for_selector("main.table svg.board")
         return page
+
+
+def wait_for_audit(http: httpx.Client, game: str) -> None:
+    """Wait until the game, which is over, is in the archive: until then its audit is answered 503."""
+    while http.get(f"/v1/games/{game}/audit").status_code == 503:
+        time.sleep(0.1)
 
 
 def make_table(page: Any, *seats: str) -> None:

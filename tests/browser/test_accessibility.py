@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.chromium import DESKTOP, PHONE
 from tests.browser.conftest import OpenPage
-from tests.browser.players import SeatedTable, keep_all, make_tricks
+from tests.browser.players import SeatedTable, keep_all, make_tricks, wait_for_audit
 
 pytestmark = pytest.mark.long
 TAGS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -76,7 +76,7 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     over = SeatedTable(http)
     over.start()
     over.play_until()
-    over.wait_for_audit()
+    wait_for_audit(http, over.game)
     page = over.open(open_page, 0, bypass_csp=True)
     page.locator(".result").wait_for()
     yield "over", page

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.browser.conftest import OpenPage
-from tests.browser.players import SeatedTable
+from tests.browser.players import SeatedTable, wait_for_audit
 
 
 @pytest.mark.long
@@ -20,7 +20,7 @@ def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
     table = SeatedTable(http)
     table.start()
     table.play_until()
-    table.wait_for_audit()
+    wait_for_audit(table.http, table.game)
     page = table.open(open_page, 0)
     page.get_by_role("link", name="Check its proof").click()
     page.locator(".verdict.good").wait_for()

@@ -13,7 +13,7 @@ from services.bootstrap.embedded import run_embedded_server
 from services.referee.games import RULESETS, GameState
 from services.referee.games.found_games import RULESET_VERSIONS
 from tests.browser.conftest import OpenPage
-from tests.browser.players import STEP_MS, make_tricks
+from tests.browser.players import STEP_MS, make_tricks, wait_for_audit
 from tests.games.added_package import BIDS, added_package
 from tests.many_clients import settings_for_many_clients
 
@@ -30,7 +30,7 @@ def play_a_card(page: Any, turn: int) -> None:
         page.locator("dialog[open] .choice").first.click(timeout=STEP_MS)
 
 
-def test_a_whole_game_of_tricks_is_played_by_clicking(open_page: OpenPage) -> None:
+def test_a_whole_game_of_tricks_is_played_by_clicking(open_page: OpenPage, http: httpx.Client) -> None:
     # given
     page = open_page("/")
     make_tricks(page)
@@ -55,6 +55,12 @@ def test_a_whole_game_of_tricks_is_played_by_clicking(open_page: OpenPage) -> No
     page.locator(".replay", has_text="Entry 8 of").wait_for()
     page.locator("main").get_by_label("Seen by").select_option(index=2)
     page.locator("#own-title", has_text="’s").wait_for()
+    # and its proof holds
+    game = page.url.rpartition("/")[2].partition("#")[0]
+    wait_for_audit(http, game)
+    page.get_by_role("link", name="Explain or doubt this entry").click()
+    page.locator(".verdict.good").wait_for()
+    page.locator(".move dt", has_text="hand").first.wait_for()
 
 
 def test_a_game_in_parts_is_watched_by_the_public_with_all_hands_hidden(
