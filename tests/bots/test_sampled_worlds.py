@@ -9,11 +9,14 @@ from random import Random
 import pytest
 
 from schemas.errors import InvalidInputError
+from schemas.events import TurnStarted
+from services.bots.searching import any_game
 from services.bots.searching.any_game import ROLLOUTS, _Search, evaluate_commands
 from services.bots.seat_random import SeatRandom
 from services.bots.suggestions import evaluate_here
 from services.referee.games import GameState, legal
-from services.referee.games.tricks import DECK
+from services.referee.games.state import ACTION, EventStream
+from services.referee.games.tricks import DECK, PlayCard
 from services.tournament.core_game import CoreGame
 from services.tournament.viewed_game import GameSetting
 from tests.long_runs import short_and_long
@@ -43,7 +46,7 @@ def test_a_world_has_what_the_seat_sees_and_deals_all_else_afresh(moves: int) ->
     game = played(moves)
     seat = min(game.state.pending_choices)
     view = game.view(seat)
-    search = _Search(view, seat, 1)
+    search = _Search(view, seat, 1, 20)
     worlds = [search.sample(Random(number)) for number in range(20)]
     hands = [[seat_state.own.cards for seat_state in world.seats] for world in worlds]
     for world, dealt in zip(worlds, hands, strict=True):
@@ -76,6 +79,24 @@ def test_a_suggestion_has_the_values_of_every_legal_command() -> None:
     assert sorted(map(str, (value.command for value in values))) == sorted(map(str, legal(game.state, 1)))
     assert all(value.lead is not None and not value.is_planners for value in values)
     assert values == evaluate_here(game.view(1), 1, 7)
+
+
+def test_a_game_without_an_end_costs_no_more_than_the_moves_of_a_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view = played(0).view(0).copy()
+    (move,) = view.ruleset.moves[ACTION]
+    moves: list[PlayCard] = []
+
+    def without_end(state: GameState, seat: int, command: PlayCard) -> EventStream:
+        moves.append(command)
+        yield TurnStarted(state.seats_after(seat)[0])
+
+    view.ruleset = replace(view.ruleset, moves={ACTION: (replace(move, decide=without_end),)})
+    monkeypatch.setattr(any_game, "MAX_MOVES", 2_000)
+    values = evaluate_commands(view, 0, legal(view, 0), SeatRandom("00" * 32, 0), ROLLOUTS)
+    assert all(value.rollouts == 1 for value in values) and len(values) == 20
+    assert len(moves) == 20 + 2_000
 
 
 def test_a_game_that_does_not_say_what_is_hidden_is_refused_with_a_reason() -> None:

@@ -29,7 +29,7 @@ from services.referee.games.trains.train_state import TrainState
 
 ROLLOUTS: Final = 64  # of all candidates of a move together, for the policy `searcher`
 MAX_MOVES: Final = 30_000  # of all rollouts of a choice together: about two seconds
-MAX_ROLLOUT_MOVES: Final = 1_000  # then a rollout is scored as it stands
+MAX_ROLLOUT_MOVES: Final = 1_000  # at most, with many candidates fewer; then a rollout is scored as it stands
 
 
 def search_command(
@@ -51,7 +51,7 @@ def evaluate_commands(
         return evaluate_candidates(view, seat, commands, seat_random, rollouts)
     candidates = [Candidate(command) for command in commands]
     if len(candidates) > 1:
-        search = _Search(view, seat, seat_random.choice(WORLD_SEEDS))
+        search = _Search(view, seat, seat_random.choice(WORLD_SEEDS), len(candidates))
         run_halving(candidates, rollouts, search.play_out)
     return values_of(candidates, best_of(candidates))
 
@@ -59,22 +59,23 @@ def evaluate_commands(
 class _Search:
     """The worlds of a choice, and how many moves may still be tried in them; world number n is the same for each candidate."""
 
-    def __init__(self, view: GameState, seat: Seat, seed: int) -> None:
+    def __init__(self, view: GameState, seat: Seat, seed: int, candidates: int) -> None:
         self.view, self.seat, self.seed, self.left = view, seat, seed, MAX_MOVES
+        self.rollout_moves = min(MAX_ROLLOUT_MOVES, MAX_MOVES // candidates)
         if view.ruleset.deal_afresh is None:
             reason = f"nothing is searched in {view.ruleset.name}: it doesn't say what a seat can't see"
             raise InvalidInputError("ruleset", reason)
         self.deal_afresh = view.ruleset.deal_afresh
 
     def play_out(self, candidate: Candidate) -> None:
-        """One more rollout of the candidate, while moves are left; each has one in any case."""
-        number = len(candidate.leads)
-        if self.left <= 0 and number:
+        """One more rollout of the candidate, while moves are left: they last for one of each."""
+        if self.left <= 0:
             return
+        number = len(candidate.leads)
         chance = Random(self.seed + number)  # noqa: S311  it decides nothing that is secret
         world = self.sample(chance)
         decide_and_apply(world, self.seat, candidate.command)
-        for _ in range(MAX_ROLLOUT_MOVES):
+        for _ in range(self.rollout_moves):
             asked = next(iter(world.pending_choices), None)
             if asked is None or not (commands := legal(world, asked)):
                 break
