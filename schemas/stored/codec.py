@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
+from schemas.contract import COMMAND_REGISTRY
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, RouteClaimed
 from schemas.events.upcasting import Row
@@ -74,6 +75,9 @@ def unpack_envelope(data: bytes) -> CommandEnvelope:
             "envelope", f"is of format {short_repr(envelope_format)}, this referee reads {ENVELOPE_FORMAT}"
         )
     header = ENVELOPE_HEADER.read({"id": id_, "game": game, "seat": seat})
+    if isinstance(command, dict) and (kind := str(command.get("type"))) not in COMMAND_REGISTRY.schemas:
+        reason = f"is {short_repr(kind)}, which no game that is installed here has"
+        raise InvalidInputError("type", reason)
     return CommandEnvelope(header.id, header.game, header.seat, read_command(command))
 
 

@@ -33,7 +33,7 @@ def game_created(state: GameState, event: GameCreated) -> None:
     state.game = event.game
     if (event.ruleset, event.rules) not in RULESET_VERSIONS:
         raise CorruptDataError(
-            f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}"
+            f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}, not installed here"
         )
     ruleset = state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]
     state.rule_options = rule_options = read_options(ruleset, event.parameters)
