@@ -3,7 +3,7 @@ a leave, a lapse."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -69,10 +69,13 @@ HABITS: Mapping[str, tuple[type[Command], ...]] = {
     "travels": (DrawTickets, MovePassenger),
     "builds": (BuildStation, DeclineTunnel),
 }
-BOARDS_BY_RULESET: Mapping[str, list[str | None]] = {  # None: it is played on no board
-    rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules] or [None]
-    for rules in RULESETS
-}
+BOARDS_BY_RULESET: Mapping[str, list[str | None]] = defaultdict(
+    lambda: [None],  # of a game that is played on no board
+    {
+        rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules]
+        for rules in TRAIN_RULESETS
+    },
+)
 
 
 @dataclass

@@ -116,7 +116,8 @@ def check_legal(play: RandomGame, seat: Seat) -> None:
 def check_idle(play: RandomGame, seat: Seat) -> None:
     """The game doesn't wait for this seat: no command of it is accepted."""
     assert legal(play.state, seat) == []
-    for command in play.rng.sample(command_pool(play.rng, play.state), 10):
+    pool = command_pool(play.rng, play.state)
+    for command in play.rng.sample(pool, min(len(pool), 10)):
         assert not accepted(play.state, seat, command), command
 
 

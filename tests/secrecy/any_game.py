@@ -7,6 +7,7 @@ of the game ahead shows a value, and it is dealt again until it decides that str
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -14,11 +15,21 @@ from typing import Any, Final, NamedTuple
 from schemas.commands import CommandEnvelope
 from schemas.events import CommandRefused, DeckRecreated, DeckShuffled, Event, SeedRevealed
 from schemas.field_types import HIDDEN, Seat
+from schemas.registry import MadeOnce
 from schemas.stored.rows import event_to_row
-from services.referee.games import GameState, UnloggedRejectionError, decide_envelope, evolve, redact_for
+from services.referee.games import (
+    GameState,
+    UnloggedRejectionError,
+    decide_envelope,
+    evolve,
+    legal,
+    redact_for,
+    views,
+)
 from services.referee.games.state import STATE_FIELDS
 from tests.rules.given import SEED, full_state, own_names, owns_of, values_in, vars_of
 
+DECLARED: Final = MadeOnce(views._make_redactor)  # which a planted leak doesn't change
 TRIES: Final = 12  # deals, before a twin is the state itself
 
 
@@ -49,8 +60,7 @@ class Future:
 
     def __init__(self, viewer: Seat | None, decided: Sequence[Decided], events: Sequence[Event]) -> None:
         self.viewer, self.decided = viewer, tuple(decided)
-        shown = [event_to_row(each) for event in events if (each := redact_for(viewer, event)) is not None]
-        self.pinned = frozenset(values_in(shown))
+        self.pinned = frozenset(values_in(rows_shown(viewer, events)))
         self.seed = any(isinstance(event, SeedRevealed) for event in events)
         self.shuffles = self.seed or any(isinstance(e, DeckShuffled | DeckRecreated) for e in events)
 
@@ -99,8 +109,9 @@ def twin(state: GameState, known: Knowledge, ahead: Future, rng: Random) -> Game
 
 
 class Place(NamedTuple):
-    """Where a hidden value lies."""
+    """Where a hidden value lies: values of one field and one type may lie in each other's places."""
 
+    kind: tuple[str, type]
     value: Any
     put: Callable[[Any], None]
 
@@ -113,12 +124,12 @@ def redealt(state: GameState, view: GameState, pinned: frozenset[object], rng: R
             real, seen = getattr(own, name), getattr(shown, name)
             if isinstance(real, list) and HIDDEN in seen:
                 rows += [real] * (real == sorted(real, key=str))
-                places += hidden_in(real, seen)
+                places += hidden_in(name, real, seen)
             elif seen is HIDDEN and isinstance(real, int | str):
-                places.append(Place(real, partial(setattr, own, name)))
+                places.append(Place((name, type(real)), real, partial(setattr, own, name)))
     free = [place for place in places if place.value not in pinned]
-    for kind in {type(place.value) for place in free}:
-        alike = [place for place in free if type(place.value) is kind]
+    for kind in dict.fromkeys(place.kind for place in free):
+        alike = [place for place in free if place.kind == kind]
         for place, value in zip(alike, rng.sample([each.value for each in alike], len(alike)), strict=True):
             place.put(value)
     for row in rows:
@@ -126,14 +137,42 @@ def redealt(state: GameState, view: GameState, pinned: frozenset[object], rng: R
     return other
 
 
-def hidden_in(real: list[Any], seen: list[Any]) -> Iterator[Place]:
+def hidden_in(name: str, real: list[Any], seen: list[Any]) -> Iterator[Place]:
     """The places of a row whose values the viewer doesn't know, wherever it has those that it knows."""
     known = [value for value in seen if value is not HIDDEN]
     for index, value in enumerate(real):
         if value in known:
             known.remove(value)
         else:
-            yield Place(value, partial(real.__setitem__, index))
+            yield Place((name, type(value)), value, partial(real.__setitem__, index))
+
+
+def lookalike(
+    state: GameState, envelope: CommandEnvelope, events: Sequence[Event], ahead: Future, rng: Random
+) -> CommandEnvelope:
+    """Another legal command of the same seat with events that look the same to the viewer, where nothing follows."""
+    if envelope.seat is None or len(ahead.decided) > 1:
+        return envelope
+    commands = legal(state, envelope.seat)
+    for command in rng.sample(commands, min(len(commands), 3)):
+        other, now = replace(envelope, command=command), ahead.decided[0].now
+        try:
+            decided = decide_envelope(state.copy(), other, now, SEED)
+        except UnloggedRejectionError:
+            continue
+        if rows_shown(ahead.viewer, decided) == rows_shown(ahead.viewer, events):
+            return other
+    return envelope
+
+
+def rows_shown(viewer: Seat | None, events: Sequence[Event]) -> list[object]:
+    """What the viewer may be shown of the events by what they declare, whatever the server shows."""
+    shown: list[object] = []
+    for event in events:
+        redactor, row = DECLARED[type(event)], event_to_row(event)
+        is_whole = redactor is None or (viewer is not None and redactor.owner_of(event) == viewer)
+        shown.append(row if is_whole or redactor is None else redactor.redact_row(event, row))
+    return shown
 
 
 def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:

@@ -192,7 +192,8 @@ class Gate:
         if legal_commands and self.rng.randrange(BOTS_EVERY) == 0:
             name = state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
             if name in SLOW_POLICIES and self.rng.randrange(SLOW_BOTS_EVERY):
-                name = SLOW_POLICIES[name].fallback
+                fallback = SLOW_POLICIES[name].fallback
+                name = fallback if fallback in state.ruleset.bot_policies else "random"
             policy = POLICIES[name]
             seat_secret = state.seats[viewer].seat_secret or "00" * 32
             chosen, twin_choice = (

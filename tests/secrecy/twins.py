@@ -247,7 +247,7 @@ def lookalike(
     if not events or isinstance(events[0], CommandRefused):
         return replace(envelope, command=ClaimRoute("nowhere-b", {"blue": rng.randrange(1, 5)}))
     if isinstance(ahead, any_game.Future):
-        return envelope
+        return any_game.lookalike(state, envelope, events, ahead, rng)
     free = not ahead.seed and not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
     if free and isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
         same = [
