@@ -101,8 +101,9 @@ def test_a_line_for_each_part_shows_what_everybody_sees() -> None:
     env = tricks(render_mode="ansi")
     act(env, Random(4), 1)
     ((_, card),) = env._game.state.own.trick
-    assert env.render().splitlines()[:3] == [
+    assert env.render().splitlines()[:4] == [
         f"trick: {card}",
+        f"played of 0: {card}",
         "hand of 0: " + " ".join("?" * 19),
         "tricks of 0: 0",
     ]

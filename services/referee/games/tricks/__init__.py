@@ -123,6 +123,7 @@ def describe(state: Tricks, viewer: Seat | None) -> Iterator[TablePart]:
     """What lies on the table, and what each seat has."""
     yield TablePart("trick", cards=tuple(card for _, card in state.own.trick))
     for seat, seat_state in enumerate(state.seats):
+        yield TablePart("played", seat, cards=tuple(card for by, card in state.own.trick if by == seat))
         yield TablePart("hand", seat, cards=tuple(seat_state.own.cards))
         yield TablePart("tricks", seat, number=seat_state.own.tricks)
 
