@@ -24,7 +24,7 @@ from tests.cli.command_line import ROOT
 from tests.cli.test_ask import ask
 from tests.long_runs import long_after
 from tests.rules.random_games import BOARDS_BY_RULESET, RandomGame
-from tests.rules.test_properties import EVERY_RULESET
+from tests.rules.test_properties import EVERY_TRAIN_RULESET
 from tests.schemas.test_forms import published
 
 CHOICES = {"usa": {ACTION, SECOND_CARD, TICKETS}, "trains": {ACTION}}
@@ -33,7 +33,7 @@ SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled, SeedRevealed)
 
 
 @pytest.mark.parametrize("games", long_after(1, (2, 12)))
-@EVERY_RULESET
+@EVERY_TRAIN_RULESET
 def test_ask_goes_on_from_every_kind_of_moment_of_a_game(rules: str, games: int) -> None:
     seen: set[Moment] = set()
     for seed in range(games):
