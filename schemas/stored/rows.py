@@ -78,21 +78,21 @@ def event_to_row(event: Event) -> Row:
     return _ROW_WRITERS[type(event)](event)
 
 
-_PLAIN_CLASSES: Final[dict[int | str, type[Event]]] = {}  # by code: those met before that hold no contract
+PLAIN_CLASSES: Final[dict[int | str, type[Event]]] = {}  # by code: those met before that hold no contract
 
 
 def row_to_event(row: Row) -> Event:
     """The event of a row that a referee wrote, of any version. Its fields aren't checked, but for their
     count. Raises CorruptDataError."""
     try:
-        if (plain := _PLAIN_CLASSES.get(row[0])) is not None:
+        if (plain := PLAIN_CLASSES.get(row[0])) is not None:
             return plain(*row[1:])
         cls = BY_CODE.get(row[0])
         if cls is None:  # of an earlier version, or of none
             return row_to_event(upcast(row))
         if _IS_NESTED[cls]:
             return SCHEMAS[cls.type].read(dict(zip(FIELDS[cls], row[1:], strict=True)))
-        _PLAIN_CLASSES[row[0]] = cls
+        PLAIN_CLASSES[row[0]] = cls
         return cls(*row[1:])
     except LookupError:  # without the key: a deep one breaks its own message
         raise CorruptDataError(f"no event has the code of {short_repr(row)}") from None
@@ -117,7 +117,7 @@ def foreign_row_to_event(row: Row) -> Event:
 
 def trusted_row_to_event(row: Row) -> Event:
     """The event of a row that was read before: faster than `row_to_event`; a damaged row raises Python's own errors."""
-    cls = _PLAIN_CLASSES.get(row[0])
+    cls = PLAIN_CLASSES.get(row[0])
     return row_to_event(row) if cls is None else cls(*row[1:])
 
 

@@ -57,7 +57,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[PassedAfter]:
 
     former = FormerVersion(Passed.type, 1, FIELDS[Passed], PassedAfter.code, count_none)
     monkeypatch.delitem(BY_CODE, Passed.code)
-    monkeypatch.setattr(rows, "_PLAIN_CLASSES", {})  # those met before
+    monkeypatch.setattr(rows, "PLAIN_CLASSES", {})  # those met before
     changes: tuple[tuple[Any, Any, object], ...] = (
         (BY_CODE, PassedAfter.code, PassedAfter),
         (FIELDS, PassedAfter, ("seat", "before")),
