@@ -206,7 +206,7 @@ OWN = re.compile(
 )  # codes of a game's own events: place of what is drawn
 
 
-def hidden(field: Any) -> Any:
+def hidden(field: object) -> list[None] | None:
     return [None] * len(field) if type(field) is list else None
 
 

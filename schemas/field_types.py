@@ -121,18 +121,21 @@ def _tuples_to_lists(value: object) -> object:
     return [_tuples_to_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-JsonObject = Annotated[Mapping[str, Any], AfterValidator(require_json_object)]  # pydantic: any JSON value
-
-
 # A JSON object as a log gives it back, its rows as tuples: what it holds is read by the schema of who wrote it.
 LoggedObject = Mapping[str, Any]
+JsonObject = Annotated[LoggedObject, AfterValidator(require_json_object)]  # as a client sends it
 
 
-def as_logged(value: Any) -> Any:  # of any form
-    """A JSON value with its rows as tuples, as a log gives it back."""
+def as_logged(value: Mapping[str, object]) -> LoggedObject:
+    """A JSON object with its rows as tuples, as a log gives it back."""
+    return {key: lists_to_tuples(item) for key, item in value.items()}
+
+
+def lists_to_tuples(value: object) -> object:
+    """A JSON value with its rows as tuples."""
     if isinstance(value, dict):
-        return {key: as_logged(item) for key, item in value.items()}
-    return tuple(map(as_logged, value)) if isinstance(value, list) else value
+        return as_logged(value)
+    return tuple(map(lists_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _validate_board_choice(board: object) -> str | Mapping[str, object]:

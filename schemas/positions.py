@@ -29,6 +29,7 @@ from schemas.field_types import (
     RouteId,
     Seat,
     Slug,
+    lists_to_tuples,
     require_json_object,
 )
 from schemas.game_options import ExitReason
@@ -123,13 +124,7 @@ POSITION_SCHEMA: Schema[Position] = Schema(Position, "position")
 def _to_logged_rows(rows: tuple[object, ...]) -> tuple[object, ...]:
     """Convert rows to what a log gives back. Raises ValueError for what no log can hold."""
     require_json_object({"rows": rows})
-    return tuple(map(_lists_to_tuples, rows))
-
-
-def _lists_to_tuples(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _lists_to_tuples(item) for key, item in value.items()}
-    return tuple(map(_lists_to_tuples, value)) if isinstance(value, list | tuple) else value
+    return tuple(map(lists_to_tuples, rows))
 
 
 SequenceNumber = Annotated[Int, Field(ge=1, le=2**53)]  # of an entry

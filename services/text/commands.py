@@ -6,13 +6,13 @@ Importing this module checks that every declared command has a description.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from schemas import commands
 from schemas.commands import Command
 from schemas.contract import COMMAND_REGISTRY, CommandContract
 from schemas.field_types import Seat
-from schemas.registry import HandlerTable
+from schemas.registry import HandlerTable, OfItsKey
 from services.referee.games.trains.board import Route
 from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import (
@@ -26,7 +26,7 @@ from services.text.formatting import (
 )
 
 C = TypeVar("C", bound=CommandContract)
-CommandText: TypeAlias = Callable[[TrainGame, Seat | None, Any], str]  # each takes its own command
+CommandText: TypeAlias = Callable[[TrainGame, Seat | None, OfItsKey], str]
 DESCRIPTION_TABLE: Final[HandlerTable[CommandContract, CommandText]] = HandlerTable(
     "description", COMMAND_REGISTRY
 )

@@ -6,12 +6,12 @@ Importing this module checks that every declared event has a sentence, or is lis
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from schemas import events
 from schemas.contract import EVENT_REGISTRY, EventContract
 from schemas.events import Event
-from schemas.registry import HandlerTable
+from schemas.registry import HandlerTable, OfItsKey
 from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import (
     city_name,
@@ -24,7 +24,7 @@ from services.text.formatting import (
 )
 
 E = TypeVar("E", bound=EventContract)
-EventText: TypeAlias = Callable[[TrainGame, Any], str | None]  # each takes its own event: see `sentence`
+EventText: TypeAlias = Callable[[TrainGame, OfItsKey], str | None]  # see `sentence`
 SENTENCE_TABLE: Final[HandlerTable[EventContract, EventText]] = HandlerTable("sentence", EVENT_REGISTRY)
 
 PLAIN: Final[Mapping[type[EventContract], str]] = {
