@@ -197,7 +197,7 @@ def read_private_part(private_part: bytes) -> PrivatePart:
     try:
         _, previous, answers, rows, *openings = _unpack_formatted(private_part)
         return PrivatePart(int(previous), answers, rows, bytes(memoryview(openings[0])) if openings else b"")
-    except (TypeError, ValueError) as error:
+    except _FORM_ERRORS as error:
         raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
 
 
@@ -206,7 +206,7 @@ def read_previous_part(private_part: bytes) -> int:
     try:
         _, previous, *_ = _unpack_formatted(private_part)
         return int(previous)
-    except (TypeError, ValueError) as error:
+    except _FORM_ERRORS as error:
         raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
 
 

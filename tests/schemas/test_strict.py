@@ -196,6 +196,10 @@ def test_garbage_is_malformed_or_corrupt_and_nothing_else(examples: int) -> None
     settings(max_examples=examples, deadline=None)(given(data=ANYTHING)(no_other_error))()
 
 
+def test_a_part_whose_number_is_infinite_is_corrupt() -> None:
+    no_other_error(pack((1, math.inf, None, {})))
+
+
 def no_other_error(data: bytes) -> None:
     readings: tuple[Callable[[], object], ...] = (
         lambda: unpack_envelope(data),
