@@ -59,6 +59,7 @@ def test_what_new_game_says_to_do_next_works_as_it_is_pasted(folder: Path) -> No
     shell(folder, f"{sys.executable} -m ruff check --isolated --ignore I001 lost-cities2")
 
 
+@pytest.mark.long
 def test_every_block_of_the_page_runs(folder: Path) -> None:
     """The shell's as they stand; Python's are in the skeleton, or are put into it, and its tests pass again."""
     commands = [line for language, block in BLOCKS if language == "sh" for line in block.splitlines()]

@@ -42,7 +42,13 @@ def found_in(planted: str) -> BatchResult:
     return search(RULESETS[planted][1])
 
 
-@pytest.mark.parametrize("planted", RULESETS)
+BY_CHANCE = "a decision by chance"  # takes as long as all the others together
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [pytest.param(name, marks=pytest.mark.long if name == BY_CHANCE else ()) for name in RULESETS],
+)
 def test_a_bug_of_a_ruleset_is_found_and_cut_down(planted: str) -> None:
     assert_found(found_in(planted), RULESETS[planted][0])
 
