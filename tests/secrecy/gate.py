@@ -191,7 +191,8 @@ class Gate:
             raise LeakError(f"{situation}: the class of AI-MAS shows seat {viewer} something else")
         if legal_commands and self.rng.randrange(BOTS_EVERY) == 0:
             name = state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
-            if name in SLOW_POLICIES and self.rng.randrange(SLOW_BOTS_EVERY):
+            # the train family's searcher hides what its seat can't see itself; that of other games is handed a view
+            if name in SLOW_POLICIES and (not is_of_trains or self.rng.randrange(SLOW_BOTS_EVERY)):
                 fallback = SLOW_POLICIES[name].fallback
                 name = fallback if fallback in state.ruleset.bot_policies else "random"
             policy = POLICIES[name]

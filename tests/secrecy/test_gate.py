@@ -23,4 +23,4 @@ def test_P5_what_a_viewer_receives_does_not_depend_on_what_it_may_not_know(
 ) -> None:
     gate = run_gate(rules, positions, chance)
     assert gate.tried > 4 * gate.positions
-    assert gate.twins > gate.positions / 5
+    assert gate.twins > gate.positions / 6
