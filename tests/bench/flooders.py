@@ -112,7 +112,7 @@ class Flood:
         writer.write(request(f"/v1/games/{seated[0]}/play", "x", seated[1]))
         taking = asyncio.create_task(self._take_all(reader))
         try:
-            while not taking.done():
+            while not taking.done() and not writer.is_closing():
                 self.count["refused commands"] += 1
                 command = b'{"id":"%x-%x","command":{"type":"draw_blind"}}'
                 writer.write(frame(TEXT, command % (id(taking), self.count["refused commands"])))
