@@ -29,6 +29,7 @@ RECEIVE_BYTES: Final = 4_096  # of a client that never reads: what its kernel ta
 PINGS: Final = frame(PING, b"x" * 125) * 100
 SENSELESS: Final = frame(TEXT, b"senseless") * 100
 SEATED_AT: Final = "127.0.2.7"  # the client whose seats send commands that are refused
+DRAWERS: Final = 8  # addresses that have their own boards drawn
 SEATS: Final = 40
 SEATS_A_GAME: Final = 4
 COMMANDS_A_SECOND: Final = 45  # of a seat: within its rate, LEDGERLINE_RATE
@@ -173,7 +174,8 @@ def take_seats(url: str, count: int) -> list[tuple[str, str]]:
 async def flood(
     url: str, game: str, seconds: float, scale: float, seated: list[tuple[str, str]]
 ) -> Counter[str]:
-    """Everything at once for so many seconds, or (`scale` 0) the seats alone; else `scale` is the part of the connections
+    """Everything at once for so many seconds, or (`scale` 0) the seats alone, or (below 0) the
+    addresses that have boards drawn; else `scale` is the part of the connections
     of a full flood."""
     each = Flood(url, game)
     kinds: list[tuple[int, Callable[[], Coroutine[Any, Any, None]]]] = [
@@ -185,9 +187,13 @@ async def flood(
         (10, lambda: each.read_views("127.0.2.5")),
         *((1, partial(each.send_refused, seat)) for seat in seated),
     ]
+    if scale < 0:
+        kinds = [(1, partial(each.draw_boards, number)) for number in range(DRAWERS)]
+    elif not scale:
+        kinds = kinds[-len(seated) :]
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
-            for most, attack in kinds if scale else kinds[-len(seated) :]:
+            for most, attack in kinds:
                 for _ in range(max(1, round(most * scale))):
                     tasks.create_task(each.repeat(attack))
                     await asyncio.sleep(0)
@@ -197,5 +203,5 @@ async def flood(
 if __name__ == "__main__":
     os.nice(19)  # elsewhere they have machines of their own
     url, game, seconds, scale = sys.argv[1:]
-    seated = take_seats(url, round(SEATS * (float(scale) or 1)))
+    seated = take_seats(url, round(SEATS * (float(scale) or 1)))  # none below 0
     print(json.dumps(uvloop.run(flood(url, game, float(seconds), float(scale), seated))))
