@@ -7,6 +7,7 @@ not about play.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from typing import Final
 
 from schemas.errors import LedgerlineError
@@ -70,12 +71,8 @@ MESSAGE_RULES: Final[dict[str, str]] = {
 
 ALL_RULES: Final[dict[str, str]] = {**GAME_RULES, **MESSAGE_RULES}
 BROUGHT_RULES: Final[dict[str, str]] = {}  # of games that bring their own, by rule id
+EVERY_RULE: Final = ChainMap(ALL_RULES, BROUGHT_RULES)  # that this process knows now, in one sentence each
 BROUGHT_PAGES: Final[dict[str, str]] = {}  # by ruleset: the rule pages of games that bring their own
-
-
-def sentence_of(rule: str) -> str:
-    """A rule in one sentence; empty for an id that no rule has."""
-    return ALL_RULES.get(rule) or BROUGHT_RULES.get(rule, "")
 
 
 def is_rule_of_play(rule: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.table import Table
 
 from schemas.events import SeatScore
-from services.referee.games.state import GameState, TablePart
+from services.referee.games.state import GameState
 from services.referee.games.trains.train_state import TrainGame
+from services.text.formatting import part_text
 from services.text.game_summary import game_status, game_summary_json
 
 
@@ -27,15 +28,6 @@ def _standings_in_parts(state: GameState) -> Table:
         table.add_row(f"{mark}{seat}", seat_state.name or "(free)", *(cells.get(name, "") for name in names))
     table.caption = "; ".join(f"{part.name}: {part_text(part)}" for part in parts if part.seat is None)
     return table
-
-
-def part_text(part: TablePart) -> str:
-    """A part of a table in a few words: its text, its number, its cards, or how many of them are face down."""
-    if part.cards is None:
-        return str(part.number) if part.text is None else part.text
-    shown = ", ".join(card for card in part.cards if card is not None)
-    hidden = part.cards.count(None)
-    return ", ".join(filter(None, (shown, f"{hidden} face down" if hidden else ""))) or "-"
 
 
 def _train_standings(state: TrainGame) -> Table:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from schemas import commands
 from schemas.commands import Command
-from schemas.refusals import ALL_RULES, BROUGHT_RULES, sentence_of
+from schemas.refusals import EVERY_RULE
 from schemas.stored.entries import Entry
 from services.referee.games.found_games import GAMES
 from services.rulebook import extract_passages, read_pages
@@ -30,7 +30,7 @@ def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
     refused_by = () if refusal is None else (refusal.rule,)
     rules = dict.fromkeys((*refused_by, *rules_on(ruleset, entry.command)))
     return tuple(
-        RuleCitation(rule, sentence_of(rule), pages.get(rule, {}).get(ruleset, "")) for rule in rules
+        RuleCitation(rule, EVERY_RULE.get(rule, ""), pages.get(rule, {}).get(ruleset, "")) for rule in rules
     )
 
 
@@ -50,7 +50,7 @@ def has_rule(ruleset: str, rule: str) -> bool:
 
 def known_rules() -> frozenset[str]:
     """The rules of all rulesets, and those of the server."""
-    return frozenset((*ALL_RULES, *BROUGHT_RULES, *_rule_pages()))
+    return frozenset((*EVERY_RULE, *_rule_pages()))
 
 
 @cache

@@ -9,9 +9,8 @@ import pytest
 
 from services.fuzz import GAME
 from tests.cli.command_line import run_in_process
-from tests.fuzz.planted_rules import RULESETS, planted_as_usa
+from tests.fuzz.planted_rules import RULESETS, standing_in
 from tests.fuzz.planted_tricks import PLANTED as PLANTED_TRICKS
-from tests.fuzz.planted_tricks import planted_as_tricks
 from tests.long_runs import short_and_long
 
 PLANTED = "a refusal that tells the next card"
@@ -20,7 +19,7 @@ WORDS = ("fuzz", "usa", "--board", "usa", "--games", "40", "--jobs", "1", "--see
 
 def test_a_finding_is_printed_with_its_seed_and_its_log_is_a_file_that_replay_reads(tmp_path: Path) -> None:
     file = tmp_path / "found.ledgerline"
-    with planted_as_usa(RULESETS[PLANTED][1]):
+    with standing_in(RULESETS[PLANTED][1]):
         found = run_in_process(*WORDS, "--file", str(file))
         as_json = run_in_process(*WORDS, "--file", str(file), "--json")
     assert found.returncode == as_json.returncode == 1, found.stderr
@@ -45,7 +44,7 @@ def test_a_search_of_every_game_ends_when_its_minutes_are_over() -> None:
 
 def test_a_finding_in_a_game_without_a_board_is_a_file_that_replay_reads(tmp_path: Path) -> None:
     file = tmp_path / "found.ledgerline"
-    with planted_as_tricks(PLANTED_TRICKS["nobody must follow suit"][1]):
+    with standing_in(PLANTED_TRICKS["nobody must follow suit"][1]):
         found = run_in_process("fuzz", "tricks", "--games", "20", "--jobs", "1", "--file", str(file))
         replayed = run_in_process("replay", str(file), "--json")
     assert found.returncode == 1, found.stderr

@@ -117,9 +117,9 @@ RULESETS: Final[
 
 
 @contextmanager
-def planted_as_usa(ruleset: Ruleset) -> Iterator[None]:
-    """The ruleset stands for the usual rules, in new games and in logs."""
+def standing_in(ruleset: Ruleset) -> Iterator[None]:
+    """The ruleset stands for the sound one of its name, in new games and in logs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(SOUND_RULESETS, "usa", ruleset)
-        patch.setitem(RULESET_VERSIONS, ("usa", USA.version), ruleset)
+        patch.setitem(SOUND_RULESETS, ruleset.name, ruleset)
+        patch.setitem(RULESET_VERSIONS, (ruleset.name, ruleset.version), ruleset)
         yield

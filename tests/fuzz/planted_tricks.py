@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
-
-import pytest
 
 from schemas.commands import Command
 from schemas.events import GameCreated, TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from services.referee.games import RULESETS
-from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.kit import LayTable
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, GameState, Move, Ruleset
@@ -124,12 +120,3 @@ PLANTED: Final[Mapping[str, tuple[str, Ruleset]]] = {
     "a copy that shares its cards": ("lost state, invented move, leak", with_parts(Table, SharedHand)),
     "a snapshot that lacks a field": ("lost state", with_parts(Table, UnpackedHand)),
 }
-
-
-@contextmanager
-def planted_as_tricks(ruleset: Ruleset) -> Iterator[None]:
-    """The ruleset stands for the usual one, in new games and in logs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(RULESETS, "tricks", ruleset)
-        patch.setitem(RULESET_VERSIONS, ("tricks", SOUND.version), ruleset)
-        yield

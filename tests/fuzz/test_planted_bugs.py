@@ -16,7 +16,7 @@ from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.rulesets.usa import USA
 from services.referee.games.trains.setup import fork
 from services.referee.games.views import REDACTORS
-from tests.fuzz.planted_rules import RULESETS, planted_as_usa
+from tests.fuzz.planted_rules import RULESETS, standing_in
 
 ARENA = Arena("usa", "usa", max_entries=800)
 ENOUGH = Quota(games=40)
@@ -26,7 +26,7 @@ MOST_STEPS = {"endless": ARENA.max_entries + 1, "lost state": 400}  # a fork is 
 
 def search(ruleset: Ruleset = USA) -> BatchResult:
     """The finding of the arena's games, played by these rules in place of the usual ones."""
-    with planted_as_usa(ruleset):
+    with standing_in(ruleset):
         return search_batch(ARENA, "planted", ENOUGH)
 
 

@@ -12,7 +12,8 @@ from services.referee.games.evolve import APPLIERS
 from services.referee.games.state import Ruleset
 from services.referee.games.tricks import CardPlayed
 from services.referee.games.views import REDACTORS
-from tests.fuzz.planted_tricks import PLANTED, SOUND, planted_as_tricks
+from tests.fuzz.planted_rules import standing_in
+from tests.fuzz.planted_tricks import PLANTED, SOUND
 
 ARENA = Arena("tricks", max_entries=300)
 FEW_STEPS = 8
@@ -20,7 +21,7 @@ MOST_STEPS = {"endless": ARENA.max_entries + 1}
 
 
 def search(ruleset: Ruleset = SOUND) -> BatchResult:
-    with planted_as_tricks(ruleset):
+    with standing_in(ruleset):
         return search_batch(ARENA, "planted", Quota(games=20))
 
 

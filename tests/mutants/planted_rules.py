@@ -80,8 +80,7 @@ RULES_MUTANTS: Final = (
     ),
     Mutant(
         "a rebuilt deck's old places are kept", "P6", "services/referee/games/trains/hidden_piles.py",
-        "PileChange:\n    pile_tracker.runs[CARD_PILE] = []\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()",
-        "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
+        "    pile_tracker.runs[pile] = []\n", "", FILES,
     ),
     Mutant(
         "compiled rules decide though the sources changed", "P4", "services/compiled_rules/__init__.py",

@@ -19,7 +19,7 @@ from schemas.commands import (
 )
 from schemas.events import CommandRefused, DeckRecreated, DeckShuffled, Event, TicketsShuffled, TurnStarted
 from schemas.field_types import Seat
-from schemas.refusals import sentence_of
+from schemas.refusals import EVERY_RULE
 from services.referee.games import GameState, decide_and_apply, decide_envelope, evolve, legal
 from services.referee.games.seat_state import SEAT_FIELDS, SeatState
 from services.referee.games.state import STATE_FIELDS
@@ -76,7 +76,7 @@ class Scene:
         (refusal,) = self.events
         assert isinstance(refusal, CommandRefused), refusal
         assert refusal.rule == rule, refusal
-        assert sentence_of(rule)
+        assert rule in EVERY_RULE
         assert refusal.why.strip()
         after = full_state(self.state)
         recorded = after.pop("refusal_counts")

@@ -254,7 +254,7 @@ def agrees(shown: object, real: object) -> bool:
 
 
 def assert_trains_match(viewer: Seat | None, view: TrainGame, state: TrainGame) -> None:
-    """The same of a train game, field by field."""
+    """A viewer's state of a train game agrees with the referee's, field by field."""
     seen_fields, true_fields = full_state(view), full_state(state)
     assert [seen_fields[name] for name in PUBLIC_FIELDS] == [true_fields[name] for name in PUBLIC_FIELDS]
     assert view.own.deck == [HIDDEN] * len(state.own.deck)

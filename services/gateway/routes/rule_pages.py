@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from schemas.refusals import ALL_RULES, BROUGHT_RULES, MESSAGE_RULES, sentence_of
+from schemas.refusals import EVERY_RULE, MESSAGE_RULES
 from services.gateway.errors import NotFoundError
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
 from services.rulebook import extract_passages, read_pages
@@ -67,7 +67,7 @@ async def index(rulebook: RulebookParam, wants_html: WantsHtml, response: Respon
     if wants_html:
         return _html_response(_index_html(rulebook))
     response.headers.update(VARY_HEADER)
-    rules = {**dict.fromkeys(rulebook.passages_by_rule), **ALL_RULES, **BROUGHT_RULES}
+    rules = {**dict.fromkeys(rulebook.passages_by_rule), **EVERY_RULE}
     return RuleIndex(rulesets=list(rulebook.pages), rules=rules)
 
 
@@ -80,7 +80,7 @@ async def index(rulebook: RulebookParam, wants_html: WantsHtml, response: Respon
 async def rule(
     rulebook: RulebookParam, wants_html: WantsHtml, response: Response, rule: str
 ) -> RulePassages | RulesetPage | Response:
-    if rule not in rulebook.pages and not sentence_of(rule) and rule not in rulebook.passages_by_rule:
+    if rule not in rulebook.pages and rule not in EVERY_RULE and rule not in rulebook.passages_by_rule:
         raise NotFoundError("SHAPE-1", f"there is no rule {rule[:40]}")
     passages = rulebook.passages_by_rule.get(rule, {})
     markdown = rulebook.pages.get(rule)
@@ -91,7 +91,7 @@ async def rule(
     response.headers.update(VARY_HEADER)
     if markdown is not None:
         return RulesetPage(ruleset=rule, markdown=markdown)
-    return RulePassages(rule=rule, text=sentence_of(rule) or None, passages=dict(passages))
+    return RulePassages(rule=rule, text=EVERY_RULE.get(rule), passages=dict(passages))
 
 
 def _html_response(html: str) -> HTMLResponse:
@@ -109,7 +109,7 @@ def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
         rulesets_by_passage.setdefault(passage, []).append(ruleset)
     return _TEMPLATES.get_template("rule.html").render(
         title=rule,
-        sentence=sentence_of(rule) or None,
+        sentence=EVERY_RULE.get(rule),
         passages={_render_markdown(passage): names for passage, names in rulesets_by_passage.items()},
     )
 
@@ -121,10 +121,10 @@ def _index_html(rulebook: Rulebook) -> str:
         summaries={
             ruleset: _render_markdown(_summary(markdown)) for ruleset, markdown in rulebook.pages.items()
         },
-        sentences=ALL_RULES | BROUGHT_RULES,
-        game_rules=[rule for rule in (*ALL_RULES, *BROUGHT_RULES) if rule not in MESSAGE_RULES],
+        sentences=EVERY_RULE,
+        game_rules=[rule for rule in EVERY_RULE if rule not in MESSAGE_RULES],
         message_rules=list(MESSAGE_RULES),
-        other_rules=sorted(rulebook.passages_by_rule.keys() - ALL_RULES.keys() - BROUGHT_RULES.keys()),
+        other_rules=sorted(rulebook.passages_by_rule.keys() - EVERY_RULE.keys()),
     )
 
 

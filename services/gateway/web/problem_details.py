@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError, plain_field, plain_reason
-from schemas.refusals import sentence_of
+from schemas.refusals import EVERY_RULE
 from services.gateway.errors import (
     EngineFullError,
     LevelUnavailableError,
@@ -74,7 +74,7 @@ class Problem(NamedTuple):
         """The problem as a JSON object."""
         return {
             "type": f"/rules/{self.rule}",
-            "title": sentence_of(self.rule),
+            "title": EVERY_RULE[self.rule],
             "status": self.status,
             "detail": self.detail,
             "rule": self.rule,

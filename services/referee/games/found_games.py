@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from schemas.commands import CreateGame
 from schemas.errors import LedgerlineError
-from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, sentence_of
+from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, EVERY_RULE
 from services.referee.games.frozen_classes import as_call
 from services.referee.games.state import Ruleset
 
@@ -43,7 +43,7 @@ def add_game(game: Game) -> None:
     if game.name in GAMES:
         raise TypeError(f"{_module_of(GAMES[game.name])} has a game {game.name!r} already")
     for rule, sentence in game.rules.items():
-        if (sentence_of(rule) or sentence) != sentence:
+        if EVERY_RULE.get(rule, sentence) != sentence:
             raise TypeError(f"the rule {rule!r} says something else in another game")
         BROUGHT_RULES[rule] = sentence
     for ruleset in game.rulesets:

@@ -199,6 +199,9 @@ class RandomnessPolicy(NamedTuple):
     order_root: Callable[[GameState, Sequence[str]], str]  # the commitment to that order
 
 
+ForkCommand: TypeAlias = Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame]
+
+
 class Opening(NamedTuple):
     """How a new game begins, as its ruleset reads the command that creates it."""
 
@@ -206,9 +209,8 @@ class Opening(NamedTuple):
     board: str | None = None  # by its name, where the game is played on one
     board_digest: str | None = None
     board_form: OfItsGame = None  # of a board of the creator's own
-    lay: Callable[[str], EventStream] = (
-        lambda seed: ()
-    )  # what lies there before the start, by the game's seed
+    # what lies there before the start, by the game's seed
+    lay: Callable[[str], EventStream] = lambda seed: ()
 
 
 class Packing(NamedTuple):
@@ -288,9 +290,8 @@ class Ruleset(Generic[PartsT]):
 
     name: str
     version: int
-    rule_options: (
-        OfItsGame  # those of a game that names none: an object of the class that `options_schema` reads
-    )
+    # those of a game that names none: an object of the class that `options_schema` reads
+    rule_options: OfItsGame
     options_schema: Schema[OfItsGame]
     randomness: RandomnessPolicy
     bot_policies: frozenset[str]  # the policies that can play it
@@ -300,9 +301,8 @@ class Ruleset(Generic[PartsT]):
     start: Callable[[GameState], EventStream]  # from a full table to the first choices
     # the pending choice of a seat that withdraws, made in the simplest way
     settle: Callable[[GameState, Seat, ExitReason], EventStream]
-    go_on_without: Callable[
-        [GameState, Seat], EventStream
-    ]  # after a seat withdrew: the next turn, or the end
+    # after a seat withdrew: the next turn, or the end
+    go_on_without: Callable[[GameState, Seat], EventStream]
     show: Callable[[GameState], EventStream]  # what is turned up for all when the game is over
     score: Callable[[GameState], tuple[Score, ...]]  # in seat order, places from 1
     # what an event of every game changes in the game's own part
@@ -321,9 +321,7 @@ class Ruleset(Generic[PartsT]):
     draw: Callable[[GameState, Seat | None], str] | None = None
     # the creation of a fork from the source game's log, as what was asked for has it, with this seed and these names
     # of players; None: a moment of such a game can't be laid as the events of another one
-    fork_command: Callable[[Sequence[bytes], ForkGame, str, Mapping[str, str] | None], CreateGame] | None = (
-        None
-    )
+    fork_command: ForkCommand | None = None
     # a state, or its view, with what the viewer can't see dealt afresh: the viewer can't tell them apart. None: the game
     # doesn't say how, so nothing is searched in it
     deal_afresh: Callable[[GameState, Seen, ShuffleFunction], GameState] | None = None
@@ -333,9 +331,7 @@ class Ruleset(Generic[PartsT]):
         return any(move.command is command for moves in self.moves.values() for move in moves)
 
 
-def read_options(
-    ruleset: Ruleset[OfItsGame], values: Mapping[str, object]
-) -> OfItsGame:  # of the ruleset's class
+def read_options(ruleset: Ruleset[OfItsGame], values: Mapping[str, object]) -> OfItsGame:
     """The options that a log records: the ruleset's own object where they are its own. Raises InvalidInputError."""
     if values == written_options(ruleset):
         return ruleset.rule_options

@@ -17,38 +17,32 @@ from services.referee.games.proof.pile_tracker import (
     CARD_PILE,
     NAMES_OF_MOVED,
     PILE_APPLIERS,
+    CardNames,
     PileChange,
     PileTracker,
 )
 
 
+def _replaced(pile_tracker: PileTracker, pile: str, epoch: int, order: CardNames) -> PileChange:
+    """The pile is these cards and no others, from the top, and nobody knows them."""
+    pile_tracker.runs[pile] = []
+    return PileChange(pile_tracker.add(pile, epoch, len(order)), (), order, None, is_hidden=True)
+
+
 def _deck_recreated(pile_tracker: PileTracker, event: DeckRecreated) -> PileChange:
-    pile_tracker.runs[CARD_PILE] = []
-    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
-    return PileChange(added, (), event.order, None, is_hidden=True)
+    return _replaced(pile_tracker, CARD_PILE, pile_tracker.next_shuffle_epoch(), event.order)
 
 
 def _tickets_shuffled(pile_tracker: PileTracker, event: TicketsShuffled) -> PileChange:
-    pile_tracker.runs[event.deck] = []
-    added = pile_tracker.add(event.deck, pile_tracker.next_shuffle_epoch(), len(event.order))
-    return PileChange(added, (), event.order, None, is_hidden=True)
+    return _replaced(pile_tracker, event.deck, pile_tracker.next_shuffle_epoch(), event.order)
 
 
 def _deck_laid(pile_tracker: PileTracker, event: DeckLaid) -> PileChange:
-    pile_tracker.runs[CARD_PILE] = []
-    return PileChange(
-        pile_tracker.add(CARD_PILE, pile_tracker.next_laid_epoch(), len(event.order)),
-        (),
-        event.order,
-        None,
-        is_hidden=True,
-    )
+    return _replaced(pile_tracker, CARD_PILE, pile_tracker.next_laid_epoch(), event.order)
 
 
 def _tickets_laid(pile_tracker: PileTracker, event: TicketsLaid) -> PileChange:
-    pile_tracker.runs[event.deck] = []
-    added = pile_tracker.add(event.deck, pile_tracker.next_laid_epoch(), len(event.order))
-    return PileChange(added, (), event.order, None, is_hidden=True)
+    return _replaced(pile_tracker, event.deck, pile_tracker.next_laid_epoch(), event.order)
 
 
 def _tickets_offered(pile_tracker: PileTracker, event: TicketsOffered) -> PileChange:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame
@@ -29,6 +30,8 @@ from services.referee.games.trains.setup.position_check import require_position
 from services.referee.games.trains.setup.position_turns import require_turn_state
 from services.referee.games.trains.setup.validation import require_dealable, require_playable
 from services.referee.games.trains.train_state import TrainGame, TrainRuleset
+
+MAX_RULESET_NAME: Final = 40  # characters of a slug
 
 
 def open_train_game(ruleset: TrainRuleset, command: CreateGame) -> Opening:
@@ -72,8 +75,12 @@ def choose_board(ruleset: TrainRuleset, command: CreateGame) -> Board:
 
 
 def ruleset_for(command: CreateGame) -> str | None:
-    """The ruleset that a board is usually played with. Raises InvalidInputError for what is no board."""
-    return None if command.board is None else resolve_board(command.board).default_ruleset
+    """The ruleset that a board is usually played with; None where it names none. A board in place is read whole, and what
+    is wrong with it found, when the game is opened. Raises InvalidInputError for a name that no board has."""
+    if isinstance(command.board, Mapping):
+        rules = command.board.get("rules")
+        return rules if isinstance(rules, str) and len(rules) <= MAX_RULESET_NAME else None
+    return None if command.board is None else boards.load_board(command.board).default_ruleset
 
 
 def resolve_rule_options(ruleset: TrainRuleset, board: Board, overrides: Mapping[str, object]) -> RuleOptions:
