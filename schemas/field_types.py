@@ -91,16 +91,21 @@ MAX_JSON_DEPTH: Final = 8  # far below what msgpack can nest
 
 def is_json_value(value: object, depth: int = MAX_JSON_DEPTH) -> bool:
     """Whether both msgpack and JSON can hold the value, in every language."""
-    if isinstance(value, dict):
-        has_text_keys = all(isinstance(key, str) for key in value)
-        return has_text_keys and is_json_value([*value, *value.values()], depth)
-    if isinstance(value, list | tuple):
-        return depth > 0 and all(is_json_value(item, depth - 1) for item in value)
     if isinstance(value, str):
-        return not any("\ud800" <= character <= "\udfff" for character in value)  # half of a surrogate pair
-    if isinstance(value, float):
-        return isfinite(value)
-    return value is None or (isinstance(value, int) and abs(value) <= 2**53)
+        return value.isascii() or not any(
+            "\ud800" <= character <= "\udfff" for character in value
+        )  # a surrogate
+    if isinstance(value, int):  # or a truth value
+        return -(2**53) <= value <= 2**53
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) and is_json_value(key) for key in value):
+            return False
+        value = [*value.values()]
+    elif not isinstance(value, list | tuple):
+        return value is None or (isinstance(value, float) and isfinite(value))
+    if depth <= 0:
+        return False
+    return all(is_json_value(item, depth - 1) for item in value)
 
 
 def require_json_object(value: Mapping[str, object]) -> Mapping[str, object]:

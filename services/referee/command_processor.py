@@ -45,7 +45,7 @@ DECIDED_AT_ONCE: Final = 128  # before what they led to is looked at
 MAX_STUCK_REJECTIONS: Final = 20  # of a command without an entry, whose log went on, or is damaged
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
-FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
+CREATION_BUDGET_MS: Final = 15  # how long commands of other games wait for creations that were held
 
 
 def in_turns(commands: Sequence[PendingCommand]) -> list[PendingCommand]:
@@ -104,12 +104,12 @@ class CommandProcessor:
             self._process(commands[start : start + DECIDED_AT_ONCE])
 
     def process_expanded(self) -> None:
-        """Decide the forks that are expanded by now, and the commands that waited for them, for as long as
-        commands of other games can wait. The next call goes on."""
+        """Decide the creations that were held and can be decided by now, and the commands that waited for them, for as
+        long as commands of other games can wait. The next call goes on."""
         started_ms = self.clocks.game_time_ms()
         for commands in self.forks.pop_expanded():
             self._process(commands)
-            if self.clocks.game_time_ms() - started_ms > FORK_BUDGET_MS:
+            if self.clocks.game_time_ms() - started_ms > CREATION_BUDGET_MS:
                 return
 
     def expire_clock(self, game: str, seat: Seat) -> None:
@@ -239,7 +239,7 @@ class CommandProcessor:
                 )
                 rejected.append(RejectedCommand(command.delivery, command.envelope, rule, reason))
             elif is_current is not None:  # else its node is away, and the command stays pending
-                delivery, envelope, _ = command
+                delivery, envelope = command[:2]
                 conflict_counts[delivery.partition, delivery.id] += 1
                 if conflict_counts[delivery.partition, delivery.id] < MAX_STUCK_REJECTIONS:
                     retries.append(command)
@@ -263,7 +263,7 @@ class CommandProcessor:
     def _set_aside_interrupted(self, command: PendingCommand, reason: str) -> None:
         """Leave a command pending whose decision was interrupted: it is delivered again, alone from the third
         time on, and that is counted. The machine may have been busy, so only then it is a dead letter."""
-        delivery, envelope, _ = command
+        delivery, envelope = command[:2]
         self.game_cache.invalidate(envelope.game)
         self._interrupted_games.add(envelope.game)
         if delivery.delivery_count >= MAX_INTERRUPTED_DELIVERIES:

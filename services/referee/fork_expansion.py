@@ -1,4 +1,4 @@
-"""Forks are expanded off the referee's thread.
+"""Forks are expanded off the referee's thread, and large commands are decided when no other waits.
 
 A fork command names another game and an entry. Its own log holds a `CreateGame` command with the
 state there instead, and to build that the other game's log is read, from an archive perhaps, which
@@ -7,6 +7,9 @@ may take 20 s to answer or to fail. So an executor does it, and the referee goes
 Meanwhile the delivery stays pending, and so do later commands of the same game, which must be
 decided after the fork. The referee renews them (`CommandQueue.renew`), so that no other referee
 reclaims them. If it dies, they become stale, and another referee expands the fork anew.
+
+A creation on a board of somebody's own takes 20 ms to decide, and eight of them in one step would hold every
+other game up. So each is held like a fork that is expanded already.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from services.runtime.logging_setup import get_logger
 
 log = get_logger("referee")
 MAX_EXPANSIONS: Final = 64  # at once, running or waiting for a thread; more are rejected
+LARGE_BYTES: Final = 8_192  # of a command's envelope; one on a built-in board has less than 1,000
 MAX_HELD_PER_FORK: Final = (
     32  # commands of its game; with more, a partition's queue would fill up for other games
 )
@@ -69,6 +73,12 @@ class PendingCommand(NamedTuple):
     delivery: DeliveredCommand
     envelope: CommandEnvelope
     expansion: ForkExpansion | None = None
+    has_waited: bool = False  # while others were decided, as it is large
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be decided: it is no fork, or one that is expanded."""
+        return self.expansion is None or self.expansion.create_command.done()
 
 
 class ForkExpander:
@@ -86,28 +96,32 @@ class ForkExpander:
     ) -> None:
         self._read_source_log, self._read_source_names = read_source_log, read_source_names
         self._executor = executor or InlineExecutor()
-        self._held: dict[str, list[PendingCommand]] = {}  # by game: the fork, then what came after it
+        self._held: dict[str, list[PendingCommand]] = {}  # by game: the creation, then what came after it
         self._held_keys: set[tuple[int, str]] = set()  # partition and stream id of all of them
 
     def admit(self, command: PendingCommand, new_seed: Callable[[], str]) -> PendingCommand | None:
-        """The command, if it can be decided now; None if it is held until a fork is expanded, which
-        starts here. Raises UnloggedRejectionError (WAIT-1): too many forks are being expanded, or too many
+        """The command, if it can be decided now; None if it is held until a fork is expanded, which starts here, or
+        until a large command's turn comes. Raises UnloggedRejectionError (WAIT-1): too many are held, or too many
         commands wait for this one."""
         game, fork = command.envelope.game, command.envelope.command
         if game in self._held:
             if len(self._held[game]) > MAX_HELD_PER_FORK:
                 raise UnloggedRejectionError(
-                    "WAIT-1", f"too many commands wait for the fork {game}; ask again in a minute"
+                    "WAIT-1", f"too many commands wait for the creation of {game}; ask again in a minute"
                 )
             self._hold(command)
             return None
-        if not isinstance(fork, ForkGame) or command.expansion is not None:
+        is_large = len(command.delivery.data) > LARGE_BYTES and not command.has_waited
+        is_fork = isinstance(fork, ForkGame) and command.expansion is None
+        if not is_large and not is_fork:
             return command
         if len(self._held) >= MAX_EXPANSIONS:
-            raise UnloggedRejectionError("WAIT-1", "too many games are being forked; ask again in a minute")
-        command = command._replace(expansion=self._start(fork, new_seed(), self._executor))
-        if command.expansion is not None and command.expansion.create_command.done():
-            return command
+            raise UnloggedRejectionError("WAIT-1", "too many games are being created; ask again in a minute")
+        command = command._replace(has_waited=True)
+        if isinstance(fork, ForkGame):
+            command = command._replace(expansion=self._start(fork, new_seed(), self._executor))
+            if command.is_ready:
+                return command
         self._hold(command)
         return None
 
@@ -116,25 +130,29 @@ class ForkExpander:
         return self._start(fork, seed, InlineExecutor())
 
     def pop_expanded(self) -> Iterator[list[PendingCommand]]:
-        """For each fork whose expansion is done: its command, and those of the game that came after it.
+        """For each creation that can be decided by now: its command, and those of the game that came after it.
         They are no longer held."""
-        for game, (fork, *_) in list(self._held.items()):
-            if fork.expansion is not None and fork.expansion.create_command.done():
+        for game, (creation, *_) in list(self._held.items()):
+            if creation.is_ready:
                 commands = self._held.pop(game)
                 self._held_keys.difference_update(_delivery_key(held.delivery) for held in commands)
                 yield commands
 
     def held_deliveries(self) -> list[DeliveredCommand]:
-        """The deliveries that wait for a fork."""
+        """The deliveries that wait for a creation."""
         return [command.delivery for commands in self._held.values() for command in commands]
 
     def holds(self, delivery: DeliveredCommand) -> bool:
-        """Whether the delivery waits for a fork, however often it was delivered."""
+        """Whether the delivery waits for a creation, however often it was delivered."""
         return _delivery_key(delivery) in self._held_keys
 
     def is_holding(self) -> bool:
-        """Whether any delivery waits for a fork."""
+        """Whether any delivery waits for a creation."""
         return bool(self._held)
+
+    def has_ready(self) -> bool:
+        """Whether a creation that is held can be decided by now."""
+        return any(creation.is_ready for creation, *_ in self._held.values())
 
     def _hold(self, command: PendingCommand) -> None:
         self._held.setdefault(command.envelope.game, []).append(command)

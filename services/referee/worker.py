@@ -92,7 +92,7 @@ class Referee:
         partitions = self.owned_partitions()
         count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
         if self.forks.is_holding():
-            block_ms = min(block_ms, FORK_POLL_MS)
+            block_ms = min(block_ms, 1 if self.forks.has_ready() else FORK_POLL_MS)
         deliveries = self.ledger.take(self.name, partitions, count, block_ms)
         self.processor.process(deliveries)
         self.processor.process_expanded()

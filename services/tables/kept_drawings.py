@@ -20,7 +20,7 @@ from services.runtime.killable_processes import KillableProcess
 from services.tables.board_drawing import draw_board
 
 LIMIT_S: Final = 5.0  # for one drawing, which takes 0.2 s at most, on a busy machine
-MAX_KEPT_BYTES: Final = 33_554_432  # of all drawings; the largest has 1.2 MB
+MAX_KEPT_BYTES: Final = 16_777_216  # of all drawings; the largest has 1.2 MB
 
 
 class KeptDrawings:

@@ -1,4 +1,5 @@
-"""As many forks as a referee expands at once, and as many commands as wait for one: other games go on."""
+"""As many forks as a referee expands at once, as many large creations, and as many commands as wait for one: other
+games go on."""
 
 from __future__ import annotations
 
@@ -6,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CommandEnvelope, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from services.ledger import RedisLedger
 from services.referee import fork_expansion
-from services.referee.command_processor import FORK_BUDGET_MS
+from services.referee.command_processor import CREATION_BUDGET_MS
 from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import MAX_EXPANSIONS, MAX_HELD_PER_FORK, ForkExpander
 from services.referee.worker import Referee
 from services.runtime.executors import DaemonThreadPool
 from tests.conftest import ALL
+from tests.gateway.crowded_boards import CROWDED, OPTIONS
 from tests.referee.running_referee import FRESH, Clock, entries, left_in_streams, opening_commands, submit
 from tests.referee.test_fork import FORK, fork_envelope
 from tests.referee.test_fork_expansion import (
@@ -65,7 +67,7 @@ def test_P8_P9_as_many_forks_as_can_be_held_delay_no_other_game_and_one_more_is_
     rejected = ledger.read_result("one-more", None, "fork")
     assert rejected is not None
     assert (rejected.sequence, rejected.rule) == (0, "WAIT-1")
-    assert "too many games are being forked" in rejected.reason
+    assert "too many games are being created" in rejected.reason
     assert {len(ledger.read_entries(f"innocent-{n}")) for n in range(games)} == {2}
     assert (source.reads <= 2, len(referee.forks.held_deliveries())) == (True, 2 * forks)
     source.answers.set()
@@ -102,7 +104,7 @@ def test_P8_forks_that_are_expanded_at_once_are_decided_a_few_at_a_time(
     clock, games = Clock(), ["fork-a", "fork-b", "fork-c"]
 
     def passing_ms() -> int:
-        clock.now += FORK_BUDGET_MS + 1
+        clock.now += CREATION_BUDGET_MS + 1
         return clock.now
 
     forks = ForkExpander(source, pool)
@@ -119,3 +121,28 @@ def test_P8_forks_that_are_expanded_at_once_are_decided_a_few_at_a_time(
         referee.processor.process_expanded()
         decided.append(sum(bool(ledger.read_entries(game)) for game in games))
     assert decided == [1, 2, 3]
+
+
+def test_P9_games_created_on_boards_of_strangers_own_are_decided_one_a_step_after_what_else_waits(
+    ledger: RedisLedger,
+) -> None:
+    clock, seats = Clock(), (SeatPlan("human"),) * 2
+
+    def passing_ms() -> int:
+        clock.now += CREATION_BUDGET_MS + 1
+        return clock.now
+
+    referee = Referee(ledger, "one", Clocks(passing_ms, clock), lambda: FRESH, lambda: ALL)
+    crowded = CreateGame(seats=seats, board=CROWDED["a corner"], options=OPTIONS)
+    names = [f"own-{n}" for n in range(4)]
+    for name in names:
+        submit(ledger, [CommandEnvelope("c", name, None, crowded), *starts(name, 1)])
+    submit(ledger, opening_commands("innocent"))
+    decided = []
+    for _ in names:
+        referee.step(0)
+        decided.append(
+            (len(ledger.read_entries("innocent")), sum(bool(ledger.read_entries(n)) for n in names))
+        )
+    assert decided == [(2, 1), (2, 2), (2, 3), (2, 4)]
+    assert {tuple(entry.id for entry in entries(ledger, name)) for name in names} == {("c", "start-000")}
