@@ -76,7 +76,7 @@ def draw_form(text: bytes) -> bytes:
     return draw_board(build_board(BOARD_SCHEMA.read_json(text))).model_dump_json().encode()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _form_text(board: Board) -> bytes:
     """The JSON of a board's form, the same for equal ones."""
     return json.dumps(BOARD_SCHEMA.write(board.form), separators=(",", ":")).encode()

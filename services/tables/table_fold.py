@@ -116,6 +116,13 @@ class FoldedTable:
         return [write_command(command) for command in legal(self.state, self.viewer)[:most]]
 
     @property
+    def has_own_parts(self) -> bool:
+        """Whether it holds what its creator brought, as a board."""
+        packing = self.state.ruleset.packing
+        shared = packing.shared_of(self.state)
+        return shared is not None and packing.shared_bytes(shared) > 0
+
+    @property
     def has_suggestions(self) -> bool:
         """Whether a bot that plays the game can say what a move is worth."""
         return SUGGESTING in self.state.ruleset.bot_policies

@@ -17,7 +17,7 @@ from schemas.field_types import COLORS
 from schemas.stored.entries import ShownBytes, ViewEntry
 from schemas.stored.hash_chain import initial_head, next_head
 from services.gateway.games.service import GatewayService
-from services.gateway.tables.table_folds import TableFolds
+from services.gateway.tables.table_folds import MAX_OWN_PARTS, TableFolds
 from services.gateway.tables.table_port import TableCatalog
 from services.referee.games import legal
 from services.tables.table_fold import FoldedTable
@@ -169,12 +169,24 @@ class Fold:
         self.times += [entry.at for entry in entries]
         self.number, self.head = entries[-1].number, entries[-1].shown.head
 
+    has_own_parts = True
+
     def legal_commands(self, most: int) -> list[dict[str, object]]:
         return [{"after": time} for time in self.times]
 
 
 class Catalog:
     new_fold = Fold
+
+
+def test_P9_few_folds_are_kept_of_games_whose_creators_brought_a_board() -> None:
+    ledger = Branches(1)
+    folds = TableFolds(
+        cast(GatewayService, SimpleNamespace(ledger=ledger, views=None)), cast(TableCatalog, Catalog())
+    )
+    for number in range(MAX_OWN_PARTS + 5):
+        asyncio.run(folds.legal_after(f"game-{number}", 0, 1, ledger.entries()[0].shown.head))
+    assert [game for game, _ in folds._latest] == [f"game-{n}" for n in range(5, MAX_OWN_PARTS + 5)]
 
 
 def test_P7_a_fold_of_entries_that_a_fail_over_lost_is_begun_anew() -> None:

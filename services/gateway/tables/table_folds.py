@@ -31,6 +31,7 @@ log = get_logger("gateway")
 MAX_THREADS: Final = 2  # that fold and list: they share the interpreter with the event loop
 RETRY_AFTER_S: Final = 3
 MAX_FOLDS: Final = 512  # at the end of their views, of all games and viewers, of 350 KB each
+MAX_OWN_PARTS: Final = 16  # of them, of games with boards that their creators brought, of 1 MB each
 MAX_REPLAYS: Final = 32  # whose folds on the way are kept
 CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a replay
 MAX_LISTED: Final = 4_096  # games whose row in a list is kept
@@ -217,6 +218,10 @@ class TableFolds:
         self._latest[key] = fold
         while len(self._latest) > MAX_FOLDS:
             self._latest.popitem(last=False)
+        if fold.table.has_own_parts:
+            large = [other for other, kept in self._latest.items() if kept.table.has_own_parts]
+            for other in large[:-MAX_OWN_PARTS]:
+                del self._latest[other]
 
     def _lock(self, key: FoldKey) -> asyncio.Lock:
         if len(self._locks) > 4 * MAX_FOLDS:

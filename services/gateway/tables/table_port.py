@@ -44,6 +44,10 @@ class TableFold(Protocol):
         """The number of the last entry that has one of them; 0 for none."""
 
     @property
+    def has_own_parts(self) -> bool:
+        """Whether it holds what its creator brought, as a board, which may take a megabyte."""
+
+    @property
     def has_suggestions(self) -> bool:
         """Whether a bot that plays the game can say what a move is worth."""
 

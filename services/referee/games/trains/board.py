@@ -144,7 +144,7 @@ def build_board(form: BoardForm) -> Board:
     return _build_from_json(json.dumps(BOARD_SCHEMA.write(form), separators=(",", ":")))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # a stranger's takes a megabyte
 def _build_from_json(text: str) -> Board:
     form = BOARD_SCHEMA.read_json(text)
     routes = _build_routes(form)
@@ -168,7 +168,7 @@ def _build_from_json(text: str) -> Board:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def with_pair_tickets(board: Board, points: int) -> Board:
     """The board with another set of tickets: one worth `points` for every pair of cities that a path of
     routes joins. Pairs, and the two cities of each, are in the order of the cities' names. `form` stays
