@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import fakeredis
@@ -35,7 +36,8 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
 from services.ledger.ports.protocols import LogRewoundError
-from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
+from services.tables.table_fold import FoldedTable
+from tests.gateway.clients import CreatedGame, Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
 
 GARBAGE: list[dict[str, bytes]] = [
@@ -133,6 +135,30 @@ def test_P8_clients_learn_that_a_view_is_damaged(
     assert "secret" not in reply.text
     assert http.get("/health").json() == {"status": "ok"}
     in_turn(http)
+
+
+@pytest.mark.parametrize(
+    "error", [CorruptDataError("no entry"), MissingEntryError("a gap"), KeyError("a bug")]
+)
+def test_P8_a_list_goes_without_a_game_that_cant_be_read_and_says_so(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    # given
+    damaged, whole = (CreatedGame(http, "human", "human", visibility="public").game for _ in range(2))
+    apply = FoldedTable.apply
+
+    def failing(self: FoldedTable, entries: Sequence[ViewEntry]) -> None:
+        if self.game == damaged:
+            raise error
+        apply(self, entries)
+
+    monkeypatch.setattr(FoldedTable, "apply", failing)
+    # when
+    listing = http.get("/v1/games").raise_for_status().json()
+    # then
+    games = [row["game"] for row in listing["games"]]
+    assert (whole in games, damaged in games) == (True, False)
+    assert listing["missing"] == "a game that can't be read"
 
 
 def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_go_on() -> None:

@@ -102,6 +102,20 @@ def test_P9_a_game_that_is_one_value_is_shown_and_answered_as_before(
         assert again.read(count - 3) == entries[3:]
 
 
+def test_a_game_that_was_listed_while_it_was_played_is_listed_when_it_is_one_value(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    # given
+    game = Ended(http)
+    assert game.game in listed_games(http)
+    # when
+    game.end()
+    become_one_value(ledger, game.game)
+    # then
+    rows = {row["game"]: row for row in http.get("/v1/games").raise_for_status().json()["games"]}
+    assert rows[game.game]["status"] == "over"
+
+
 def test_P2_commands_are_answered_by_the_verdicts_of_a_game_that_is_one_value(
     ended: Ended, http: httpx.Client, ledger: RedisLedger
 ) -> None:

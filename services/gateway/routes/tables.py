@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from schemas.errors import InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
 from services.gateway.errors import NotFoundError
 from services.gateway.models import openapi
@@ -26,9 +26,13 @@ from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import MAX_COMMANDS, TableFolds
 from services.gateway.tables.table_port import TableFold
+from services.ledger import MissingEntryError
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
+log = get_logger("gateway")
 T = TypeVar("T")
 MAX_LIST: Final = 200
 MAX_SEAT: Final = 7
@@ -107,17 +111,29 @@ async def list_games(
 ) -> GameListing:
     found, partitions = await service.list_games(most, client), service.ledger.partitions
     rows: list[ListedGame] = []
-    unread = {*found.unread}
+    unread, damaged = {*found.unread}, 0
     for game in found.games:
         try:
             row = await folds.listed(game, client)
         except NodeAwayError:  # of a cluster, since its games were read
             unread.add(partition_of(game, partitions))
+        except (
+            CorruptDataError,
+            MissingEntryError,
+            *PROGRAMMING_ERRORS,
+        ) as error:  # nor a bug costs the list
+            log.error("game not listed", game=game, exc_info=error)
+            damaged += 1
         else:
             rows += [] if row is None else [row]
     listing = GameListing(games=[row for row in rows if wanted.has(row)])
+    missing = []
     if unread:
-        listing.missing = f"the games of {len(unread)} of {partitions} partitions, which can't be read now"
+        missing.append(f"the games of {len(unread)} of {partitions} partitions, which can't be read now")
+    if damaged:
+        missing.append("a game that can't be read" if damaged == 1 else f"{damaged} games that can't be read")
+    if missing:
+        listing.missing = "; ".join(missing)
     return listing
 
 

@@ -163,15 +163,16 @@ class TableFolds:
             return fold
 
     async def listed(self, game: str, client: str) -> ListedGame | None:
-        """A game's row in a list, as the public sees it; None where it is gone meanwhile."""
-        row, names = self._listed.get(game, (None, None))
+        """A game's row in a list, as the public sees it; None where it is gone meanwhile. Raises what folding it does, or
+        the engine's client."""
+        row, shown_names = self._listed.get(game, (None, None))
+        names = await self.service.ledger.read_names(game)
         if (
             row is not None
-            and (row.status == "over" or row.number == await self.service.views.require_game(game))
-            and names == await self.service.ledger.read_names(game)
+            and names == shown_names
+            and (row.status == "over" or row.number == await self.service.ledger.read_length(game))
         ):
             return row
-        names = await self.service.ledger.read_names(game)
         try:
             row = await self.read(game, None, client, lambda fold: fold.listed())
         except RequestError:
