@@ -15,15 +15,15 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from schemas import commands, events, refusals
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.contract import Contract, Json, Schema, field_names
 from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.schema_components import simplify, union_schema
 from schemas.stored.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.verifier_tables import VERIFIER, verifier_text
-from schemas.web.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.web.socket_messages import describe_socket
 
 FOLDER: Final = Path(__file__).parent / "json"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar, cast
 
 from schemas import commands, events
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.contract import CommandContract, Contract, EventContract, Json, Schema
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 
 T = TypeVar("T")
 COMPONENTS: Final = "#/components/schemas/"

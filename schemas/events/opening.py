@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.boards.form import TicketForm
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import PUBLIC, EventContract, Private, Secret, event
 from schemas.field_types import (  # fmt: skip
@@ -33,6 +32,7 @@ from schemas.field_types import (  # fmt: skip
 )
 from schemas.game_options import ExitReason
 from schemas.positions import Points, SequenceNumber, StationGiven
+from schemas.trains.boards.form import TicketForm
 
 
 @event(type="game_created", code=1, visibility=PUBLIC)

@@ -13,14 +13,14 @@ from typing import Annotated, Final, NotRequired, TypedDict
 
 import typer
 
-from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.boards.place_names import replace_names
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, write_command
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeedRevealed, TrainScore, write_event
 from schemas.field_types import Seat
 from schemas.positions import Position
-from schemas.web.position_queries import (
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.trains.boards.place_names import replace_names
+from schemas.trains.position_queries import (
     POSITION_QUERY_SCHEMA,
     SEAT_COUNTED_SCHEMA,
     InvalidCommand,

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.bots.kit.ai_mas import write_map
 from services.cli.options import JsonOption
 from services.cli.output import console, print_json, print_line

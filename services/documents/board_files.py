@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from schemas.boards.aimas import read_aimas_map, with_listed_tickets
-from schemas.boards.board_ids import slug
-from schemas.boards.form import BoardForm, read_board
-from schemas.boards.plain import is_plain_map, to_board_form
-from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.aimas import read_aimas_map, with_listed_tickets
+from schemas.trains.boards.board_ids import slug
+from schemas.trains.boards.form import BoardForm, read_board
+from schemas.trains.boards.plain import is_plain_map, to_board_form
+from schemas.trains.boards.trains import read_trains_map
 from services.documents.reader import read_json, read_text
 
 MAX_BOARD_BYTES: Final = 2_000_000

@@ -29,7 +29,7 @@ from schemas.commands import (
 )
 from schemas.errors import InvalidInputError
 from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
-from schemas.rule_options import RuleOptions
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.state import Ruleset
 from services.referee.games.trains.board import ticket_decks
 from services.referee.games.trains.train_state import TrainGame

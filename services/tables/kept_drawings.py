@@ -13,7 +13,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Final
 
-from schemas.boards.form import BOARD_SCHEMA
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.referee.games.trains.board import Board, build_board, is_built_in
 from services.runtime.executors import FairThreadPool
 from services.runtime.killable_processes import KillableProcess

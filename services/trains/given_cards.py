@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.commands import (
     ClaimRoute,
     Command,
@@ -27,6 +26,7 @@ from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
 from schemas.stored.codec import pack_envelope
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from services.bots.policies import Policy
 from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.bots.seat_random import SeatRandom

@@ -7,13 +7,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.commands import ClaimRoute, CreateGame, RequestCards, SeatPlan
 from schemas.contract import Schema, contract
 from schemas.errors import InvalidInputError
 from schemas.field_types import Int, Seat, Text
 from schemas.positions import Position
 from schemas.refusals import CommandRefusedError
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from services.bots.policies.trains_strategies import Connection, connection_of
 from services.referee.games import UnloggedRejectionError, decide
 from services.referee.games.trains.board import Board, build_board

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from schemas.boards.form import BoardForm
-from schemas.boards.trains import COLORS, write_trains_map
 from schemas.commands import Command, Leave
 from schemas.events import GameEnded, SeatCleared, SeatGone
 from schemas.field_types import Seat
+from schemas.trains.boards.form import BoardForm
+from schemas.trains.boards.trains import COLORS, write_trains_map
 from services.bots.policies.trains_strategies import Connection
 from services.referee.games import fold_events
 from services.referee.games.trains.pending_choices import TICKETS

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from schemas.boards.form import BoardForm
 from schemas.errors import LedgerlineError
+from schemas.trains.boards.form import BoardForm
 from services.tournament.knock_out import MIN_SIZE, GameOutcome, KnockOut, begin_knock_out, finish_round
 from services.trains_server.peer_connection import PeerFailedError
 from services.trains_server.remote_game import Table, TableOpener, play_remote_game

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from time import process_time
 from typing import Any, Final
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, read_command
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.gateway.tables.table_folds import MAX_COMMANDS
 from services.referee.games.trains.board import build_board
 from services.tables.board_drawing import draw_board

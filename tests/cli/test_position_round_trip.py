@@ -13,7 +13,7 @@ from schemas.commands import write_command
 from schemas.errors import InvalidInputError
 from schemas.events import DeckRecreated, DeckShuffled, SeedRevealed, TicketsShuffled, write_event
 from schemas.field_types import Seat
-from schemas.web.position_queries import POSITION_QUERY_SCHEMA
+from schemas.trains.position_queries import POSITION_QUERY_SCHEMA
 from services.cli.ask import answer_query, build_state
 from services.cli.position_question import position_question
 from services.referee.games import GameState, decide, legal

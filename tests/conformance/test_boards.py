@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.trains import read_trains_map, write_trains_map
+from schemas.trains.boards.trains import read_trains_map, write_trains_map
 from services.referee.games.trains.board import Board, load_board
 from tests.conformance.recorded import CASES, read
 

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.boards.form import BOARD_SCHEMA
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.gateway.models.catalog_models import BoardDrawing
 from services.referee.games.trains.board import Board, build_board, load_board
 from services.runtime.killable_processes import NoAnswerError

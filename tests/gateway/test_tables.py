@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import write_command
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.gateway.tables.clock_presets import PRESETS
 from services.ledger import RedisLedger
 from services.referee.games.trains.board import load_board

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.boards.form import BOARD_SCHEMA
-from schemas.boards.trains import read_trains_map
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.boards.trains import read_trains_map
 
 ISLES: Final[dict[str, Any]] = {
     "format": 1,

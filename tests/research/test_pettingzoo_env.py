@@ -16,10 +16,10 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 import ledgerline
-from schemas.boards.form import BOARD_SCHEMA
-from schemas.boards.trains import read_trains_map
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.boards.trains import read_trains_map
 from services.referee.games import (
     GameState,
     UnloggedRejectionError,

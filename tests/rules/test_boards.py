@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas.boards.form import BoardForm
-from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.errors import InvalidInputError
-from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from schemas.trains.boards.form import BoardForm
+from schemas.trains.boards.trains import read_trains_map, write_trains_map
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.games.trains.board import (
     board_names,
     load_board,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.form import BoardForm, TicketForm, read_board
+from schemas.trains.boards.form import BoardForm, TicketForm, read_board
 from services.referee.games.trains.board import (
     _read_board_file,
     build_board,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.stored.hash_chain import derive_salt_key
 from schemas.stored.rows import pack
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games import GameState, decide_envelope
 from services.referee.games.fair_randomness import (
     card_leaves,

@@ -62,7 +62,11 @@ def test_the_code_name_of_an_entry_exists(subtests: pytest.Subtests) -> None:
 
 
 def test_an_unknown_name_is_not_found() -> None:
-    for name in ("schemas.nothing", "schemas.commands.ClaimRout", "schemas.rule_options.RuleOptions.wheels"):
+    for name in (
+        "schemas.nothing",
+        "schemas.commands.ClaimRout",
+        "schemas.trains.rule_options.RuleOptions.wheels",
+    ):
         assert not resolve(name)
 
 

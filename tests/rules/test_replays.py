@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.stored.codec import pack_entry, pack_envelope, unpack_entry, unpack_envelope
 from schemas.stored.entries import Entry
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.referee.games import GameState, decide_envelope, fold, split_by_visibility
 from services.referee.games.trains import board as boards
 from tests.rules.given import CREATED_AT_MS, SEED, full_state

@@ -12,7 +12,7 @@ import pytest
 
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import GAME_RULES
-from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.games.trains.board import board_names, load_board
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 

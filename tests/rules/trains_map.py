@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.boards.form import BOARD_SCHEMA
-from schemas.boards.trains import read_trains_map
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.boards.trains import read_trains_map
 from tests.rules.given import Scene, given, started
 
 ASH_BOW_RED, ASH_BOW_BLUE, ASH_CAM = "ash-bow-red", "ash-bow-blue", "ash-cam-red"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.boards.form import BOARD_SCHEMA, BoardForm, CityForm, RouteForm, TicketForm
 from schemas.commands import (
     BuildStation,
     CallTime,
@@ -85,7 +84,8 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import as_logged
 from schemas.positions import Fork, Position, StationGiven, TicketGiven
-from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, CityForm, RouteForm, TicketForm
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.
 SEED: Final = "5eed" * 16

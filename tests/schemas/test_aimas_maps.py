@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.boards.aimas import read_aimas_map, with_listed_tickets
-from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.aimas import read_aimas_map, with_listed_tickets
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from services.referee.games import UnloggedRejectionError
 from tests.rules.given import started
 

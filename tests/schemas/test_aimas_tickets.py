@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.aimas import read_aimas_map, with_listed_tickets
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.aimas import read_aimas_map, with_listed_tickets
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.documents.board_files import read_board_file
 from tests.rules.given import started
 from tests.schemas.test_aimas_maps import CITIES, LOOP, edge, xml

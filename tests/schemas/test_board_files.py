@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.boards.aimas import read_aimas_map
-from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.aimas import read_aimas_map
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.trains.boards.trains import read_trains_map, write_trains_map
 from services.documents.board_files import MAX_BOARD_BYTES, read_board_file
 from tests.schemas.board_examples import AIMAS, NODES, OURS, TRAINS, changed
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.form import read_board
-from schemas.boards.plain import is_plain_map, to_board_form
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.form import read_board
+from schemas.trains.boards.plain import is_plain_map, to_board_form
 from tests.schemas.board_examples import OURS, TRAINS
 
 PLAIN: dict[str, Any] = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.board_ids import BoardIds, did_you_mean
-from schemas.boards.form import read_board
+from schemas.trains.boards.board_ids import BoardIds, did_you_mean
+from schemas.trains.boards.form import read_board
 from services.referee.games.trains.board import board_names, load_board
 from tests.schemas.board_examples import OURS
 

@@ -14,11 +14,9 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from schemas import commands, events, json_schema, refusals
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.stored.codec import pack_entry, pack_envelope, unpack_entry
 from schemas.stored.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
 from schemas.stored.rows import (
@@ -30,6 +28,8 @@ from schemas.stored.rows import (
     row_to_event,
     unpack,
 )
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games.views import redact_for
 from tests.schemas import examples
 

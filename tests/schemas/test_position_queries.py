@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import PLAYER_COMMANDS, ClaimRoute, Pass, write_command
 from schemas.errors import InvalidInputError
 from schemas.positions import Position, StationGiven, TicketGiven
-from schemas.web.position_queries import (
+from schemas.trains.position_queries import (
     MAX_COMMANDS,
     POSITION_QUERY_SCHEMA,
     InvalidCommand,

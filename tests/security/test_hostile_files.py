@@ -11,10 +11,10 @@ from typing import Any, Final
 import msgpack
 import pytest
 
-from schemas.boards.form import BOARD_SCHEMA, read_board
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from schemas.stored.codec import pack_entry, unpack_entry
+from schemas.trains.boards.form import BOARD_SCHEMA, read_board
 from services.archive import GameFile, GameFileError, decode_game_file, encode_game_file
 from services.archive.game_file import MAX_UNCOMPRESSED_BYTES, compress_packed, recover_game_file
 from services.referee.games import split_by_visibility

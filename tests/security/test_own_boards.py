@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.errors import NotYoursError
 from services.gateway.games.client_limits import OwnBoards, read_own_boards

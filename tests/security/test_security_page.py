@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from schemas.access import MAX_SPECTATOR_DELAY
-from schemas.boards.form import MAX_CITIES, MAX_ROUTES
 from schemas.stored.codec import MAX_ENVELOPE_BYTES
+from schemas.trains.boards.form import MAX_CITIES, MAX_ROUTES
 from schemas.web.tokens import DEFAULT_LIFE_S
 from services.archive.game_file import MAX_ENTRY_BYTES, MAX_FILE_BYTES, MAX_UNCOMPRESSED_BYTES
 from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES

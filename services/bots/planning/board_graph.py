@@ -7,7 +7,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
-from schemas.rule_options import RuleOptions
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.trains.board import Board, Route
 
 UNREACHABLE: Final = 1e6  # the cost where there is no path, and of a route that can't be used

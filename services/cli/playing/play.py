@@ -12,10 +12,10 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import POLICIES
 from schemas.errors import InvalidInputError
 from schemas.field_types import is_json_value
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.bots.seat_projection import ViewPageReader

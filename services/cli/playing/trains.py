@@ -12,9 +12,9 @@ import httpx
 import typer
 from typer.models import OptionInfo
 
-from schemas.boards.form import BoardForm
-from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.form import BoardForm
+from schemas.trains.boards.trains import read_trains_map, write_trains_map
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.cli.exit import CommandLineError

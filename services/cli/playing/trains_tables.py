@@ -16,10 +16,10 @@ from typing import Final
 import httpx
 from rich.table import Table as PrintedTable
 
-from schemas.boards.form import BoardForm
 from schemas.commands import Command, write_command
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from schemas.trains.boards.form import BoardForm
 from services.bots.seat_projection import GameProjections, ViewPageReader
 from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import LOCOMOTIVE, Seat
-from schemas.rule_options import RuleOptions
+from schemas.trains.rule_options import RuleOptions
 from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
 from services.referee.games.trains.board import Board, Route, board_ids, points_for_route
 from services.referee.games.trains.moves.tunnels import TUNNEL_KIND

@@ -13,11 +13,11 @@ from importlib.resources.abc import Traversable
 from itertools import combinations
 from typing import Final, TypeAlias
 
-from schemas.boards.board_ids import BoardIds, did_you_mean
-from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
-from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError
-from schemas.rule_options import RuleOptions
+from schemas.trains.boards.board_ids import BoardIds, did_you_mean
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
+from schemas.trains.boards.trains import read_trains_map
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.frozen_classes import pickle_by_fields
 from services.referee.games.trains.search.connectivity import Networks
 

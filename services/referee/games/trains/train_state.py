@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 from schemas.commands import ClaimRoute
 from schemas.events import TrainScore
 from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE, Seat
-from schemas.rule_options import RuleOptions
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.frozen_classes import pickle_by_fields
 from services.referee.games.state import EventStream, GameState, Ruleset
 from services.referee.games.trains import board as boards

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import (
     ChoiceLaid,
@@ -22,6 +21,7 @@ from schemas.events import (
     TicketsShuffled,
 )  # fmt: skip
 from schemas.field_types import HIDDEN
+from schemas.trains.boards.form import BOARD_SCHEMA
 from services.referee.games.appliers.table import applies
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.appliers.playing import assign_route

@@ -9,7 +9,7 @@ from typing import Final
 from schemas.commands import ClaimRoute
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import CommandRefusedError, require
-from schemas.rule_options import RuleOptions
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.seat_state import SeatState
 from services.referee.games.trains.board import GRAY, Route
 from services.referee.games.trains.train_state import Cards, Hand, OpenRoutes, PayableRoutes

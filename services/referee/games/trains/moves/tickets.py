@@ -11,7 +11,7 @@ from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
-from schemas.rule_options import TicketDestination
+from schemas.trains.rule_options import TicketDestination
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.moves.turns import end_turn
 from services.referee.games.trains.train_state import TrainGame

@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatCleared, SeatGone, TurnStarted
 from schemas.field_types import COLORS, LOCOMOTIVE
-from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.state import ACTION, Ruleset
 from services.referee.games.trains.appliers.opening import deck_shuffled, hand_dealt, lay_table

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from schemas.boards.form import TicketForm
 from schemas.commands import CreateGame, ForkGame, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.events import (
@@ -27,9 +26,10 @@ from schemas.events import (
 from schemas.field_types import HIDDEN, Seat
 from schemas.positions import FORK_SCHEMA, Fork
 from schemas.refusals import CommandRefusedError, require
-from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from schemas.stored.codec import unpack_entry
 from schemas.stored.rows import event_to_row, row_to_event
+from schemas.trains.boards.form import TicketForm
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games.evolve import fold_events
 from services.referee.games.play_off import seat_plan_of
 from services.referee.games.seat_state import SeatState

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame
 from schemas.errors import InvalidInputError
 from schemas.events import TurnStarted
 from schemas.field_types import as_logged
 from schemas.positions import Position
 from schemas.refusals import CommandRefusedError, require
-from schemas.rule_options import RuleOptions
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games import create_game
 from services.referee.games.state import EventStream, Opening
 from services.referee.games.trains import board as boards

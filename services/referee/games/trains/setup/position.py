@@ -8,10 +8,10 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
-from schemas.boards.form import TicketForm
 from schemas.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
 from schemas.positions import Position, TicketGiven
-from schemas.rule_options import RuleOptions
+from schemas.trains.boards.form import TicketForm
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.shuffle import in_canonical_order, shuffled
 from services.referee.games.state import EventStream
 from services.referee.games.trains.board import Board, Ticket, initial_tokens, points_for_route, ticket_decks

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from schemas.boards.board_ids import did_you_mean
 from schemas.field_types import Seat
 from schemas.positions import Position
 from schemas.refusals import require
-from schemas.rule_options import RuleOptions
+from schemas.trains.boards.board_ids import did_you_mean
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.trains.board import Board, closes_parallels, neighbours
 from services.referee.games.trains.setup.position import deck_names, identify_tickets, position_tickets
 

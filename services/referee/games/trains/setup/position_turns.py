@@ -8,7 +8,7 @@ from schemas.events import ChoiceLaid, MomentLaid
 from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.positions import Position, TunnelGiven
 from schemas.refusals import CommandRefusedError, require
-from schemas.rule_options import RuleOptions
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.state import ACTION, Choice, EventStream
 from services.referee.games.trains.board import Board, Route, closes_parallels
 from services.referee.games.trains.moves.tunnels import TUNNEL_KIND, extra_cost

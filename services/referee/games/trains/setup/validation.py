@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from schemas.boards.trains import COLORS, LENGTHS
 from schemas.commands import BuildStation, Command, DrawMarket, DrawTickets, MovePassenger, PayTunnel
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import require
-from schemas.rule_options import RuleOptions
+from schemas.trains.boards.trains import COLORS, LENGTHS
+from schemas.trains.rule_options import RuleOptions
 from services.referee.games.trains.board import GRAY, Board
 from services.referee.games.trains.moves.payment import require_long_route_for_plus_four
 from services.referee.games.trains.train_state import TrainRuleset

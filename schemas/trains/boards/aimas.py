@@ -23,9 +23,9 @@ from reprlib import repr as short_repr
 from typing import Final, NamedTuple, TypedDict
 from xml.etree import ElementTree as Xml
 
-from schemas.boards.board_ids import make_unique, slug
-from schemas.boards.form import BOARD_SCHEMA, MAX_CITIES, MAX_ROUTES, BoardForm, read_board
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.board_ids import make_unique, slug
+from schemas.trains.boards.form import BOARD_SCHEMA, MAX_CITIES, MAX_ROUTES, BoardForm, read_board
 
 MAX_TEXT_LENGTH: Final = 2_000_000  # characters
 COLORS: Final = {

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard
 
-from schemas.boards.board_ids import make_unique
+from schemas.trains.boards.board_ids import make_unique
 
 DEFAULT_SIDE: Final = 1000  # of a picture whose size isn't given
 _MAP_ONLY_KEYS: Final = {"width", "height", "lat", "lon", "x", "y", "terminals", "merchandise_verified"}
@@ -26,7 +26,7 @@ def is_plain_map(value: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def to_board_form(value: Mapping[str, object], name: str = "map") -> dict[str, object]:
-    """Convert such a map into the form of schemas/boards/form.py, unchecked: `read_board` checks it."""
+    """Convert such a map into the form of schemas/trains/boards/form.py, unchecked: `read_board` checks it."""
     size = value.get("size") or [_round_float(value.get(side, DEFAULT_SIDE)) for side in ("width", "height")]
     board_fields = {
         key: field_value

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from schemas.boards.board_ids import MAX_TEXT_LENGTH, BoardIds, slug
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.board_ids import MAX_TEXT_LENGTH, BoardIds, slug
 
 ToId: TypeAlias = Callable[[object], object]  # a name to its id; anything else to itself
 MAX_NAME_LENGTH: Final = 40

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
-from schemas.boards.form import BoardForm
+from schemas.trains.boards.form import BoardForm
 
 # Characters. With a number behind it a slug is still a valid id, and two of them make a route's.
 MAX_CITY_SLUG_LENGTH: Final = 36

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from reprlib import repr as short_repr
 from typing import Final, NamedTuple
 
-from schemas.boards.board_ids import make_unique, slug
-from schemas.boards.form import BoardForm, read_board
 from schemas.errors import InvalidInputError
+from schemas.trains.boards.board_ids import make_unique, slug
+from schemas.trains.boards.form import BoardForm, read_board
 
 COLORS: Final = ("red", "blue", "green", "white")
 LENGTHS: Final = (3, 4, 5)
