@@ -28,6 +28,10 @@ QUERY: Final[Json] = {
         "head": {**TEXT, "description": "the head after that entry, in hex"},
         "proofs": {"type": "boolean", "description": "entries have the bytes that the chain is made of"},
         "legal": {"type": "boolean", "description": "the latest entry has the seat's legal commands"},
+        "alive": {
+            "type": "boolean",
+            "description": "`alive` comes every 5 s at most: after 9 s without any message come back",
+        },
         "authenticate": {"type": "boolean", "description": "the token comes in the first message"},
     },
     "additionalProperties": False,
@@ -119,6 +123,7 @@ def _sent_messages() -> Json:
         "attached": _message("Where the log is; the first message.", attached, {"type": "attached", "number": 6, "head": "5f" * 32}),
         "entry": _message("An entry of the view, and the verdict on the command that it answers.", _object(entry, **ENTRY_OPTIONS),
                           {"type": "entry", "number": 7, "at": 5310, "answers": "c1", "events": [{"type": "card_drawn", "seat": 0, "card": "red"}], "head": "5f" * 32}),
+        "alive": _message("A sign of life, where `?alive=true` asks for it.", _typed("alive", {}), {"type": "alive"}),
         "acknowledged": _message("A command has the level that was asked for.", acknowledged, {"type": "acknowledged", "id": "c1", "level": "durable", "number": 7, "head": "5f" * 32}),
         "unknown": _message("A command has no verdict in time, or not at that level; send it again with the same id.", unknown,
                             {"type": "unknown", "id": "c1", "level": "accepted", "detail": "send it again with the same id"}),

@@ -4,6 +4,9 @@ An entry goes to every viewer of a game in one iteration of the event loop. Thro
 task that wakes and six coroutines; here each costs a write. A frame of text that comes alone, as nearly all do, is offered
 to `take_text` and needs no parser. Everything else stays uvicorn's, and so does a message that `take_text` leaves.
 
+A client of which nothing is heard is asked for a sign of life, and cut off when it gives none: within 10 s, whatever the
+network does. Pages can't see the question, so one that wants to know of the server's life is sent `alive` with it.
+
 What waits for a client that reads slowly is limited: past that it is closed with 4001, and cut off when it
 doesn't take the closing either. Only the latest of several pings is answered then (RFC 6455, 5.5.3). Frames of
 all kinds are counted, also those that the session never sees.
@@ -31,6 +34,14 @@ IS_MASKED: Final = 0x80  # the bit of a frame's second byte
 SHORT_SIZE, MIDDLE_SIZE = 126, 65_536  # from these on a size takes two bytes more, or eight
 MASKED_HEADER_SIZE: Final = 6  # at least, of what a client sends
 
+SIGN_S: Final = 4.0  # of silence, after which a client is asked for a sign of life
+SILENT_S: Final = 9.0  # after which it is told that it is cut off, and is 1 s later
+LEAVING_S: Final = 1.0
+TIMER_ERROR_S: Final = 0.005  # by which a timer may come too early
+PING: Final = b"\x89\x00"
+PONG: Final = b"\x8a\x80"  # and a mask: the answer to it
+ALIVE: Final = b'\x81\x10{"type":"alive"}'
+
 TakeText = Callable[[str], bool]
 
 
@@ -45,6 +56,8 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
         self.waiting_pong = b""  # of the latest ping, while the client reads slowly
         self.take_text: TakeText | None = None  # takes a message in, or leaves it: False
         self.unparsed_bytes = 0  # that the parser has of frames whose end isn't there yet
+        self.heard_at = self.loop.time()
+        self.shows_life = False  # is sent `alive`, whose absence its client notices
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count the connection no longer: the HTTP protocol that it came from doesn't learn of its end."""
@@ -85,7 +98,11 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
     # -- receiving ---------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Take in what arrived: a message, or something for the parser."""
+        """Take in what arrived: a message, a sign of life, or something for the parser."""
+        self.heard_at = self.loop.time()
+        if not self.unparsed_bytes and data[:2] == PONG and len(data) == MASKED_HEADER_SIZE:
+            self._count_frame()
+            return
         if self.take_text and not self.unparsed_bytes and self.queue.empty() and not self.close_sent:
             text = whole_text(data, self.config.ws_max_size)
             if text is not None and self.take_text(text):
@@ -142,6 +159,36 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
         """Count the frame, and take it in."""
         if self._count_frame():
             super().handle_cont(event)
+
+    # -- signs of life -----------------------------------------------------------------------
+
+    def start_keepalive(self) -> None:
+        """Look after the client from now on."""
+        self.ping_timer = self.loop.call_later(SIGN_S, self.send_keepalive_ping)
+
+    def send_keepalive_ping(self) -> None:
+        """Ask a client for a sign of life where nothing was heard of it, and give it one; or cut it off."""
+        self.ping_timer = None
+        if self.close_sent or self.transport.is_closing():
+            return
+        now = self.loop.time()
+        if self.read_paused:  # a message of it is in hand, and nothing else is read
+            self.heard_at = now
+        silent_s = now - self.heard_at + TIMER_ERROR_S
+        if silent_s >= SILENT_S:
+            self.keepalive_timeout()
+            return
+        is_asked = silent_s >= SIGN_S
+        if is_asked or self.shows_life:
+            self.transport.write((ALIVE if self.shows_life else b"") + (PING if is_asked else b""))
+        next_s = SILENT_S if is_asked else SIGN_S
+        self.ping_timer = self.loop.call_at(self.heard_at + next_s, self.send_keepalive_ping)
+
+    def keepalive_timeout(self) -> None:
+        """Cut off a client that gives no sign of life."""
+        log.debug("socket closed", address=self.peer, why="no sign of life")
+        self.close_timeout = LEAVING_S
+        self.close_now(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
 
     def _count_frame(self) -> bool:
         """Count a frame; False once the connection closes. Too many of them close it."""

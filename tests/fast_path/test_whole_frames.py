@@ -15,7 +15,7 @@ from services.fast_path.socket_connection import SocketConnection, whole_text
 from services.gateway.following.entry_encoding import encode_text_frame
 from services.runtime.connection_limits import ConnectionLimits
 
-TEXT, BINARY, PING, PIECE, LAST_PIECE = 0x81, 0x82, 0x89, 0x01, 0x80
+TEXT, BINARY, PING, PONG, PIECE, LAST_PIECE = 0x81, 0x82, 0x89, 0x8A, 0x01, 0x80
 MASK: Final = b"\x11\x22\x33\x44"
 MAX_SIZE: Final = 70_000
 REQUEST: Final = (
@@ -88,6 +88,8 @@ def test_RATE_1_messages_are_the_same_wherever_they_were_cut(seed: int) -> None:
     kinds = [([frame(TEXT, text)], [text]) for text in PLAIN]
     kinds += [
         ([frame(PING, b"are you there")], []),
+        ([frame(PONG, b"")], []),
+        ([frame(PONG, b"unasked")], []),
         ([frame(BINARY, b"\x00\xff" * 200)], [b"\x00\xff" * 200]),
         ([frame(PIECE, b"a first piece"), frame(PING, b""), frame(LAST_PIECE, b", its last")], [b"a first piece, its last"]),
     ]  # fmt: skip

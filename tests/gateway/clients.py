@@ -213,12 +213,13 @@ class Socket:
         after: int | str = 0,
         head: str = "",
         legal: bool = False,
+        asked: str = "",
         token_in_message: str | None = None,
         **more: Any,
     ) -> None:
         url = str(http.base_url.copy_with(scheme="ws")).rstrip("/")
         more.setdefault("additional_headers", bearer(token))
-        known = f"after={after}" + (f"&head={head}" if head else "") + "&legal=true" * legal
+        known = f"after={after}" + (f"&head={head}" if head else "") + "&legal=true" * legal + asked
         self._first = token_in_message
         known += "&authenticate=true" * (token_in_message is not None)
         self._opening = connect(f"{url}/v1/games/{game}/play?{known}", proxy=None, **more)

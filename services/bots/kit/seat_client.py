@@ -24,6 +24,7 @@ FIRST_PAUSE_S: Final = 0.05
 LONGEST_PAUSE_S: Final = 5.0
 ANSWER_S: Final = 20.0  # without any message, before a command is sent again
 QUEUED_MESSAGES: Final = 1_024  # that wait while a bot thinks
+PING_S, PONG_S, CLOSING_S = 4.0, 5.0, 1.0  # so a connection that died silently is left within 10 s
 
 CONNECTION_ERRORS: Final = (ConnectionClosed, InvalidHandshake, OSError)  # OSError has TimeoutError too
 
@@ -131,7 +132,15 @@ class AsyncSeatClient(_ReturningClient):
 
     async def _connect(self) -> AsyncSocket:
         url, headers, proxy = self._address()
-        return await connect_async(url, additional_headers=headers, proxy=proxy, max_queue=QUEUED_MESSAGES)
+        return await connect_async(
+            url,
+            additional_headers=headers,
+            proxy=proxy,
+            max_queue=QUEUED_MESSAGES,
+            ping_interval=PING_S,
+            ping_timeout=PONG_S,
+            close_timeout=CLOSING_S,
+        )
 
 
 class SeatClient(_ReturningClient):
@@ -198,5 +207,13 @@ class SeatClient(_ReturningClient):
 
     def _connect(self) -> PlainSocket:
         url, headers, proxy = self._address()
-        opening = connect_plainly(url, additional_headers=headers, proxy=proxy, max_queue=QUEUED_MESSAGES)
+        opening = connect_plainly(
+            url,
+            additional_headers=headers,
+            proxy=proxy,
+            max_queue=QUEUED_MESSAGES,
+            ping_interval=PING_S,
+            ping_timeout=PONG_S,
+            close_timeout=CLOSING_S,
+        )
         return opening.__enter__()  # `close` is its end: it lasts longer than a block

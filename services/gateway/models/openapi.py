@@ -56,7 +56,8 @@ Or do 4 and 5 on one **WebSocket**, `/v1/games/{game}/play?after=N`: it sends en
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
 Authorization header, from a browser as the subprotocols `ledgerline, token.<token>`, or with `?authenticate=true` in your first
 message, `{"token": ".."}`, within 5 s; never in the address. /asyncapi.json describes the messages. The socket's first one,
-`{"type": "attached", "number": N, "head": ".."}`, is where the log is.
+`{"type": "attached", "number": N, "head": ".."}`, is where the log is. With `?alive=true` a message `alive` comes every 5 s at
+most: after 9 s of nothing the network has died without a word, so come back.
 
 A client need not know the rules: with `?legal=true` and a seat's token, the view and the WebSocket add `legal` to the
 latest entry where it asks the seat to act: the commands to choose from. Send one of them back as it is.

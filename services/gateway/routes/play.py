@@ -155,9 +155,9 @@ async def stream(
 
 
 async def _follow_request(
-    game: str, folds: LegalParam, after: int = 0, head: str = "", proofs: bool = False
+    game: str, folds: LegalParam, after: int = 0, head: str = "", proofs: bool = False, alive: bool = False
 ) -> FollowRequest:
-    return FollowRequest(game, after, head, proofs, folds)
+    return FollowRequest(game, after, head, proofs, folds, alive)
 
 
 @router.websocket("/games/{game}/play")

@@ -41,7 +41,7 @@ class CloseCode(IntEnum):
     NORMAL = 1000  # the game is over
     GOING_AWAY = 1001
     POLICY_VIOLATION = 1008  # the opening was wrong, or there were too many messages
-    INTERNAL_ERROR = 1011  # the game's view is damaged, or the client answers no ping
+    INTERNAL_ERROR = 1011  # the game's view is damaged, or the client was silent
     GO_ON = 4001  # the client reads too slowly, or the engine is away: come back after the last entry
     BEGIN_ANEW = 4002  # the log hasn't the client's last entry any more: come back from 0
 

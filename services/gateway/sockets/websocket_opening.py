@@ -33,13 +33,15 @@ class KnownEntry(NamedTuple):
 
 class FollowRequest(NamedTuple):
     """A game that a client follows: from the entry that it has, under the head that it names (in hex, or ''), and in which
-    form. `legal_folds` are there where the latest entry is to have what the client's seat may do."""
+    form. `legal_folds` are there where the latest entry is to have what the client's seat may do; `is_watching` a client
+    that is to be sent signs of life."""
 
     game: str
     after: int
     head: str = ""
     proofs: bool = False
     legal_folds: TableFolds | None = None
+    is_watching: bool = False
 
     def known_entry(self) -> KnownEntry:
         """The entry that the client has. Raises RefusedError: it can't be one."""
