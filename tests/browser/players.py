@@ -108,6 +108,7 @@ def make_table(page: Any, *seats: str) -> None:
     """Make a table in the lobby, and sit down at its first seat. A seat is a bot's policy; "" is for a person."""
     page.get_by_label("Your name").fill("Ada")
     page.get_by_role("radio", name="USA 36").check()
+    page.locator(".own > summary").click()
     seat_selects = page.locator(".seat-list select")
     while seat_selects.count() < len(seats):
         page.get_by_role("button", name="One seat more").click()
@@ -121,6 +122,7 @@ def make_tricks(page: Any) -> None:
     """Make a table of three in the lobby, with two bots, and start it."""
     page.get_by_label("Your name").fill("Ada")
     page.get_by_role("radio", name="Tricks").check()
+    page.locator(".own > summary").click()
     for place, policy in enumerate(("", "random", "random")):
         page.locator(".seat-list select").nth(place).select_option(policy)
     page.get_by_role("button", name="Make the table").click()

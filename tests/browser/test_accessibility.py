@@ -47,7 +47,8 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     """Every page, and every state of the table's that looks different."""
     lobby = open_page("/", bypass_csp=True)  # axe-core measures with styles that the policy refuses
     lobby.locator(".create").wait_for()
-    lobby.locator("summary").click()
+    for folded in lobby.locator(".create summary").all():
+        folded.click()
     yield "lobby", lobby
     table = SeatedTable(http, "europe")
     page = table.open(open_page, 0, bypass_csp=True)

@@ -52,6 +52,7 @@ def test_who_makes_a_table_says_its_age_where_the_oldest_begins(
     page = open_page("/")
     page.get_by_label("Your name").fill("Ada")
     assert page.get_by_label("Your age or birthday").count() == 0
+    page.locator(".own > summary").click()
     page.get_by_text("Options of the").click()
     page.get_by_label("Order", exact=True).select_option("age")
     # when

@@ -26,6 +26,7 @@ def test_a_whole_game_of_bids_is_played_by_clicking(open_page: OpenPage) -> None
     page = open_page("/")
     page.get_by_label("Your name").fill("Ada")
     page.get_by_role("radio", name="Bids").check()
+    page.locator(".own > summary").click()
     page.locator(".seat-list select").nth(1).select_option("random")
     page.get_by_role("button", name="Make the table").click()
     page.get_by_role("button", name="Start the game").click()

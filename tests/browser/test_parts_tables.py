@@ -92,6 +92,7 @@ def test_of_cards_of_equal_names_the_own_one_is_played(chromium: Any, tmp_path: 
         page.goto("/")
         page.get_by_label("Your name").fill("Ada")
         page.get_by_role("radio", name="Bids").check()
+        page.locator(".own > summary").click()
         page.get_by_role("button", name="Make the table").click()
         page.get_by_role("button", name="Start the game").click()
         # when

@@ -33,6 +33,7 @@ def test_a_table_is_made_without_suggestions(open_page: OpenPage, http: httpx.Cl
     # given
     page = open_page("/")
     page.get_by_label("Your name").fill("Ada")
+    page.locator(".own > summary").click()
     suggestions = page.get_by_role("checkbox", name="Suggestions")
     assert suggestions.is_checked()
     # when

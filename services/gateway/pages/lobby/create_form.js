@@ -1,10 +1,11 @@
 // @ts-check
-// The form that makes a table: what is chosen in it so far, and the making.
+// The ways to a table: a game against bots at once, one with friends, or one whose every part is chosen.
 import { ask, newKey } from "../api/api.js";
 import { invitationTo, myName, remember, takeSeat } from "../api/my_games.js";
 import { reasonOf } from "../shared/frame.js";
 import { yearsOf } from "../shared/words.js";
-import { update } from "./lobby_state.js";
+import { seatsFor, strengthsOf, usualStrength } from "./bots.js";
+import { update, USUAL_BOARD } from "./lobby_state.js";
 
 /** @import { CreateGameRequest, OptionValue, RulesetDescription, SeatPlan } from "../api/openapi.js" */
 
@@ -14,6 +15,8 @@ import { update } from "./lobby_state.js";
  * @property {string} age as it was typed, where the table goes by ages
  * @property {string | null} board null where the game is played on none
  * @property {string} ruleset
+ * @property {string | null} strength the policy of the bots of a game that is played now
+ * @property {number} people at a table of friends
  * @property {string[]} seats the policy of each seat's bot; empty for a person
  * @property {string} clock
  * @property {boolean} isPublic
@@ -23,12 +26,17 @@ import { update } from "./lobby_state.js";
  * @property {string | null} refusal
  */
 
+const NOBODY = "Guest"; // who has said no name
+const NO_HURRY = "days"; // the clock of a game that was begun in one click
+
 /** @type {CreateForm} */
 export const form = {
   name: myName(),
   age: "",
-  board: "usa",
+  board: USUAL_BOARD,
   ruleset: "usa",
+  strength: "greedy",
+  people: 2,
   seats: ["", "greedy"],
   clock: "evening",
   isPublic: false,
@@ -52,8 +60,14 @@ export function chooseGame(ruleset, board) {
     .slice(0, seats_most)
     .map((policy) => (policy && !policies.includes(policy) ? usual : policy));
   while (seats.length < seats_least) seats.push(seats.at(-1) ?? "");
-  fill({ board, ruleset: name, seats, options: {}, age: "" });
+  const isKept = form.strength !== null && strengthsOf(ruleset).includes(form.strength);
+  const strength = isKept ? form.strength : usualStrength(ruleset);
+  const people = Math.min(Math.max(form.people, fewest(ruleset)), seats_most);
+  fill({ board, ruleset: name, strength, people, seats, options: {}, age: "" });
 }
+
+/** How many sit at a table that says no more. @param {RulesetDescription} ruleset */
+export const fewest = ({ seats_least, seats_most }) => Math.min(Math.max(2, seats_least), seats_most);
 
 /** @param {number} place @param {string} policy */
 export const setSeat = (place, policy) => fill({ seats: form.seats.with(place, policy) });
@@ -65,36 +79,67 @@ export function setOption(name, value) {
   fill({ options: value === undefined ? others : { ...others, [name]: value }, age });
 }
 
-/** What is asked for: a table by this form. @returns {CreateGameRequest} */
-function request() {
-  const { board, ruleset, clock, suggestions, options } = form;
-  const seats = form.seats.map(
-    (policy) => (/** @type {SeatPlan} */ (policy ? { kind: "bot", policy } : { kind: "human" })),
+/** The game that is chosen, which only who has a link of it finds. @returns {Omit<CreateGameRequest, "seats">} */
+const chosenGame = () => ({
+  ...(form.board === null ? {} : { board: form.board }),
+  ruleset: form.ruleset,
+  visibility: "unlisted",
+});
+
+/** @type {SeatPlan} */
+const PERSON = { kind: "human" };
+
+/** Play at once: as many bots as the game needs. @param {RulesetDescription} ruleset */
+export const playNow = (ruleset) =>
+  makeTable(
+    {
+      ...chosenGame(),
+      clock: NO_HURRY,
+      seats: [PERSON, ...seatsFor(form.strength ?? "", fewest(ruleset) - 1)],
+    },
+    true,
   );
-  return {
-    ...(board === null ? {} : { board }),
-    ruleset,
-    seats,
+
+/** Make a table for friends, who are sent a link. */
+export const inviteFriends = () =>
+  makeTable({
+    ...chosenGame(),
+    clock: form.clock,
+    by_invitation: true,
+    seats: Array.from({ length: form.people }, () => PERSON),
+  });
+
+/** Make the table whose every part was chosen. */
+export function makeChosen() {
+  const { clock, suggestions, options } = form;
+  return makeTable({
+    ...chosenGame(),
+    seats: form.seats.map((policy) => (policy ? seatsFor(policy, 1)[0] : PERSON)).map(withoutTwin),
     clock,
-    ...(form.isPublic
-      ? { visibility: "public" }
-      : { visibility: "unlisted", by_invitation: form.seats.includes("") }),
+    ...(form.isPublic ? { visibility: "public" } : { by_invitation: form.seats.includes("") }),
     ...(suggestions ? {} : { suggestions }),
     ...(Object.keys(options).length ? { options } : {}),
-  };
+  });
 }
 
-/** Make the table, take the first seat that is for a person, and go there. */
-export async function makeTable() {
+/** A bot's seat by another name where an earlier seat has the same. @param {SeatPlan} seat @param {number} place @param {SeatPlan[]} seats */
+function withoutTwin(seat, place, seats) {
+  const earlier = seats.slice(0, place).filter(({ name }) => name && name === seat.name).length;
+  return earlier ? { ...seat, name: `${seat.name} ${earlier + 1}` } : seat;
+}
+
+/** Make a table, take the first seat that is for a person, and go there. @param {CreateGameRequest} body @param {boolean} [isStarted] */
+async function makeTable(body, isStarted = false) {
   fill({ isBusy: true, refusal: null });
   try {
-    const { game, token, invitations } = await ask("POST /games", { body: request(), key: newKey() });
+    const { game, token, invitations } = await ask("POST /games", { body, key: newKey() });
     remember(game, { host: token, invitations });
-    const seat = form.seats.indexOf("");
+    const seat = body.seats.findIndex(({ kind }) => kind === "human");
     if (seat >= 0) {
       const more = { invitation: invitationTo(game, seat), age: yearsOf(form.age) };
-      await takeSeat(game, seat, form.name.trim(), more);
+      await takeSeat(game, seat, form.name.trim() || NOBODY, more);
     }
+    if (isStarted) await ask("POST /games/{game}/start", { path: { game }, token, key: newKey() });
     location.href = `/table/${game}`;
   } catch (error) {
     fill({ isBusy: false, refusal: reasonOf(error) });

@@ -1,21 +1,24 @@
 // @ts-check
-// The form that makes a table: board, seats, clock, who may come, and every option with its meaning.
+// The ways to a table: boards to choose from, a game at once, one with friends; folded, all that may be chosen of a table.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ageField, onChecked, onSubmit, onValue, when } from "../shared/frame.js";
-import { seatLetter, upperFirst } from "../shared/words.js";
-import { chooseGame, fill, makeTable, setOption, setSeat } from "./create_form.js";
+import { plural, seatLetter, upperFirst } from "../shared/words.js";
+import { botOf, strengthsOf } from "./bots.js";
+import {
+  chooseGame,
+  fewest,
+  fill,
+  inviteFriends,
+  makeChosen,
+  playNow,
+  setOption,
+  setSeat,
+} from "./create_form.js";
 
 /** @import { CreateForm } from "./create_form.js" */
 /** @import { Catalog } from "./lobby_state.js" */
 /** @import { ClockPreset, ListedBoard, OptionDescription, OptionValue, RulesetDescription } from "../api/openapi.js" */
 
-/** @type {Record<string, string>} */
-const POLICIES = {
-  greedy: "a bot that plays to win",
-  random: "a bot that plays at random",
-  "hold-10": "a bot that saves ten cards",
-  "buy-now": "a bot that buys at once",
-};
 const SUGGESTING = "searcher"; // a game that no such bot plays has no suggestions
 const DOORS = /** @type {const} */ ([
   [false, "Only with my invitations", "Not in the lobby; a link for each seat."],
@@ -66,7 +69,7 @@ const seatSelect = ({ policies }, seat, place) =>
   html`<li><label>Seat ${seatLetter(place)}
   <select @change=${onValue((policy) => setSeat(place, policy))}>
     <option value="" ?selected=${!seat}>${place === 0 ? "me" : "a person"}</option>
-    ${policies.map((policy) => html`<option value=${policy} ?selected=${seat === policy}>${POLICIES[policy] ?? policy}</option>`)}</select></label></li>`;
+    ${policies.map((policy) => html`<option value=${policy} ?selected=${seat === policy}>${botOf(policy).name}, a bot: ${botOf(policy).strength.toLowerCase()}</option>`)}</select></label></li>`;
 
 /**
  * One of several, or a box: its field, what it is called, what it means.
@@ -79,34 +82,57 @@ const line = (input, title, meaning) =>
       <span><b>${title}</b> <span class="note">${meaning}</span></span></label>`;
 
 /**
- * A game that may be chosen.
+ * A game that may be chosen: a picture of it, and what it is.
  * @param {CreateForm} form
  * @param {RulesetDescription} ruleset
- * @param {string | null} board
- * @param {string} title
- * @param {string} note
+ * @param {ListedBoard | null} board
  */
-const gameCard = (form, ruleset, board, title, note) =>
-  html`<label class="choice-card">
-      <input type="radio" name="game" .checked=${form.ruleset === ruleset.name && form.board === board} @change=${() => chooseGame(ruleset, board)}>
-      <span><b>${title}</b><span class="note">${note}</span></span></label>`;
+function gameCard(form, ruleset, board) {
+  const { seats_least, seats_most } = ruleset;
+  const isChosen = form.ruleset === ruleset.name && form.board === (board?.id ?? null);
+  const picture = board ? `/v1/boards/${board.id}/svg` : "/assets/lobby/cards.svg";
+  const seats = `${seats_least === seats_most ? seats_most : `${seats_least} to ${seats_most}`} players`;
+  const facts = board ? [plural(board.cities, "city", "cities")] : [];
+  return html`<label class="choice-card game-card">
+      <input type="radio" name="game" .checked=${isChosen} @change=${() => chooseGame(ruleset, board?.id ?? null)}>
+      <img src=${picture} alt="" width="180" height="112" loading="lazy">
+      <span><b>${board ? board.title : upperFirst(ruleset.name)}</b><span class="note">${[...facts, seats].join(" · ")}</span></span></label>`;
+}
 
-/** @param {CreateForm} form @param {ListedBoard} board @param {RulesetDescription} ruleset */
-const boardCard = (form, board, ruleset) =>
-  gameCard(
-    form,
-    ruleset,
-    board.id,
-    board.title,
-    `${board.cities} cities, ${board.routes} routes · ${board.rulesets.join(", ")} rules`,
-  );
+/** Every game: each board with the rules that it is usually played by, then the games that are played on none. @param {Catalog} catalog */
+const gamesOf = ({ rulesets, boards }) => [
+  ...boards.flatMap((board) =>
+    rulesets.filter(({ name }) => name === board.ruleset).map((ruleset) => ({ ruleset, board })),
+  ),
+  ...rulesets
+    .filter((ruleset) => ruleset.default_board === null)
+    .map((ruleset) => ({ ruleset, board: null })),
+];
 
-/** A game without a board. @param {CreateForm} form @param {RulesetDescription} ruleset */
-const rulesetCard = (form, ruleset) => {
-  const { name, seats_least, seats_most } = ruleset;
-  const seats = seats_least === seats_most ? seats_most : `${seats_least} to ${seats_most}`;
-  return gameCard(form, ruleset, null, upperFirst(name), `no board · ${seats} seats`);
-};
+/** @param {CreateForm} form @param {string} policy */
+const strengthCard = (form, policy) =>
+  html`<label class="choice-card"><input type="radio" name="strength" .checked=${form.strength === policy} @change=${() => fill({ strength: policy })}>
+      <span><b>${botOf(policy).name}</b> <span class="strength">${botOf(policy).strength}</span><span class="note">${botOf(policy).meaning}</span></span></label>`;
+
+/** The two buttons that most people need, and what they need to know. @param {CreateForm} form @param {RulesetDescription} ruleset */
+function quickWays(form, ruleset) {
+  const strengths = strengthsOf(ruleset);
+  const counts = Array.from({ length: ruleset.seats_most }, (_, place) => place + 1);
+  return html`<div class="quick">
+    ${when(
+      strengths.length > 0,
+      () =>
+        html`<fieldset class="strengths"><legend>Against</legend>${strengths.map((policy) => strengthCard(form, policy))}</fieldset>`,
+    )}
+    <label class="field">Your name <input maxlength="40" autocomplete="nickname" placeholder="Guest" .value=${form.name} @input=${onValue((name) => fill({ name }))}></label>
+    <div class="ways">
+      ${when(strengths.length > 0, () => html`<button class="primary large" ?disabled=${form.isBusy}>Play now</button>`)}
+      <span class="friends"><button type="button" class="large" ?disabled=${form.isBusy} @click=${inviteFriends}>Invite friends</button>
+      <label><span class="unseen">How many play</span><select @change=${onValue((people) => fill({ people: Number(people) }))}>
+        ${counts.filter((count) => count >= fewest(ruleset)).map((count) => html`<option value=${count} ?selected=${count === form.people}>${count} of us</option>`)}</select></label></span></div>
+    ${form.refusal ? html`<p class="refused"><b>Refused.</b> ${form.refusal}</p>` : nothing}
+    <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p></div>`;
+}
 
 /** @param {OptionDescription} option */
 const optionRow = (option) =>
@@ -121,29 +147,34 @@ const helpField = (form) =>
     "Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.",
   )}</fieldset>`;
 
-/** The form. @param {CreateForm} form @param {Catalog} catalog */
-export function createForm(form, { rulesets, boards, clocks }) {
+/** All that may be chosen of a table. @param {CreateForm} form @param {RulesetDescription} ruleset @param {ClockPreset[]} clocks */
+function ownTable(form, ruleset, clocks) {
   const { seats } = form;
-  const ruleset = /** @type {RulesetDescription} */ (rulesets.find((each) => each.name === form.ruleset));
   const order = form.options.order ?? ruleset.options.find((option) => option.name === "order")?.default;
   const clock = /** @type {ClockPreset} */ (clocks.find((each) => each.name === form.clock));
   const options = ruleset.options.map((option) => ({
     ...option,
     default: option.name in clock.options ? clock.options[option.name] : option.default,
   }));
-  return html`<form class="create" @submit=${onSubmit(makeTable)}>
-    <fieldset><legend>Game</legend><div class="boards">${boards.flatMap((board) => rulesets.filter(({ name }) => name === board.ruleset).map((each) => boardCard(form, board, each)))}
-      ${rulesets.filter((each) => each.default_board === null).map((each) => rulesetCard(form, each))}</div></fieldset>
-    <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p>
-    <label class="field">Your name <input required maxlength="40" autocomplete="nickname" .value=${form.name} @input=${onValue((name) => fill({ name }))}></label>
-    ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
+  return html`<details class="own"><summary>Seats, time, who may come, options</summary><div class="own-fields">
     <fieldset><legend>Seats</legend><ol class="seat-list">${seats.map((seat, place) => seatSelect(ruleset, seat, place))}</ol>
       <div class="buttons"><button type="button" ?disabled=${seats.length >= ruleset.seats_most} @click=${() => fill({ seats: [...seats, ""] })}>One seat more</button>
       <button type="button" ?disabled=${seats.length <= ruleset.seats_least} @click=${() => fill({ seats: seats.slice(0, -1) })}>One seat less</button></div></fieldset>
     <fieldset><legend>Time</legend>${clocks.map(({ name, title, meaning }) => line(html`<input type="radio" name="clock" .checked=${form.clock === name} @change=${() => fill({ clock: name })}>`, title, meaning))}</fieldset>
     <fieldset><legend>Who may come</legend>${DOORS.map(([isPublic, title, meaning]) => line(html`<input type="radio" name="door" .checked=${form.isPublic === isPublic} @change=${() => fill({ isPublic })}>`, title, meaning))}</fieldset>
     ${ruleset.policies.includes(SUGGESTING) ? helpField(form) : nothing}
+    ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
     <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${options.map(optionRow)}</dl></details>
-    ${form.refusal ? html`<p class="refused"><b>Refused.</b> ${form.refusal}</p>` : nothing}
-    <button class="primary large" ?disabled=${form.isBusy}>Make the table</button></form>`;
+    <button type="button" class="primary large" ?disabled=${form.isBusy} @click=${makeChosen}>Make the table</button></div></details>`;
+}
+
+/** The form. @param {CreateForm} form @param {Catalog} catalog */
+export function createForm(form, catalog) {
+  const ruleset = /** @type {RulesetDescription} */ (
+    catalog.rulesets.find((each) => each.name === form.ruleset)
+  );
+  return html`<form class="create" @submit=${onSubmit(() => playNow(ruleset))}>
+    <fieldset class="pick"><legend>Pick a game</legend><div class="boards">${gamesOf(catalog).map(({ ruleset: each, board }) => gameCard(form, each, board))}</div></fieldset>
+    ${quickWays(form, ruleset)}
+    ${ownTable(form, ruleset, catalog.clocks)}</form>`;
 }

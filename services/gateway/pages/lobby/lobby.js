@@ -1,5 +1,5 @@
 // @ts-check
-// The lobby: my games, open tables, games that are played and over, and the form that makes a table.
+// The lobby: my games, the ways to a table, and the open tables and games of others, where there are any.
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { myGames } from "../api/my_games.js";
 import { home, root, when } from "../shared/frame.js";
@@ -61,27 +61,45 @@ function row(listed, action, { freeing, catalog }) {
 }
 
 /**
+ * A list, where it has a game.
  * @param {Lobby} shown
  * @param {string} title
  * @param {ListedGame[]} games
  * @param {(game: ListedGame) => string} action
- * @param {string} empty
  */
-const list = (shown, title, games, action, empty) =>
-  html`<section class="panel"><h2>${title}</h2>${
-    games.length
-      ? html`<ul class="games">${games.map((game) => row(game, action(game), shown))}</ul>`
-      : html`<p class="empty">${empty}</p>`
-  }</section>`;
+const list = (shown, title, games, action) =>
+  games.length
+    ? html`<section class="panel"><h2>${title}</h2><ul class="games">${games.map((game) => row(game, action(game), shown))}</ul></section>`
+    : nothing;
+
+const FIRST = 3; // of my games that stand above all else
+const ORDER = { playing: 1, waiting: 2, over: 3 };
+
+/** My games, first those that wait for me; while they are read, room for as many. @param {Lobby} shown @param {Record<string, MyGame>} mine */
+function ownList(shown, mine) {
+  const count = Object.keys(mine).length;
+  if (!count) return nothing;
+  /** @param {ListedGame} game */
+  const place = ({ game, status, turn }) =>
+    status === "playing" && turn !== null && turn === mine[game].seat ? 0 : ORDER[status];
+  const games = shown.games
+    .filter(({ game }) => game in mine)
+    .toSorted((a, b) => place(a) - place(b) || b.created - a.created);
+  /** @param {ListedGame} game */
+  const ownRow = (game) => row(game, game.status === "over" ? "See again" : "Open", shown);
+  const rooms = Array.from({ length: Math.min(count, FIRST) }, () => html`<li class="game"></li>`);
+  return html`<section class="panel mine" aria-busy=${!shown.isRead}><h2>My games on this device</h2>
+    <ul class="games">${shown.isRead ? games.slice(0, FIRST).map(ownRow) : rooms}</ul>
+    ${when(count > FIRST, () => html`<details><summary>All ${count}</summary><ul class="games">${games.slice(FIRST).map(ownRow)}</ul></details>`)}</section>`;
+}
 
 /** @param {string} text */
 const awayBanner = (text) => html`<p class="banner away">${text} Trying again.</p>`;
 
-/** The whole page. @param {Lobby} shown */
+/** The whole page: what is read later comes below all that stands already. @param {Lobby} shown */
 function lobbyPage(shown) {
   const { games, isAway, isPartial, refusal, catalog } = shown;
   const mine = myGames();
-  const own = games.filter(({ game }) => game in mine);
   /** @param {ListedGame["status"]} status */
   const others = (status) => games.filter((game) => game.status === status && !(game.game in mine));
   return html`<header class="top">${home}<nav><a href="/rules">Rules</a> <a href="/docs">API</a></nav></header>
@@ -89,15 +107,16 @@ function lobbyPage(shown) {
       ${when(refusal, (why) => html`<p class="banner refusal"><b>Refused.</b> ${why}</p>`)}
       ${when(isPartial, () => awayBanner("Some games aren't listed now."))}
       <main id="main" class="lobby"><div class="intro"><h1>Games, around one table</h1>
-        <p>Make a table, send your friends a link, add bots, play. Every game can be watched again, and proven fair.</p></div>
-      <div class="lists">
-        ${list(shown, "My games on this device", own, ({ status }) => (status === "over" ? "See again" : "Open"), "None yet: make a table, or sit down at one.")}
-        ${list(shown, "Open tables", others("waiting"), ({ free }) => (free ? "Sit down" : "Look"), "No open table.")}
-        ${list(shown, "Being played", others("playing"), () => "Watch", "No public game is being played.")}
-        ${list(shown, "Over", others("over"), () => "See again", "No public game is over yet.")}</div>
-      <section class="panel make" aria-labelledby="make-title"><h2 id="make-title">Make a table</h2>${
-        catalog ? createForm(form, catalog) : html`<p class="note">Loading …</p>`
-      }</section></main>`;
+      <p class="note">Play now, or send your friends a link. Every game can be watched again, and proven fair.</p></div>
+      ${ownList(shown, mine)}
+      ${
+        catalog
+          ? html`${createForm(form, catalog)}
+      <div class="lists">${list(shown, "Open tables", others("waiting"), ({ free }) => (free ? "Sit down" : "Look"))}
+        ${list(shown, "Being played", others("playing"), () => "Watch")}
+        ${list(shown, "Over", others("over"), () => "See again")}</div>`
+          : html`<p class="note">Loading …</p>`
+      }</main>`;
 }
 
 drawWith(() => render(lobbyPage(lobby), root));

@@ -10,6 +10,7 @@ import { reasonOf } from "../shared/frame.js";
 /**
  * @typedef {object} Lobby
  * @property {ListedGame[]} games
+ * @property {boolean} isRead the games were read once
  * @property {boolean} isAway the server couldn't be reached
  * @property {boolean} isPartial some games aren't listed now
  * @property {{ game: string, seat: number } | null} freeing the seat that its host is about to free
@@ -20,6 +21,7 @@ import { reasonOf } from "../shared/frame.js";
 /** @type {Lobby} */
 export const lobby = {
   games: [],
+  isRead: false,
   isAway: false,
   isPartial: false,
   freeing: null,
@@ -28,6 +30,7 @@ export const lobby = {
 };
 
 const POLL_MS = 5000;
+export const USUAL_BOARD = "usa";
 let draw = () => {};
 
 /** Have the lobby drawn by this from now on. @param {() => void} drawing */
@@ -44,7 +47,8 @@ export function update(change) {
 
 export async function readCatalog() {
   const [rulesets, { boards }] = await Promise.all([ask("GET /rulesets"), ask("GET /boards")]);
-  update({ catalog: { ...rulesets, boards } });
+  const usualFirst = boards.toSorted((a, b) => Number(b.id === USUAL_BOARD) - Number(a.id === USUAL_BOARD));
+  update({ catalog: { ...rulesets, boards: usualFirst } });
 }
 
 /** Read the games now, and from then on every few seconds. */
@@ -58,7 +62,12 @@ async function read() {
     const { games, missing } = await ask("GET /games", { query: { most: "60" } });
     const mine = Object.keys(myGames()).filter((game) => !games.some((row) => row.game === game));
     const more = await Promise.all(mine.map(find));
-    update({ games: [...games, ...more.flat()], isAway: false, isPartial: missing !== undefined });
+    update({
+      games: [...games, ...more.flat()],
+      isRead: true,
+      isAway: false,
+      isPartial: missing !== undefined,
+    });
   } catch (error) {
     update({ isAway: !(error instanceof Problem) });
   }

@@ -84,7 +84,7 @@ async function read(anew) {
     return read(true);
   }
   if (since) announce(latest);
-  if (!offersOf(latest, "keep_tickets").length) page.chosenTickets = new Set();
+  chooseOffer(latest);
   update({
     latest,
     readAt: performance.now(),
@@ -93,6 +93,14 @@ async function read(anew) {
       ? {}
       : { table: latest, newRoutes: new Set(since ? latest.moves.flatMap((move) => move.routes) : []) }),
   });
+}
+
+/** All tickets that may be kept are chosen where some are offered anew; none where none are. @param {AnyTable} latest */
+function chooseOffer(latest) {
+  const [before, now] = [page.latest, latest].map((table) => table && offersOf(table, "keep_tickets"));
+  if (now.length && before?.length) return;
+  const kept = now.map(({ command }) => command.keep);
+  page.chosenTickets = new Set(kept.toSorted((a, b) => b.length - a.length)[0]);
 }
 
 /** The seat was freed, or its token withdrawn: go on with another, or as one who watches. @param {string} token */
