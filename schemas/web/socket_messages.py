@@ -28,6 +28,7 @@ QUERY: Final[Json] = {
         "head": {**TEXT, "description": "the head after that entry, in hex"},
         "proofs": {"type": "boolean", "description": "entries have the bytes that the chain is made of"},
         "legal": {"type": "boolean", "description": "the latest entry has the seat's legal commands"},
+        "state": {"type": "boolean", "description": "the latest entry has what has changed on the table"},
         "alive": {
             "type": "boolean",
             "description": "`alive` comes every 5 s at most: after 9 s without any message come back",
@@ -158,6 +159,11 @@ ENTRY: Final[Json] = {
 ENTRY_OPTIONS: Final[Json] = {
     "proof": _object({"public": TEXT, "part": {"type": ["string", "null"]}}),
     "legal": {"type": "array", "items": _ref("PlayerCommand")},
+    "state": {
+        "type": "object",
+        "description": "the fields of the table (as GET /v1/games/{game}/state has it, with `since` and `legal`) that have changed since "
+        "this socket sent some, at first all; and the moves since then",
+    },
 }
 
 

@@ -27,7 +27,7 @@ def require_described(document: Any, name: str, message: object) -> None:
 def test_each_message_of_a_socket_is_described(http: httpx.Client, document: Any) -> None:
     ada, bo = in_turn(http)
     sent: list[Json] = []
-    with Socket(http, ada.game, ada.token, legal=True) as socket:
+    with Socket(http, ada.game, ada.token, legal=True, asked="&state=true") as socket:
         socket.wire.send(json.dumps({"id": "c1", "command": DRAW, "level": "decided", "wait_ms": 60_000}))
         socket.wire.send(json.dumps({"id": "c2", "command": {"type": "fly"}}))
         socket.wire.send(json.dumps({"id": 3, "command": DRAW}))

@@ -60,7 +60,8 @@ message, `{"token": ".."}`, within 5 s; never in the address. /asyncapi.json des
 most: after 9 s of nothing the network has died without a word, so come back.
 
 A client need not know the rules: with `?legal=true` and a seat's token, the view and the WebSocket add `legal` to the
-latest entry where it asks the seat to act: the commands to choose from. Send one of them back as it is.
+latest entry where it asks the seat to act: the commands to choose from. Send one of them back as it is. One that shows a
+table asks the socket for `?state=true`: then the latest entry has `state`, the fields of `/state` that have changed.
 
 There is also the table as you see it (`GET /v1/games/{game}/state`), what your seat may do now with a sentence for each
 (`/legal`), what a bot would do in its place and why (`/suggestions`), boards and rulesets. The pages at `/` need nothing else.

@@ -42,11 +42,20 @@ async def _folds_of_legal(
         bool, Query(description="your seat's legal commands on the latest entry, where it asks you to act")
     ] = False,
 ) -> TableFolds | None:
-    folds: TableFolds | None = connection.app.state.table_folds
-    return folds if legal else None
+    return _table_folds(connection) if legal else None
 
 
 LegalParam = Annotated[TableFolds | None, Depends(_folds_of_legal)]  # None where nobody asks for them
+
+
+async def _folds_of_state(connection: HTTPConnection, state: bool = False) -> TableFolds | None:
+    return _table_folds(connection) if state else None
+
+
+def _table_folds(connection: HTTPConnection) -> TableFolds | None:
+    folds: TableFolds | None = connection.app.state.table_folds
+    return folds
+
 
 router = APIRouter(tags=["play"])
 
@@ -155,9 +164,9 @@ async def stream(
 
 
 async def _follow_request(
-    game: str, folds: LegalParam, after: int = 0, head: str = "", proofs: bool = False, alive: bool = False
+    game: str, folds: LegalParam, after: int = 0, head: str = "", proofs: bool = False
 ) -> FollowRequest:
-    return FollowRequest(game, after, head, proofs, folds, alive)
+    return FollowRequest(game, after, head, proofs, folds)
 
 
 @router.websocket("/games/{game}/play")
@@ -165,7 +174,9 @@ async def play(
     service: ServiceParam,
     websocket: WebSocket,
     follow_request: Annotated[FollowRequest, Depends(_follow_request)],
+    state_folds: Annotated[TableFolds | None, Depends(_folds_of_state)],
     authenticate: bool = False,
+    alive: bool = False,
 ) -> None:
     """The WebSocket of a player or spectator: `websocket_session` has its messages."""
     origin = websocket.headers.get("origin")
@@ -173,7 +184,8 @@ async def play(
     if origins is not None and origin is not None and origin not in origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
-    await WebSocketSession(service, websocket, follow_request, token_follows=authenticate).run()
+    request = follow_request._replace(state_folds=state_folds, is_watching=alive)
+    await WebSocketSession(service, websocket, request, token_follows=authenticate).run()
 
 
 def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:

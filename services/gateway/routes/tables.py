@@ -24,7 +24,7 @@ from services.gateway.models.table_models import (
 from services.gateway.routes.dependencies import ClientAddress, GameParam, ServiceParam
 from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.suggestions import SuggestionQueue
-from services.gateway.tables.table_folds import MAX_COMMANDS, TableFolds
+from services.gateway.tables.table_folds import MAX_COMMANDS, TableFolds, read_table
 from services.gateway.tables.table_port import TableFold
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import NodeAwayError
@@ -150,19 +150,15 @@ async def state(
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
     if at is not None and with_legal:
         raise InvalidInputError("legal", "doesn't go with `at`: only now can a command be sent")
-    service, game, bearer, client = asked
+    _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
 
     def answer(fold: TableFold) -> TableState | PartsTable:
-        table = fold.table(fold.number if since is None else since)
-        if with_legal and viewer is not None:
-            table.legal = fold.legal(MAX_COMMANDS).commands
-        return table
+        return read_table(fold, fold.number if since is None else since, with_legal=with_legal)
 
     if at is None:
         table = await folds.read(game, viewer, client, answer)
-        if table.status == "playing" and any(seat.policy for seat in table.seats):
-            table.bots_late = await service.ledger.has_late_bots(game)
+        await folds.note_late_bots(table)
     else:
         fold = await folds.at(game, viewer, client, at)
         table = await folds.compute(client, lambda: answer(fold))

@@ -1,5 +1,5 @@
 """The entries that one follower is sent, by a WebSocket or in lines: late for a spectator, and the latest with what the
-follower's seat may do, if it asked for that."""
+follower's seat may do and what has changed on the table, if it asked for that."""
 
 from __future__ import annotations
 
@@ -10,31 +10,34 @@ from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.following.subscriptions import DirectSend
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.websocket_opening import FollowRequest, Opening
+from services.gateway.tables.table_folds import FollowedTable
 
 
 async def follow_view(
     service: GatewayService, request: FollowRequest, opening: Opening, direct_send: DirectSend | None = None
 ) -> AsyncGenerator[tuple[EncodedEntry, str], None]:
-    """Each entry after the one that the follower has, and its text, endlessly. Entries that need no delay and no list go
-    to `direct_send` instead, once none waits.
+    """Each entry after the one that the follower has, and its text, endlessly. Entries that need no delay and nothing more
+    go to `direct_send` instead, once none waits.
 
-    Raises as `Hub.follow` and `TableFolds.legal_after`. Close it where it isn't read to its end."""
+    Raises as `Hub.follow`, `TableFolds.legal_after` and `table_after`. Close it where it isn't read to its end."""
     game, viewer, known, folds = request.game, opening.viewer, request.known_entry(), request.legal_folds
     subscription = service.hub.subscribe(game, viewer, known.sequence, request.proofs)
     try:
         delay = await service.views.spectator_delay(game, viewer)
-        if delay or folds:
+        table = None
+        if (showing := request.state_folds) is not None:
+            table = FollowedTable(showing, (game, viewer), known.sequence, opening.client)
+        if delay or folds or table:
             direct_send = None
         followed = service.hub.follow(game, subscription, known.sequence, direct_send, known.head)
         async for entry in delay_entries(followed, delay) if delay else followed:
             text = entry.text
-            if (
-                folds
-                and viewer is not None
-                and entry.number >= subscription.start
-                and subscription.queue.empty()
-            ):
-                text = await folds.with_legal(game, viewer, entry)
+            start = opening.log_head.sequence if delay else subscription.start
+            if entry.number >= start and subscription.queue.empty():
+                if folds and viewer is not None:
+                    text = await folds.with_legal(game, viewer, entry)
+                if table:
+                    text = await table.with_state(entry, text)
             yield entry, text
     finally:
         service.hub.unsubscribe(game, subscription)

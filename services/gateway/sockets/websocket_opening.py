@@ -33,14 +33,15 @@ class KnownEntry(NamedTuple):
 
 class FollowRequest(NamedTuple):
     """A game that a client follows: from the entry that it has, under the head that it names (in hex, or ''), and in which
-    form. `legal_folds` are there where the latest entry is to have what the client's seat may do; `is_watching` a client
-    that is to be sent signs of life."""
+    form. `legal_folds` and `state_folds` are there where the latest entry is to have what the client's seat may do, and what
+    has changed on the table. One that `is_watching` is sent signs of life."""
 
     game: str
     after: int
     head: str = ""
     proofs: bool = False
     legal_folds: TableFolds | None = None
+    state_folds: TableFolds | None = None
     is_watching: bool = False
 
     def known_entry(self) -> KnownEntry:
@@ -53,10 +54,11 @@ class FollowRequest(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """A socket's viewer, the token that it was opened with, and where the game's log is."""
+    """A socket's viewer, the token that it was opened with, its client, and where the game's log is."""
 
     viewer: Seat | None
     bearer: str | None
+    client: str
     log_head: LogHead  # as far as the viewer is shown it
     archived_view: list[ViewEntry] | None  # of a game that has no streams in the engine any more
 
@@ -74,11 +76,11 @@ async def read_opening(
         await service.authorization.require_seat(game, bearer)
     log_head = LogHead(0, b"") if archived else await service.views.shown_head(game, viewer)
     if log_head.sequence:
-        return Opening(viewer, bearer, log_head, None)
+        return Opening(viewer, bearer, client, log_head, None)
     view = list(await service.finished_games.read_view(game, viewer) or ())
     if view:
         log_head = LogHead(view[-1].number, view[-1].shown.head)
-    return Opening(viewer, bearer, log_head, view if view or archived else None)
+    return Opening(viewer, bearer, client, log_head, view if view or archived else None)
 
 
 async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:

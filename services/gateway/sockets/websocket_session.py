@@ -4,7 +4,8 @@ The first message is `{"type": "attached", "number", "head"}`: the game's last e
 (0 and null before the first). Then the server sends entries `{"type": "entry", "number", "at", "answers", "events",
 "head"}`; one that `answers` your command's id is its verdict. With `?proofs=true` each has a `proof`, the very bytes
 that its head is made of (docs/proof.md); with `?legal=true`, which takes a seat's token, the latest has `legal`, what the
-seat may do, where it asks the seat to act. With `?alive=true` a message `alive` comes every 5 s at most. A command without an entry is answered by `{"type":
+seat may do, where it asks the seat to act; with `?state=true` it has `state`, the fields of the table that have changed since
+the socket sent some, at first all, and the moves since then. With `?alive=true` a message `alive` comes every 5 s at most. A command without an entry is answered by `{"type":
 "problem", "id", ..}`. The client sends `{"id": "..", "command": {"type": .., ..}}`.
 
 A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",

@@ -2,16 +2,18 @@
 
 A viewer's entries are read as its view is read (`GameViews`), so nothing is shown here that the view
 doesn't show. A fold whose last entry is gone, or has another head, is begun anew: a fail-over lost the log's end.
-From the same folds comes what a seat may do after the latest entry, for clients that know no rules.
+From the same folds comes what a seat may do after the latest entry, for clients that know no rules, and the table after
+it, for those that show one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
@@ -22,7 +24,7 @@ from schemas.stored.player_names import SaltedNames, names_in
 from services.gateway.errors import NotFoundError, NotYetError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.games.service import GatewayService
-from services.gateway.models.table_models import ListedGame
+from services.gateway.models.table_models import ListedGame, PartsTable, TableState
 from services.gateway.tables.table_port import TableCatalog, TableFold
 from services.runtime.executors import FairThreadPool
 from services.runtime.logging_setup import get_logger
@@ -36,6 +38,8 @@ MAX_REPLAYS: Final = 32  # whose folds on the way are kept
 CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a replay
 MAX_LISTED: Final = 4_096  # games whose row in a list is kept
 PAGE_SIZE: Final = 1_000
+UNWRITTEN: Final = {"age_ms", "moves"}  # of a table's fields: they differ by who looks
+MAX_TOLD: Final = 8  # lists of moves after an entry that are kept: most followers have the entry before it
 MAX_COMMANDS: Final = 2_000  # that an entry lists: a stranger's board may offer 50,000, of 3 MB
 
 T = TypeVar("T")
@@ -45,18 +49,60 @@ ReadAfter = Callable[[int], Awaitable[Sequence[ViewEntry]]]  # at most PAGE_SIZE
 Shown: TypeAlias = Seat | Literal["public"] | None  # whose view a request asks for; None: its own
 
 
-class LatestFold:
-    """A fold of a whole view, and what its seat may do after the last entry, once that was asked."""
+class WrittenTable(NamedTuple):
+    """A table as it is sent: each field as JSON, without its moves and its age; hashes of them; and when it came to be, in
+    milliseconds since 1970."""
 
-    __slots__ = ("commands", "table")
+    fields: dict[str, bytes]
+    hashes: dict[str, int]
+    since_ms: int
+
+
+class LatestFold:
+    """A fold of a whole view; and after its last entry, once it was asked for, what its seat may do, the table, and the
+    moves after some entries, as JSON."""
+
+    __slots__ = ("commands", "moves", "table", "written")
 
     def __init__(self, table: TableFold) -> None:
         self.table = table
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Forget what was so after the last entry: there is another one."""
         self.commands: Commands | None = None
+        self.written: WrittenTable | None = None
+        self.moves: dict[int, bytes] = {}
 
     def is_at(self, number: int, head: bytes) -> bool:
         """Whether this entry is the last one that was applied, as far as its head is known."""
         return self.table.number == number and (not head or self.table.head in (b"", head))
+
+
+class FollowedTable:
+    """The table as one follower was sent it last: an entry brings what has changed since then."""
+
+    def __init__(self, folds: TableFolds, key: FoldKey, since: int, client: str) -> None:
+        self.folds, self.key, self.since, self.client = folds, key, since, client
+        self._sent: dict[str, int] = {}  # hashes of the fields
+
+    async def with_state(self, entry: EncodedEntry, text: str) -> str:
+        """The latest entry's text with the fields of the table that have changed, at first all of them, and the moves since
+        then. Raises as `TableFolds.table_after`."""
+        found = await self.folds.table_after(
+            self.key, entry, self.since, self.client, is_first=not self._sent
+        )
+        if found is None:
+            return text
+        (fields, hashes, since_ms), moves = found
+        age_ms = max(0, time.time_ns() // 1_000_000 - since_ms)
+        changed = [
+            f',"{name}":{json.decode()}'
+            for name, json in fields.items()
+            if self._sent.get(name) != hashes[name]
+        ]
+        self._sent, self.since = hashes, entry.number
+        return f'{text[:-1]},"state":{{"age_ms":{age_ms},"moves":{moves.decode()}{"".join(changed)}}}}}'
 
 
 class TableFolds:
@@ -88,7 +134,7 @@ class TableFolds:
         key = game, viewer
 
         async def read_after(number: int) -> Sequence[ViewEntry]:
-            return (await self._read(fold.table, number, PAGE_SIZE, client))[0]
+            return (await self._read(key, number, PAGE_SIZE, client))[0]
 
         async with self._lock(key):
             fold = self._take(key)
@@ -121,12 +167,8 @@ class TableFolds:
             return await self.service.ledger.read_view(game, seat, number, PAGE_SIZE)
 
         async with self._lock(key):
-            fold = self._take(key)
-            if fold.is_at(number, head):
-                self._latest[key] = fold
-            else:
-                await self._read_on(key, fold, read_after, game)
-            if not fold.is_at(number, head):
+            fold = await self._take_at(key, number, head, read_after)
+            if fold is None:
                 return []
             if fold.commands is None:
                 fold.commands = await self.compute(game, lambda: fold.table.legal_commands(MAX_COMMANDS))
@@ -136,6 +178,41 @@ class TableFolds:
         """The latest entry as it is sent to a seat, with what the seat may do after it. Raises as `legal_after`."""
         commands = await self.legal_after(game, seat, entry.number, entry.head)
         return f'{entry.text[:-1]},"legal":{to_json(commands).decode()}}}' if commands else entry.text
+
+    async def table_after(
+        self, key: FoldKey, entry: EncodedEntry, since: int, client: str, *, is_first: bool
+    ) -> tuple[WrittenTable, bytes] | None:
+        """The table after this entry, and its moves after entry `since`; None where the game has gone on. It is written
+        once, however many look. With `is_first` its names are compared with the view's: they may have been erased.
+
+        Raises RequestError, MissingEntryError, CorruptDataError, or what the engine's client does."""
+
+        async def read_after(number: int) -> Sequence[ViewEntry]:
+            return (await self._read(key, number, PAGE_SIZE, client))[0]
+
+        async with self._lock(key):
+            if (
+                is_first
+                and key in self._latest
+                and not await self._shows_names(self._latest[key].table, client)
+            ):
+                del self._latest[key]
+            fold = await self._take_at(key, entry.number, entry.head, read_after)
+            if fold is None:
+                return None
+            if fold.written is None or since not in fold.moves:
+                table = await self.compute(key[0], partial(read_table, fold.table, since, with_legal=True))
+                if len(fold.moves) >= MAX_TOLD:
+                    fold.moves.clear()
+                await self.note_late_bots(table)
+                fold.written = fold.written or _write_table(table)
+                fold.moves[since] = to_json(table.moves)
+            return fold.written, fold.moves[since]
+
+    async def note_late_bots(self, table: TableState | PartsTable) -> None:
+        """Say in a table whether its bots are late."""
+        if table.status == "playing" and any(seat.policy for seat in table.seats):
+            table.bots_late = await self.service.ledger.has_late_bots(table.game)
 
     async def at(
         self, game: str, viewer: Seat | None, client: str, number: int, field: str = "at"
@@ -154,7 +231,7 @@ class TableFolds:
             fold = kept[start].copy() if start else self.catalog.new_fold(game, viewer)
             while fold.number < number:
                 step = min(number, (fold.number // CHECKPOINT_STEP + 1) * CHECKPOINT_STEP) - fold.number
-                entries, length = await self._read(fold, fold.number, step, client)
+                entries, length = await self._read(key, fold.number, step, client)
                 if not entries:
                     raise InvalidInputError(field, f"{number} isn't between 1 and {length}")
                 checkpoint = await self.compute(client, partial(_apply, fold, entries))
@@ -184,18 +261,30 @@ class TableFolds:
         return row
 
     async def _read(
-        self, fold: TableFold, after: int, most: int, client: str
+        self, key: FoldKey, after: int, most: int, client: str
     ) -> tuple[Sequence[ViewEntry], int]:
-        """Entries of the view that is folded, whose viewer is authorized, and how many it has."""
-        location = await self.service.views.locate(fold.game, client)
-        return await self._views.read_entries(fold.game, fold.viewer, after, most, location)
+        """Entries of a viewer's view, who is authorized, and how many it has."""
+        game, viewer = key
+        location = await self._views.locate(game, client)
+        return await self._views.read_entries(game, viewer, after, most, location)
 
     async def _shows_names(self, fold: TableFold, client: str) -> bool:
         """Whether a fold that was kept shows the names that the view shows now: they may have been erased."""
         if not fold.last_named:
             return True
-        entries, _ = await self._read(fold, 0, fold.last_named, client)
+        entries, _ = await self._read((fold.game, fold.viewer), 0, fold.last_named, client)
         return names_in(entries) == fold.names
+
+    async def _take_at(
+        self, key: FoldKey, number: int, head: bytes, read_after: ReadAfter
+    ) -> LatestFold | None:
+        """The fold whose last entry is this one, read on if need be; None where the game has gone on."""
+        fold = self._take(key)
+        if fold.is_at(number, head):
+            self._latest[key] = fold
+        else:
+            await self._read_on(key, fold, read_after, key[0])
+        return fold if fold.is_at(number, head) else None
 
     def _take(self, key: FoldKey) -> LatestFold:
         """The fold of a whole view, which isn't kept until `_read_on` is done: what fails half-way is begun anew."""
@@ -210,11 +299,12 @@ class TableFolds:
             is_whole = len(entries) < PAGE_SIZE
             if table.number:
                 if not entries or entries[0].shown.head != table.head:
-                    fold.table, fold.commands, is_whole = self.catalog.new_fold(*key), None, False
+                    fold.table, is_whole = self.catalog.new_fold(*key), False
+                    fold.go_on()
                     continue
                 entries = entries[1:]
             if entries:
-                fold.commands = None
+                fold.go_on()
                 await self.compute(asker, partial(table.apply, entries))
         self._latest[key] = fold
         while len(self._latest) > MAX_FOLDS:
@@ -234,3 +324,17 @@ def _apply(fold: TableFold, entries: Sequence[ViewEntry]) -> TableFold | None:
     """Apply entries, and copy the fold where it is to be kept."""
     fold.apply(entries)
     return fold.copy() if fold.number % CHECKPOINT_STEP == 0 else None
+
+
+def read_table(fold: TableFold, since: int, *, with_legal: bool) -> TableState | PartsTable:
+    """The table with the moves after entry `since`, and what its seat may do, if that is asked."""
+    table = fold.table(since)
+    if with_legal and fold.viewer is not None:
+        table.legal = fold.legal(MAX_COMMANDS).commands
+    return table
+
+
+def _write_table(table: TableState | PartsTable) -> WrittenTable:
+    fields = {name: to_json(value) for name, value in table if name not in UNWRITTEN}
+    hashes = {name: hash(json) for name, json in fields.items()}
+    return WrittenTable(fields, hashes, table.created + table.at)
