@@ -53,6 +53,7 @@ def table_state(
         "turn": state.turn,
         "order": state.rule_options.order,
         "turn_order": list(state.turn_order),
+        "by_invitation": state.access.by_invitation,
         "ended": result.reason if result else None,
         "play_off": state.next_play_off.game if state.next_play_off else None,
         "moves": list(moves),

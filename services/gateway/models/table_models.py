@@ -166,6 +166,7 @@ class AnyTable(ResponseModel):
         description="of the turns: by seat, or by age, the oldest or the youngest first"
     )
     turn_order: list[int]
+    by_invitation: bool = Field(description="a seat is taken only with the invitation that its host gives")
     ended: str | None = Field(description="why, once the game is over")
     play_off: str | None = Field(description="the game that follows, for a shared first place")
     moves: list[Move] = Field(description="the entries after `since`, in words")

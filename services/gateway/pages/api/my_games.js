@@ -4,6 +4,7 @@ import { ask, newKey, Problem, randomHex } from "./api.js";
 
 /** @import { JoinRequest, SeatInvitation } from "./openapi.js" */
 
+/** An invitation of a link: to a seat, or to any that is free. @typedef {{ seat?: number, invitation?: string }} Invited */
 /**
  * A game of this browser.
  * @typedef {object} MyGame
@@ -13,8 +14,9 @@ import { ask, newKey, Problem, randomHex } from "./api.js";
  * @property {{ key: string, body: JoinRequest }} [joined] the join that took the seat: sent again, it opens the seat again
  * @property {string} [host] the host's token
  * @property {SeatInvitation[]} [invitations] that the host may give away
- * @property {string} [invite] the invitation that this tab was opened with
- * @property {number} [invitedTo] the seat that it is to
+ * @property {Invited[]} [invited] the invitations that this tab was opened with
+ * @property {boolean} [isSecond] this tab is of a second person at this browser
+ * @property {{ seat: number, token: string }} [second] the seat that a second person at this browser has taken
  * @property {number} [since] milliseconds since 1970
  */
 
@@ -37,18 +39,25 @@ export const myName = () => localStorage.getItem(NAME) ?? "";
 /** The games of this browser, by their ids. @returns {Record<string, MyGame>} */
 export const myGames = () => read(localStorage, GAMES);
 
-/** What is known of a game. What this tab knows comes first. @param {string} game @returns {MyGame} */
-export const myGame = (game) => ({ ...myGames()[game], ...read(sessionStorage, GAME + game) });
+/** What this tab alone knows of a game. @param {string} game @returns {MyGame} */
+const inTab = (game) => read(sessionStorage, GAME + game);
+
+/** What is known of a game. What this tab knows comes first; a second person's has nothing of the first. @param {string} game @returns {MyGame} */
+export const myGame = (game) => (inTab(game).isSecond ? inTab(game) : { ...myGames()[game], ...inTab(game) });
 
 /** Know more of a game in this tab alone. @param {string} game @param {MyGame} more */
 export function rememberInTab(game, more) {
-  sessionStorage.setItem(GAME + game, JSON.stringify({ ...read(sessionStorage, GAME + game), ...more }));
+  sessionStorage.setItem(GAME + game, JSON.stringify({ ...inTab(game), ...more }));
 }
 
 /** Know more of a game, in this tab and from now on. @param {string} game @param {MyGame} more */
 export function remember(game, more) {
   rememberInTab(game, more);
-  const { invite: _, ...lasting } = { ...myGames()[game], ...more }; // an invitation is of this tab only
+  const { token, seat } = more;
+  const isSecond = inTab(game).isSecond;
+  if (isSecond && (!token || seat === undefined)) return;
+  const kept = isSecond ? { second: { token: String(token), seat: Number(seat) } } : more;
+  const { invited: _, ...lasting } = { ...myGames()[game], ...kept }; // an invitation is of this tab only
   if (!lasting.token && !lasting.host) return;
   const entry = { ...lasting, since: lasting.since ?? Date.now() };
   localStorage.setItem(GAMES, JSON.stringify({ ...myGames(), [game]: entry }));
@@ -69,11 +78,12 @@ export function forgetGame(game) {
  */
 export async function replaceToken(game, refused) {
   const { token: lasting } = myGames()[game] ?? {};
+  const { host, invitations, joined, isSecond } = myGame(game);
+  if (isSecond && joined && (await joinAgain(game, joined))) return true;
   if (lasting && lasting !== refused) {
-    rememberInTab(game, { token: undefined, seat: undefined }); // it was a link's
+    rememberInTab(game, { token: undefined, seat: undefined, isSecond: undefined }); // it was a link's
     return true;
   }
-  const { host, invitations, joined } = myGame(game);
   if (joined && (await joinAgain(game, joined))) return true;
   forgetGame(game);
   if (host) remember(game, { host, invitations });
@@ -120,7 +130,7 @@ export async function takeSeat(game, seat, name, { invitation, age }) {
   const taken = await ask("POST /games/{game}/join", { path: { game }, body, key });
   localStorage.setItem(NAME, name);
   const joined = { key, body };
-  remember(game, { token: taken.token, seat: taken.seat, name, joined, invite: undefined });
+  remember(game, { token: taken.token, seat: taken.seat, name, joined, invited: undefined });
 }
 
 /**
@@ -141,15 +151,39 @@ export async function freeSeat(game, seat) {
   });
 }
 
+/** The invitation of this tab that lets its holder take a seat; none where nobody invited it there. @param {string} game @param {number} seat */
+export const invitedTo = (game, seat) =>
+  myGame(game).invited?.find((each) => each.seat === undefined || each.seat === seat);
+
 /**
- * Move an invitation from the address's fragment into this tab, and all that opens a seat out of the address.
+ * Move the invitations from the address's fragment into this tab, and all that opens a seat out of the address.
  * @param {string} game
  */
 export function takeFragment(game) {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const [invite, token, seat] = ["invite", "token", "seat"].map((name) => fragment.get(name));
-  if (invite) rememberInTab(game, { invite });
-  if (seat && /^\d$/.test(seat)) rememberInTab(game, { invitedTo: Number(seat) });
-  if (invite || token || seat) history.replaceState(null, "", location.pathname + location.search);
+  if (isOwnAddress()) return new URLSearchParams();
+  const [invitations, seats] = [fragment.getAll("invite"), fragment.getAll("seat")];
+  const count = Math.max(invitations.length, seats.length);
+  const invited = Array.from({ length: count }, (_, place) => ({
+    invitation: invitations[place],
+    seat: /^\d$/.test(seats[place]) ? Number(seats[place]) : undefined,
+  }));
+  if (count) rememberInTab(game, { invited });
+  if (count || fragment.has("token")) history.replaceState(null, "", location.pathname + location.search);
   return fragment;
+}
+
+/** Whether the invitations in the address were put there by this page, for its host to copy. */
+export const isOwnAddress = () => history.state?.isOwn === true;
+
+/** Let the address be one that its reader may give away; an empty fragment: the plain one. @param {string} fragment */
+export function showInAddress(fragment) {
+  if (fragment ? location.hash === fragment : !isOwnAddress()) return;
+  history.replaceState(fragment ? { isOwn: true } : null, "", location.pathname + location.search + fragment);
+}
+
+/** Let this tab be a second person's, who was invited. @param {string} game */
+export function beSecond(game) {
+  const { invited } = inTab(game);
+  sessionStorage.setItem(GAME + game, JSON.stringify({ isSecond: true, invited }));
 }

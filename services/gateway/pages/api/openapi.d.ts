@@ -507,6 +507,7 @@ export type PartsTable = {
   turn: number | null;
   order: "seated" | "age" | "youngest";
   turn_order: number[];
+  by_invitation: boolean;
   ended: string | null;
   play_off: string | null;
   moves: Move[];
@@ -744,6 +745,7 @@ export type TableState = {
   turn: number | null;
   order: "seated" | "age" | "youngest";
   turn_order: number[];
+  by_invitation: boolean;
   ended: string | null;
   play_off: string | null;
   moves: Move[];

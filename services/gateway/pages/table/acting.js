@@ -1,8 +1,8 @@
 // @ts-check
 // What people do at a table: commands, seats, the start, and what a host may. The server says whether they may.
 import { ask, newKey, Problem } from "../api/api.js";
-import { freeSeat, invitationTo, myGame, takeSeat } from "../api/my_games.js";
-import { seatLetter, seatName } from "../shared/words.js";
+import { freeSeat, invitedTo, myGame, takeSeat } from "../api/my_games.js";
+import { seatName } from "../shared/words.js";
 import { choose, closeChoice } from "./choosing.js";
 import { refresh, renew } from "./following.js";
 import { game, page, refuse, update } from "./table_state.js";
@@ -41,7 +41,7 @@ export function send(command) {
 /** @param {number} seat @param {string} name @param {number} [age] in years */
 export const sitDown = (seat, name, age) =>
   attempt(async () => {
-    await takeSeat(game, seat, name, { invitation: myGame(game).invite, age });
+    await takeSeat(game, seat, name, { invitation: invitedTo(game, seat)?.invitation, age });
     await renew();
   });
 
@@ -102,13 +102,6 @@ export const confirmEnd = () =>
     () => ask("POST /games/{game}/end", { path, token: myGame(game).host, key: newKey() }),
   );
 
-/** @param {number} seat */
-export function copyInvitation(seat) {
-  const invite = invitationTo(game, seat);
-  const fragment = new URLSearchParams({ seat: String(seat), ...(invite ? { invite } : {}) });
-  return copy(`${location.origin}/table/${game}#${fragment}`, `The invitation to seat ${seatLetter(seat)}`);
-}
-
 /** Copy a link to what a replay shows. */
 export function copyMoment() {
   const { at = page.latest.number, as = null } = page.replay ?? {};
@@ -117,7 +110,7 @@ export function copyMoment() {
 }
 
 /** @param {string} link @param {string} what */
-async function copy(link, what) {
+export async function copy(link, what) {
   const isCopied = await navigator.clipboard.writeText(link).then(
     () => true,
     () => false,

@@ -6,6 +6,7 @@ import { root, showFailure } from "../shared/frame.js";
 import { openLink } from "../shared/seat_link.js";
 import { animate } from "./animation.js";
 import { follow } from "./following.js";
+import { isInvitedTwice, secondSeat, shareAddress } from "./inviting.js";
 import { startReplay } from "./replay.js";
 import { drawWith, game, page } from "./table_state.js";
 import { tablePage } from "./table_view.js";
@@ -26,6 +27,7 @@ function draw() {
   const hadFocus = root.contains(document.activeElement);
   isDrawing = true;
   render(tablePage(page, myGame(game)), root);
+  shareAddress(page.latest);
   isDrawing = false;
   if (drawnTable && drawnTable !== page.table && "routes" in drawnTable && "routes" in page.table)
     animate(drawnTable, page.table, root);
@@ -42,9 +44,11 @@ function draw() {
 async function begin() {
   const fragment = takeFragment(game);
   try {
-    const link = await openLink(game, fragment.get("token"));
-    if (typeof link === "string") page.notice = { text: link };
-    else page.link = link;
+    page.isSecondAsked = isInvitedTwice();
+    const token = fragment.get("token");
+    const link = await openLink(game, token ?? secondSeat());
+    if (typeof link !== "string") page.link = link;
+    else if (token) page.notice = { text: link };
     await follow();
   } catch (error) {
     return showFailure("This table can't be shown", error);

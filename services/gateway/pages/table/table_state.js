@@ -50,6 +50,7 @@ import { seatName } from "../shared/words.js";
  * @property {{ text: string, rule: string } | null} refusal
  * @property {{ text: string, link?: string } | null} notice
  * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
+ * @property {boolean} isSecondAsked an invitation was opened where a seat is held: its holder hasn't said whose it is
  * @property {boolean} hasSounds
  */
 
@@ -72,6 +73,7 @@ export const page = /** @type {TablePage} */ ({
   refusal: null,
   notice: null,
   link: null,
+  isSecondAsked: false,
 });
 
 let draw = () => {};

@@ -10,6 +10,7 @@ import { confirmEnd } from "./acting.js";
 import { actionsView, marketView } from "./actions_view.js";
 import { choiceView } from "./choice_view.js";
 import { chooseInCity, chooseOnRoute, cityOf, pointedBy } from "./choosing.js";
+import { secondPersonBanner } from "./inviting.js";
 import { movesView, replayView } from "./moves_view.js";
 import { partsActions, partsView } from "./part_view.js";
 import { startReplay } from "./replay.js";
@@ -71,6 +72,7 @@ const awayBanner = ({ latest, readAt }) =>
 const banners = (page) =>
   html`${page.isConnected ? nothing : awayBanner(page)}
   ${when(page.link, (link) => linkBanner(page.game, link, () => update({ link: null })))}
+  ${when(page.isSecondAsked, () => secondPersonBanner(page.latest))}
   ${when(
     page.refusal,
     ({ text, rule }) =>

@@ -2,9 +2,11 @@
 // Before the start: free seats, invitations, and the start itself.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { seatBadge } from "../board/marks.js";
+import { invitedTo } from "../api/my_games.js";
 import { ageField, onSubmit, when } from "../shared/frame.js";
 import { plural, seatName, yearsOf } from "../shared/words.js";
-import { confirmFree, copyInvitation, seatBot, sitDown, start } from "./acting.js";
+import { confirmFree, seatBot, sitDown, start } from "./acting.js";
+import { copyInvitation, mayInvite, shareTable } from "./inviting.js";
 
 /** @import { SeatState } from "../api/openapi.js" */
 /** @import { MyGame } from "../api/my_games.js" */
@@ -18,16 +20,36 @@ const joinForm = ({ name, isBusy, table }, seat) =>
   <button class="primary" ?disabled=${isBusy}>Take this seat</button></form>`;
 
 /**
+ * Whether who looks at the table may take a free seat.
+ * @param {TablePage} page
+ * @param {MyGame} mine
+ * @param {number} seat
+ */
+const mayJoin = ({ game, table }, mine, seat) =>
+  mine.token === undefined &&
+  (mine.invited || table.by_invitation ? invitedTo(game, seat) !== undefined : true);
+
+/** How to get in, for who can't: in one sentence. @param {TablePage} page @param {MyGame} mine */
+function wayIn(page, mine) {
+  const free = page.table.seats.filter((seat) => !seat.seated);
+  if (mine.token !== undefined || !free.length || free.some(({ seat }) => mayJoin(page, mine, seat)))
+    return nothing;
+  const why = mine.invited
+    ? "The seat that your invitation is to is taken: ask who sent it for another one."
+    : "These seats are taken by invitation: ask who made the table to send you the link in its address bar.";
+  return html`<p class="note way-in">${why}</p>`;
+}
+
+/**
  * What may be done with a seat where nobody sits.
  * @param {TablePage} page
  * @param {MyGame} mine
  * @param {number} seat
  */
 function freeSeatActions(page, mine, seat) {
-  const sits = mine.token !== undefined;
-  const mayJoin = !sits && (mine.invitedTo === undefined || mine.invitedTo === seat);
-  return html`${mayJoin ? joinForm(page, seat) : nothing}
-    ${when(sits || mine.host, () => html`<button type="button" @click=${() => copyInvitation(seat)}>Copy an invitation</button>`)}
+  const isInviting = (mine.token !== undefined || mine.host) && mayInvite(page.table);
+  return html`${mayJoin(page, mine, seat) ? joinForm(page, seat) : nothing}
+    ${when(isInviting, () => html`<button type="button" @click=${() => copyInvitation(seat)}>Copy an invitation</button>`)}
     ${when(mine.host, () => html`<button type="button" ?disabled=${page.isBusy} @click=${() => seatBot(seat)}>Let a bot sit here</button>`)}`;
 }
 
@@ -52,6 +74,8 @@ export function waitingView(page, mine) {
   const mayStart = mine.token !== undefined || mine.host;
   return html`<section class="panel waiting" aria-labelledby="waiting-title"><h2 id="waiting-title">${free ? `${plural(free, "seat")} still free` : "Everybody is here"}</h2>
     <ol class="seats">${seats.map((seat) => seatRow(page, mine, seat))}</ol>
+    ${wayIn(page, mine)}
+    ${when(free && mine.token !== undefined && mayInvite(page.table), () => html`<button type="button" class="primary large" @click=${() => shareTable(page.table)}>Invite friends</button>`)}
     ${
       mayStart
         ? html`<button type="button" class="primary large" ?disabled=${page.isBusy || free > 0} @click=${start}>Start the game</button>
