@@ -39,6 +39,7 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
+LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - of a server that listens on all addresses
 STARTUP_TIMEOUT_S: Final = 300.0  # of a gateway that still tries; a busy machine is slow
 
 
@@ -167,6 +168,7 @@ def _running_gateway(settings: Settings, limits: ServerLimits, failed: Event) ->
         try:
             _wait_until_up(server, thread)
             host, port = listening_socket.getsockname()[:2]
+            host = LOOPBACK.get(host, host)
             yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
         finally:
             server.should_exit = True

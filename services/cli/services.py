@@ -6,9 +6,14 @@ import os
 import signal
 import time
 from functools import partial
+from io import StringIO
+from ipaddress import ip_address
+from socket import AF_INET, SOCK_DGRAM, socket
 from threading import Event, Thread
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
+import segno
 import typer
 
 from services.bootstrap import composition
@@ -29,12 +34,14 @@ StrictEngineOption = Annotated[
     ),
 ]
 STUCK_EXIT_CODE: Final = 70  # of a referee that a decision holds, or a service that doesn't stop
+EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - of this machine: said where it is printed
+ELSEWHERE: Final = "192.0.2.1", 9  # an address of nobody (RFC 5737): nothing is sent there
 STOP_S: Final = 10.0  # from a signal to the end of a service that waits for an engine that stands still
 
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; left out: all.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
     data: DataOption = DEFAULT_DATA,
     strict_engine: StrictEngineOption = None,
@@ -42,13 +49,51 @@ def serve(
     """Run everything on this machine, at the address it prints. Stop it with Ctrl-C."""
     overrides: dict[str, object] = {"host": host, "port": port, "strict_engine": strict_engine}
     settings = read_settings(**{name: value for name, value in overrides.items() if value is not None})
+    if "host" not in settings.model_fields_set:  # friends in the same network are who it is for
+        settings = settings.model_copy(update={"host": EVERY_ADDRESS})
     set_up_logging(settings)
     stop = _stop_on_signal()
     with run_embedded_server(data, settings, processes=True) as running:
         print(f"Ledgerline is open at {running.url} (its API: {running.url}/docs)", flush=True)
+        print(way_in(running.url, settings.host, settings.public_url or address_for_others()), flush=True)
         while not stop.wait(0.5):
             if reason := running.failure_reason():
                 raise CommandLineError(reason)
+
+
+def way_in(url: str, host: str, others: str) -> str:
+    """Say, for people, how others open the server that listens on `host`, and how that is chosen.
+
+    `others` is the host or the address that they know this machine by; empty: none."""
+    if host != EVERY_ADDRESS:
+        if not ip_address(urlsplit(url).hostname or "").is_loopback:
+            return f"{_code_of(url)}\nIt listens on {host} alone (--host); without it, on every address."
+        return f"Only this machine can open it (--host {host}); without --host, others in the network can."
+    if not others:
+        return "This machine is in no network now. In one, others can open it: it listens on every address."
+    address = others if "://" in others else f"http://{others}:{urlsplit(url).port}"
+    return (
+        f"Others in your network open {address}\n\n{_code_of(address)}\n"
+        "It listens on every address of this machine. With --host 127.0.0.1 nobody else can open it."
+    )
+
+
+def _code_of(address: str) -> str:
+    """A QR code of an address, for a phone's camera in front of a terminal."""
+    drawn = StringIO()
+    segno.make_qr(address, error="l").terminal(drawn, border=2, compact=True)
+    return drawn.getvalue()
+
+
+def address_for_others() -> str:
+    """The address of this machine in its network, as its route elsewhere has it; empty where it has none."""
+    with socket(AF_INET, SOCK_DGRAM) as probe:
+        try:
+            probe.connect(ELSEWHERE)
+        except OSError:
+            return ""
+        address: str = probe.getsockname()[0]
+    return "" if ip_address(address).is_loopback else address
 
 
 @app.command()
