@@ -12,6 +12,9 @@ import pytest
 from tests.browser.chromium import PHONE
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, keep_all
+from tests.silent_relay import silent_relay
+
+NOTICED_MS = 12_000  # 10 s, and what a busy machine takes to draw it
 
 pytestmark = pytest.mark.long  # test_games.py has the short form
 
@@ -51,29 +54,106 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
     open_page: OpenPage, http: httpx.Client
 ) -> None:
     # given
-    table = SeatedTable(http, people=3, bots=0)
+    table = SeatedTable(http, people=2, bots=0)
     table.start()
     page = table.open(open_page, 0)
-    for seat in range(3):
+    held: list[Callable[[], None]] = []  # what the server sends from now on
+    asked: list[str] = []
+    is_holding = False
+
+    def through(socket: Any) -> None:
+        server = socket.connect_to_server()
+        server.on_message(
+            lambda text: held.append(partial(socket.send, text)) if is_holding else socket.send(text)
+        )
+
+    page.route_web_socket("**/play*", through)
+    page.reload()
+    for seat in range(2):
         table.do_first(seat, "keep_tickets")
     blind = page.locator(".actions").get_by_role("button", name="Draw blind")
     blind.wait_for()
-    answers: list[Callable[[], None]] = []  # with the table as it is when the page asks
-    page.route("**/state?*", lambda route: answers.append(partial(route.fulfill, response=route.fetch())))
-    http.post(
-        f"/v1/games/{table.game}/leave", headers={"Authorization": f"Bearer {table.tokens[2]}"}
-    ).raise_for_status()
-    wait_in(page, lambda: len(answers) == 1)
+    page.on("request", lambda request: asked.append(request.url))
     # when
-    with page.expect_response("**/commands"):
-        blind.click()
-    answers[0]()
-    wait_in(page, lambda: len(answers) == 2)
+    is_holding = True
+    blind.click()
+    wait_in(page, lambda: bool(held))
     # then
     assert blind.is_disabled()
-    answers[1]()
+    held[0]()
     page.locator(".sentence", has_text="Ada draws").first.wait_for()
-    assert blind.is_enabled()
+    wait_in(page, blind.is_enabled)
+    assert asked == [], "one round trip is enough"
+
+
+def test_a_command_that_the_connection_does_not_answer_is_sent_another_way_and_counts_once(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, people=2, bots=0)
+    table.start()
+    page = table.open(open_page, 0)
+    is_heard = True
+
+    def through(socket: Any) -> None:
+        server = socket.connect_to_server()
+        server.on_message(lambda text: socket.send(text) if is_heard else None)
+
+    page.route_web_socket("**/play*", through)
+    page.reload()
+    for seat in range(2):
+        table.do_first(seat, "keep_tickets")
+    blind = page.locator(".actions").get_by_role("button", name="Draw blind")
+    blind.wait_for()
+    before = http.get(f"/v1/games/{table.game}/state").json()["number"]
+    # when
+    is_heard = False
+    blind.click()
+    # then
+    page.locator(".sentence", has_text="Ada draws").first.wait_for()
+    assert http.get(f"/v1/games/{table.game}/state").json()["number"] == before + 1
+
+
+def test_a_page_whose_network_dies_without_a_word_says_so_within_10_s_and_comes_back_by_itself(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, people=2, bots=0)
+    table.start()
+    for seat in range(2):
+        table.do_first(seat, "keep_tickets")
+    with silent_relay(str(http.base_url)) as relay:
+        page = open_page(f"{relay.url}/table/{table.game}", script=table.known_seat(0))
+        page.locator(".actions").get_by_role("button", name="Draw blind").wait_for()
+        # when
+        relay.die()
+        # then
+        page.locator(".banner.away").wait_for(timeout=NOTICED_MS)
+        table.do_first(0, "draw_blind")
+        relay.live()
+        page.locator(".banner.away").wait_for(state="detached")
+        page.locator(".sentence", has_text="Ada draws").first.wait_for()
+    open_page.printed.clear()  # type: ignore[attr-defined]  # the browser speaks of the openings that were given up
+
+
+def test_a_page_comes_back_at_once_when_the_network_is_another_or_it_is_looked_at_again_after_long(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, people=2, bots=0)
+    table.start()
+    opened: list[Any] = []
+    page = table.open(open_page, 0)
+    page.on("websocket", lambda socket: opened.append(socket))
+    # when
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_in(page, lambda: len(opened) == 1)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.evaluate("const now = performance.now(); performance.now = () => now + 8000")  # it slept
+    assert len(opened) == 1, "it was heard from just now"
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    # then
+    wait_in(page, lambda: len(opened) == 2)
 
 
 def test_a_seat_leaves_while_it_waits_and_only_once(open_page: OpenPage, http: httpx.Client) -> None:

@@ -1,17 +1,20 @@
 // @ts-check
-// Following a game: a WebSocket that comes back by itself, and the hash chain checked as entries arrive.
+// Following a game: a WebSocket that comes back by itself, also from a network that died without a word; it carries commands,
+// and the hash chain is checked as entries arrive.
+import { Problem } from "./api.js";
 import { followsFrom } from "./chain.js";
 import { myGame } from "./my_games.js";
 
-/** @import { EntryBody, Problem } from "./openapi.js" */
+/** @import { EntryBody, PartsTable, PlayerCommand, Problem as ProblemBody, TableState } from "./openapi.js" */
 
-/** How the connection is: `isVoid` says that the token is. @typedef {{ isOpen: boolean, isVoid?: boolean }} ConnectionState */
+/** How the connection is: `isVoid` says that the token is, `isOver` that the game is. @typedef {{ isOpen: boolean, isVoid?: boolean, isOver?: boolean }} ConnectionState */
+/** An entry, and what has changed on the table since this connection told of it; at first all. @typedef {EntryBody & { state?: Partial<TableState> | Partial<PartsTable> }} ToldEntry */
 /** The entries after `from` up to `to` were checked. @typedef {{ from: number, to: number, isBroken: boolean }} CheckedChain */
-/** @typedef {{ type: "attached" } | ({ type: "entry" } & EntryBody) | { type: "problem", problem: Problem }} Message */
+/** @typedef {{ type: "attached" | "alive" } | ({ type: "entry" } & ToldEntry) | { type: "problem", id: string | null, problem: ProblemBody } | { type: "unknown", id: string }} Message */
 /**
  * What is done with what arrives.
  * @typedef {object} Listener
- * @property {(number: number) => void} entry
+ * @property {(entry: ToldEntry) => void} entry
  * @property {() => void} anew the server lost entries that were shown
  * @property {(state: ConnectionState) => void} state
  * @property {(chain: CheckedChain) => void} chain
@@ -19,11 +22,18 @@ import { myGame } from "./my_games.js";
 
 const PAUSES_MS = [300, 700, 1500, 3000, 6000, 10000];
 const BEGIN_ANEW = 4002; // the server lost entries that we have
+const SILENT_MS = 9000; // without any message, of which the server sends one every 5 s: the connection has died
+const FRESH_MS = 5500; // a connection that was heard from so lately may well live
+const ANSWER_MS = 3000; // for the verdict on a command, before it is sent another way
 
 /** Follows a game from an entry on. */
 export class Connection {
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {number | undefined} */ #timer;
+  /** @type {number | undefined} */ #deadline;
+  /** @type {Map<string, (number: number | null, problem?: Problem) => void>} */ #asked = new Map();
+  #heardAt = 0;
+  #isOver = false;
   #tries = 0;
   #checks = Promise.resolve();
 
@@ -35,38 +45,90 @@ export class Connection {
     this.listener = listener;
     /** @type {CheckedChain} */
     this.chain = { from: number, to: number, isBroken: false };
-    const wake = () => this.#socket?.readyState !== WebSocket.OPEN && this.#open();
-    addEventListener("online", wake);
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && wake());
+    addEventListener("online", () => this.#wake(0)); // it may be another network
+    addEventListener("pageshow", () => this.#wake());
+    document.addEventListener(
+      "visibilitychange",
+      () => document.visibilityState === "visible" && this.#wake(),
+    );
     this.#open();
+  }
+
+  /** Come back at once, unless the connection was heard from so lately. @param {number} [fresh] in milliseconds */
+  #wake(fresh = FRESH_MS) {
+    const isFresh = performance.now() - this.#heardAt < fresh;
+    if (!this.#isOver && !(isFresh && this.#socket && this.#socket.readyState <= WebSocket.OPEN))
+      this.renew();
   }
 
   #open() {
     clearTimeout(this.#timer);
-    if (this.#socket?.readyState === WebSocket.CONNECTING) return;
     const { token } = myGame(this.game);
-    const known = `after=${this.number}&proofs=true${this.head ? `&head=${this.head}` : ""}`;
+    const known = `after=${this.number}&proofs=true&state=true&alive=true${this.head ? `&head=${this.head}` : ""}`;
     const protocol = location.protocol === "https:" ? "wss" : "ws";
     const address = `${protocol}://${location.host}/v1/games/${this.game}/play?${known}`;
     const socket = new WebSocket(address, token ? ["ledgerline", `token.${token}`] : ["ledgerline"]);
     this.#socket = socket;
+    this.#hear();
     socket.addEventListener("message", ({ data }) => socket === this.#socket && this.#take(JSON.parse(data)));
     socket.addEventListener("close", ({ code }) => socket === this.#socket && this.#lost(code));
   }
 
+  /** The connection lives: when nothing more is heard of it for long, it has died. */
+  #hear() {
+    clearTimeout(this.#deadline);
+    this.#heardAt = performance.now();
+    this.#deadline = setTimeout(() => this.#lost(), SILENT_MS);
+  }
+
   /** @param {Message} message */
   #take(message) {
+    this.#hear();
     if (message.type === "attached") {
       this.#tries = 0;
       this.listener.state({ isOpen: true });
     } else if (message.type === "entry") {
       this.#check(this.head, message);
-      this.number = message.number;
+      this.number = Math.max(this.number, message.number);
       this.head = message.head;
-      this.listener.entry(message.number);
-    } else if (message.type === "problem") {
+      this.listener.entry(message);
+      if (message.answers) this.#answer(message.answers, message);
+    } else if (message.type === "problem" && message.id === null) {
       this.listener.state({ isOpen: false, isVoid: message.problem.status === 401 });
+    } else if (message.type === "problem") {
+      this.#asked.get(message.id ?? "")?.(null, new Problem(message.problem, message.problem.status));
+    } else if (message.type === "unknown") {
+      this.#asked.get(message.id)?.(null);
     }
+  }
+
+  /** Tell who sent a command of its verdict. @param {string} id @param {EntryBody} entry */
+  #answer(id, { number, events }) {
+    const told = /** @type {{ type: string, why: string, rule: string }[]} */ (events);
+    const refused = told.find((event) => event.type === "command_refused");
+    const problem = refused && new Problem({ detail: refused.why, rule: refused.rule }, 409);
+    this.#asked.get(id)?.(number, problem);
+  }
+
+  /**
+   * Send a command. Gives the number of its entry; null where the connection brings no verdict: then send it another way, under
+   * the same id. Throws Problem where it is refused.
+   * @param {string} id
+   * @param {PlayerCommand} command
+   * @returns {Promise<number | null>}
+   */
+  command(id, command) {
+    const socket = this.#socket;
+    if (socket?.readyState !== WebSocket.OPEN) return Promise.resolve(null);
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, (number, problem) => {
+        this.#asked.delete(id);
+        if (problem) reject(problem);
+        else resolve(number);
+      });
+      setTimeout(() => this.#asked.get(id)?.(null), ANSWER_MS);
+      socket.send(JSON.stringify({ id, command }));
+    });
   }
 
   /** @param {string | null} head @param {EntryBody} entry */
@@ -79,9 +141,24 @@ export class Connection {
     });
   }
 
-  /** @param {number} code of the close */
+  /** Leave the connection, of which nothing more will be heard. */
+  #leave() {
+    const old = this.#socket;
+    this.#socket = null;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#timer);
+    old?.close();
+    this.#asked.forEach((settle) => settle(null));
+  }
+
+  /** @param {number} [code] of the close; none where the connection died without a word */
   #lost(code) {
-    if (code === 1000) return this.listener.state({ isOpen: true }); // the game is over
+    this.#leave();
+    if (code === 1000) {
+      this.#isOver = true;
+      this.listener.state({ isOpen: true, isOver: true });
+      return;
+    }
     if (code === BEGIN_ANEW) {
       this.number = 0;
       this.head = null;
@@ -95,9 +172,7 @@ export class Connection {
 
   /** Come back with the token that this browser has now. */
   renew() {
-    const old = this.#socket;
-    this.#socket = null;
-    old?.close();
+    this.#leave();
     this.#open();
   }
 }

@@ -4,7 +4,7 @@ import { ask, newKey, Problem } from "../api/api.js";
 import { freeSeat, invitedTo, myGame, takeSeat } from "../api/my_games.js";
 import { seatName } from "../shared/words.js";
 import { choose, closeChoice } from "./choosing.js";
-import { refresh, renew } from "./following.js";
+import { refresh, renew, sendAtOnce, shown } from "./following.js";
 import { game, page, refuse, update } from "./table_state.js";
 
 /** @import { PlayerCommand, SeatBotRequest, SeatState } from "../api/openapi.js" */
@@ -25,16 +25,17 @@ async function attempt(action) {
   update({ isBusy: false });
 }
 
-/** Send a command. A second try is of the same key: it is executed once. @param {PlayerCommand} command */
+/** Send a command. A second try, another way, is of the same key: it is executed once. @param {PlayerCommand} command */
 export function send(command) {
   closeChoice();
-  const request = { path, body: command, token: myGame(game).token, key: newKey() };
+  const key = newKey();
+  const request = { path, body: command, token: myGame(game).token, key };
   const post = () => ask("POST /games/{game}/commands", request);
   return attempt(async () => {
-    const { number } = await post().catch((error) =>
-      error instanceof Problem ? Promise.reject(error) : post(),
-    );
-    if (number !== undefined && page.latest.number < number) await refresh();
+    const number =
+      (await sendAtOnce(key, command)) ??
+      (await post().catch((error) => (error instanceof Problem ? Promise.reject(error) : post()))).number;
+    if (number !== undefined) await shown(number);
   });
 }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// The table as it is now: read at first, and again whenever an entry arrives.
+// The table as it is now: read at first; then the connection tells with each entry what has changed.
 import { ask, Problem } from "../api/api.js";
 import { Connection } from "../api/connection.js";
 import { myGame, replaceToken } from "../api/my_games.js";
@@ -7,7 +7,11 @@ import { say } from "../shared/frame.js";
 import { sound } from "./sounds.js";
 import { game, page, offersOf, update } from "./table_state.js";
 
+/** @import { ToldEntry } from "../api/connection.js" */
+/** @import { Move, PlayerCommand } from "../api/openapi.js" */
 /** @import { AnyTable } from "./table_state.js" */
+
+const BEHIND_MS = 1000; // after an entry, until the table is read that nobody told
 
 /** @type {Connection | undefined} */
 let connection;
@@ -18,6 +22,10 @@ let reading = null;
 /** @type {Promise<void> | null} */
 let nextReading = null;
 let isAnew = false; // the next reading asks for all moves
+/** @type {Partial<AnyTable>} */
+let told = {}; // the table, as this connection told it
+/** @type {(() => void)[]} */
+let waiting = []; // for the next table
 
 /** The table after an entry, or the latest. @param {Record<string, string>} query */
 export const readTable = (query) =>
@@ -30,16 +38,42 @@ export async function follow() {
   await refresh(true);
   if (!("parts" in page.latest)) page.board = await readBoard(); // the reading may have found another token
   connection = new Connection(game, page.latest.number, page.latest.head, {
-    entry: (number) => page.latest.number < number && refresh(),
+    entry: take,
     anew: () => refresh(true),
-    state: ({ isOpen, isVoid }) => {
-      if (isOpen || isVoid) refresh().catch(() => {}); // a token that is void gives way to none
-      update({ isConnected: isOpen });
+    state: ({ isOpen, isVoid, isOver }) => {
+      told = {};
+      if (isVoid || isOver) refresh().catch(() => {}); // a token that is void gives way to none
+      if (page.isConnected !== isOpen) update({ isConnected: isOpen });
     },
     chain: (chain) => update({ chain }),
   });
   addEventListener("storage", goOnWithSeat);
 }
+
+/** Show the table as an entry leaves it. @param {ToldEntry} entry */
+function take({ number, state }) {
+  if (state) {
+    told = /** @type {Partial<AnyTable>} */ ({ ...told, ...state });
+    const latest = /** @type {AnyTable} */ (told);
+    if (number > page.latest.number) show(latest, page.latest.number);
+  } else shown(number).catch(() => {});
+}
+
+/** Until the table after an entry is shown. @param {number} number */
+export async function shown(number) {
+  while (page.latest.number < number) {
+    const next = new Promise((resolve) => waiting.push(() => resolve(true)));
+    const late = new Promise((resolve) => setTimeout(resolve, BEHIND_MS, false));
+    if (!(await Promise.race([next, late])) && page.latest.number < number) return refresh();
+  }
+}
+
+/**
+ * Send a command on the connection. Gives the number of its entry, or null where there is no verdict: send it another way then.
+ * @param {string} id
+ * @param {PlayerCommand} command
+ */
+export const sendAtOnce = async (id, command) => (await connection?.command(id, command)) ?? null;
 
 /** Another tab sat down, or forgot the game: go on with what this browser knows now. */
 function goOnWithSeat() {
@@ -83,16 +117,30 @@ async function read(anew) {
     await goOnWithout(token);
     return read(true);
   }
-  if (since) announce(latest);
+  if (!since) show(latest, 0);
+  else if (latest.number >= page.latest.number) show(latest, page.latest.number);
+}
+
+/**
+ * Show a table that is newer.
+ * @param {AnyTable} latest
+ * @param {number} since the entry up to which its moves are known; 0: none are
+ */
+function show(latest, since) {
+  const fresh = latest.moves.filter((move) => move.number > since);
+  if (since) announce(latest, fresh);
   chooseOffer(latest);
   update({
     latest,
     readAt: performance.now(),
-    moves: since ? [...page.moves, ...latest.moves] : latest.moves,
+    moves: since ? [...page.moves, ...fresh] : fresh,
     ...(page.replay
       ? {}
-      : { table: latest, newRoutes: new Set(since ? latest.moves.flatMap((move) => move.routes) : []) }),
+      : { table: latest, newRoutes: new Set(since ? fresh.flatMap((move) => move.routes) : []) }),
   });
+  const waited = waiting;
+  waiting = [];
+  for (const go of waited) go();
 }
 
 /** All tickets that may be kept are chosen where some are offered anew; none where none are. @param {AnyTable} latest */
@@ -116,10 +164,10 @@ async function goOnWithout(token) {
 /** Whether it is the viewer's turn. @param {AnyTable} table */
 const isOwnTurn = (table) => table.seats.some((seat) => seat.seat === table.viewer && seat.choice !== null);
 
-/** Say what is new, in words, and by a tone where tones are on. @param {AnyTable} latest */
-function announce(latest) {
-  const text = latest.moves.flatMap((move) => move.text).join(" ");
+/** Say what is new, in words, and by a tone where tones are on. @param {AnyTable} latest @param {Move[]} moves */
+function announce(latest, moves) {
+  const text = moves.flatMap((move) => move.text).join(" ");
   if (text) say(text);
   if (isOwnTurn(latest) && !isOwnTurn(page.latest)) sound("turn");
-  else if (latest.moves.some((move) => move.seat !== latest.viewer)) sound("move");
+  else if (moves.some((move) => move.seat !== latest.viewer)) sound("move");
 }
