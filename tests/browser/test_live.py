@@ -144,7 +144,7 @@ def test_a_page_comes_back_at_once_when_the_network_is_another_or_it_is_looked_a
     table.start()
     opened: list[Any] = []
     page = table.open(open_page, 0)
-    page.on("websocket", lambda socket: opened.append(socket))
+    page.on("websocket", lambda socket: opened.append(socket))  # noqa: PLW0108 - Playwright takes no built-in method
     # when
     page.evaluate("dispatchEvent(new Event('online'))")
     wait_in(page, lambda: len(opened) == 1)
