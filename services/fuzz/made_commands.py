@@ -353,5 +353,7 @@ def _scaled(value: object, factor: float) -> object:
 
 
 def _listed(value: object) -> object:
-    """A tuple as JSON has it."""
+    """A value with its tuples as JSON has them."""
+    if isinstance(value, Mapping):
+        return {key: _listed(item) for key, item in value.items()}
     return [_listed(item) for item in value] if isinstance(value, tuple) else value

@@ -32,6 +32,21 @@ def test_what_may_take_long_stays_interruptible(modules: list[str]) -> None:
     assert not [name for name in compiled if name.endswith("__init__")], "they say where the boards are"
 
 
+def test_a_generic_dataclass_is_left_to_python(modules: list[str]) -> None:
+    # given every class of the modules that are compiled
+    classes = [
+        node for module in modules for node in ast.walk(ast.parse((ROOT / module).read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]  # fmt: skip
+    generic = [
+        [ast.unparse(decorator).split("(")[0] for decorator in each.decorator_list] for each in classes
+        if any(ast.unparse(base).startswith("Generic[") for base in each.bases)
+    ]  # fmt: skip
+    # then no decorator but of one that isn't compiled is a dataclass's: its import would fail
+    assert any("dataclass" in decorators for decorators in generic)
+    assert [decorators for decorators in generic if decorators == ["dataclass"]] == []
+
+
 def imported_by(source: Path) -> Iterator[Path]:
     """The product's own sources that this one imports, and the packages that they are in."""
     for node in ast.walk(ast.parse(source.read_text())):

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import copyreg
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+T = TypeVar("T")
 
 
 def pickle_by_fields(*classes: type) -> None:
     """Have objects of these dataclasses pickled as calls of their classes with all fields."""
     for cls in classes:
         copyreg.pickle(cls, as_call)
+
+
+def interpreted(cls: type[T]) -> type[T]:
+    """Leave the class to Python in a compiled module: mypyc can't compile a dataclass that is generic."""
+    return cls
 
 
 def as_call(frozen: DataclassInstance) -> tuple[type, tuple[object, ...]]:

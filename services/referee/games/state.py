@@ -24,7 +24,7 @@ from schemas.field_types import Seat, as_logged
 from schemas.game_options import ExitReason
 from schemas.registry import OfItsGame, OfItsKey
 from schemas.stored.player_names import ERASED_NAME
-from services.referee.games.frozen_classes import pickle_by_fields
+from services.referee.games.frozen_classes import interpreted, pickle_by_fields
 from services.referee.games.seat_state import OwnSeatT, SeatState, copied
 
 OwnT = TypeVar("OwnT", default=OfItsGame)  # the game's own part of the state
@@ -284,6 +284,7 @@ class TablePart(NamedTuple):
     text: str | None = None
 
 
+@interpreted
 @dataclass(frozen=True, slots=True, eq=False)
 class Ruleset(Generic[PartsT]):
     """The rules of a game as a value, compared by identity. `version` rises when a rule's meaning changes."""
@@ -345,4 +346,4 @@ def written_options(ruleset: Ruleset[OfItsGame]) -> Mapping[str, object]:
     return written
 
 
-pickle_by_fields(Move, Ruleset)
+pickle_by_fields(Move)

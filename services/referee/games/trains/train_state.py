@@ -188,6 +188,6 @@ class TrainParts:
 
 
 TrainGame: TypeAlias = GameState[TrainState, TrainSeat, RuleOptions, TrainParts]
-TrainRuleset: TypeAlias = Ruleset[TrainParts]
+TrainRuleset: TypeAlias = "Ruleset[TrainParts]"  # compiled, that class takes no parameters
 
 pickle_by_fields(TrainParts)
