@@ -16,24 +16,49 @@ from schemas.field_types import Bool, Int
 ExitReason = Literal["left", "out of time", "removed"]
 
 
+# The options of every game, each with its meaning for people who make a table.
+LeastSeats = Annotated[Int, Field(ge=1, le=8, description="The fewest seats that a table may have.")]
+MostSeats = Annotated[Int, Field(ge=1, le=8, description="The most seats that a table may have.")]
+TurnOrder = Annotated[
+    Literal["seated", "age", "youngest"],
+    Field(description="Who begins: the turns go by seat, or by age from the oldest or the youngest."),
+]
+PlayOffGames = Annotated[
+    Int,
+    Field(
+        ge=0,
+        le=9,
+        description="A shared first place is played off in the best of so many games; 0: it stays shared.",
+    ),
+]
+ClockMs = Annotated[
+    Annotated[Int, Field(ge=1, le=604_800_000)] | None,
+    Field(description="Milliseconds of each seat for the whole game; null: no such limit."),
+]
+MoveMs = Annotated[
+    Annotated[Int, Field(ge=1, le=2_592_000_000)] | None,
+    Field(
+        description="Milliseconds for one move; null: no such limit, and a game that nobody plays on never ends."
+    ),
+]
+Strict = Annotated[Bool, Field(description="An illegal command removes its seat.")]
+RefusalsKept = Annotated[
+    Int,
+    Field(ge=1, le=1000, description="Refused commands of a seat that are kept in the log, each turn."),
+]
+
+
 @contract()
 class GameOptions:
     """Options of one game. Times are milliseconds; None is 'no such limit'."""
 
-    seats_least: Annotated[Int, Field(ge=1, le=8)] = 2
-    seats_most: Annotated[Int, Field(ge=1, le=8)] = 8
-    order: Literal["seated", "age", "youngest"] = (
-        "seated"  # of the turns: by seat, or the oldest or youngest first
+    seats_least: LeastSeats = 2
+    seats_most: MostSeats = 8
+    order: TurnOrder = "seated"
+    play_off: PlayOffGames = 0
+    clock_ms: ClockMs = None
+    move_ms: MoveMs = (
+        259_200_000  # three days, so that every started game ends even if players stay away (P10)
     )
-    play_off: Annotated[Int, Field(ge=0, le=9)] = (
-        0  # best of so many new games for a shared first place; 0: none
-    )
-    clock_ms: Annotated[Int, Field(ge=1, le=604_800_000)] | None = None  # per seat, whole game
-    # three days, so that every started game ends even if players stay away (P10)
-    move_ms: Annotated[Int, Field(ge=1, le=2_592_000_000)] | None = (
-        259_200_000  # from when a seat is waited for
-    )
-    strict: Bool = False  # an illegal command removes its seat (CONDUCT-2)
-    refusals_kept: Annotated[Int, Field(ge=1, le=1000)] = (
-        20  # per seat and turn; past it, answered but not kept
-    )
+    strict: Strict = False  # CONDUCT-2
+    refusals_kept: RefusalsKept = 20

@@ -13,6 +13,16 @@ from pydantic import Field
 
 from schemas.contract import Schema, contract
 from schemas.field_types import Bool, Card, Int, Slug
+from schemas.game_options import (
+    ClockMs,
+    LeastSeats,
+    MostSeats,
+    MoveMs,
+    PlayOffGames,
+    RefusalsKept,
+    Strict,
+    TurnOrder,
+)
 
 TicketDestination = Literal["bottom", "out", "shuffled", "top"]  # of tickets that are given back
 Count = Annotated[Int, Field(ge=0, le=1000)]
@@ -20,55 +30,104 @@ Count = Annotated[Int, Field(ge=0, le=1000)]
 
 @contract()
 class RuleOptions:
-    """All rule options of one game. Times are milliseconds; None is 'no such limit'."""
+    """All rule options of one game, each with its meaning. Times are milliseconds; None is 'no such limit'."""
 
-    seats_least: Annotated[Int, Field(ge=1, le=8)]
-    seats_most: Annotated[Int, Field(ge=1, le=8)]
-    order: Literal["seated", "age", "youngest"]  # of the turns: by seat, or by age, oldest or youngest first
-    cars: Annotated[Int, Field(ge=1, le=100)]  # more would make the longest trail a long search
-    cards: Mapping[Card, Count]  # the whole deck, by kind
-    hand: Annotated[Int, Field(ge=0, le=50)]  # cards dealt to each seat
-    market: Annotated[Int, Field(ge=0, le=10)]  # cards face up
-    flush: Mapping[Card, Annotated[Int, Field(ge=1, le=10)]]  # this many of a kind flush the market
-    flush_most: Annotated[Int, Field(ge=1, le=20)]  # reshuffles for flushes in a row (MARKET-2)
-    start_tickets: Mapping[Slug, Count]  # offered at the start, by deck
+    seats_least: LeastSeats
+    seats_most: MostSeats
+    order: TurnOrder
+    cars: Annotated[
+        Int, Field(ge=1, le=100, description="Train cars of each seat.")
+    ]  # more would make the longest trail a long search
+    cards: Annotated[Mapping[Card, Count], Field(description="The whole deck, by kind.")]
+    hand: Annotated[Int, Field(ge=0, le=50, description="Cards that each seat is dealt.")]
+    market: Annotated[Int, Field(ge=0, le=10, description="Cards that lie face up.")]
+    flush: Annotated[
+        Mapping[Card, Annotated[Int, Field(ge=1, le=10)]],
+        Field(description="So many of a kind face up sweep the market."),
+    ]
+    flush_most: Annotated[
+        Int, Field(ge=1, le=20, description="Reshuffles for sweeps in a row, at most.")
+    ]  # MARKET-2
+    start_tickets: Annotated[
+        Mapping[Slug, Count], Field(description="Tickets offered at the start, by deck.")
+    ]
     start_named: Annotated[
-        Int, Field(ge=0, le=10)
-    ]  # so many, in a mix the seat names; 0: as start_tickets says
-    start_keep: Count  # at least
-    start_keep_most: Count | None
-    start_return: TicketDestination  # where those given back go: see docs/rules
-    draw_tickets: Mapping[Slug, Count]  # offered by a later draw, by deck
-    draw_named: Annotated[Int, Field(ge=0, le=10)]
-    draw_keep: Count
-    # Every pair of joined cities is a ticket worth this.
-    pair_tickets: Annotated[Int, Field(ge=1, le=100)] | None
+        Int,
+        Field(
+            ge=0,
+            le=10,
+            description="Starting tickets in a mix of decks that the seat names; 0: the decks are given.",
+        ),
+    ]
+    start_keep: Annotated[Count, Field(description="How many of them must be kept.")]
+    start_keep_most: Annotated[Count | None, Field(description="How many of them may be kept; null: all.")]
+    start_return: Annotated[
+        TicketDestination, Field(description="Where starting tickets go that are given back.")
+    ]  # see docs/rules
+    draw_tickets: Annotated[Mapping[Slug, Count], Field(description="Tickets offered later, by deck.")]
+    draw_named: Annotated[
+        Int,
+        Field(
+            ge=0,
+            le=10,
+            description="Later tickets in a mix of decks that the seat names; 0: the decks are given.",
+        ),
+    ]
+    draw_keep: Annotated[Count, Field(description="How many of those must be kept.")]
+    pair_tickets: Annotated[
+        Annotated[Int, Field(ge=1, le=100)] | None,
+        Field(description="Every two cities are a ticket worth this; null: the board's tickets."),
+    ]  # every pair of joined cities
     route_points: Annotated[
-        tuple[Count | None, ...], Field(min_length=1, max_length=20)
-    ]  # of length 1, 2, ..
-    points_at_once: Bool  # routes score when claimed, not at the end (ROUTE-6)
-    parallel_seats: Annotated[Int, Field(ge=1, le=9)]  # with fewer seats parallels close (DOUBLE-2)
-    parallel_owned: Bool  # one seat may own two parallel routes, and none ever closes (DOUBLE-1)
-    last_cars: Count  # a seat that ends its turn with so few begins the last turns (END-1)
-    last_turns: Literal["all", "others"]  # who has one then: the seat that began them too, or not
-    longest_bonus: Count
-    most_tickets_bonus: Count
-    tunnel_cards: Annotated[Int, Field(ge=0, le=10)]  # turned up for a tunnel (TUNNEL-1)
+        tuple[Count | None, ...],
+        Field(
+            min_length=1, max_length=20, description="Points of a route by its spaces: of 1, of 2, and so on."
+        ),
+    ]
+    points_at_once: Annotated[
+        Bool, Field(description="Routes score when they are claimed, else at the end.")
+    ]  # ROUTE-6
+    parallel_seats: Annotated[
+        Int, Field(ge=1, le=9, description="With fewer seats than this, a claim closes the routes beside it.")
+    ]  # DOUBLE-2
+    parallel_owned: Annotated[
+        Bool, Field(description="One seat may own two routes side by side, and none ever closes.")
+    ]  # DOUBLE-1
+    last_cars: Annotated[
+        Count, Field(description="A seat that ends its turn with so few cars begins the last turns.")
+    ]  # END-1
+    last_turns: Annotated[
+        Literal["all", "others"], Field(description="Who has a last turn: all, or all others.")
+    ]  # without the seat that began them, or with it
+    longest_bonus: Annotated[Count, Field(description="Points for the longest route.")]
+    most_tickets_bonus: Annotated[Count, Field(description="Points for the most tickets made.")]
+    tunnel_cards: Annotated[
+        Int, Field(ge=0, le=10, description="Cards that are turned up for a tunnel.")
+    ]  # TUNNEL-1
     station_costs: Annotated[
-        tuple[Annotated[Int, Field(ge=1, le=20)], ...], Field(max_length=4)
-    ]  # first, second, ..
-    station_points: Count  # for one not built (SCORE-5)
-    passengers: Annotated[Int, Field(ge=0, le=5)]  # of each seat; more would make their search long
+        tuple[Annotated[Int, Field(ge=1, le=20)], ...],
+        Field(
+            max_length=4, description="Cards for the first station, the second, and so on; none: no stations."
+        ),
+    ]
+    station_points: Annotated[
+        Count, Field(description="Points for each station that isn't built.")
+    ]  # SCORE-5
+    passengers: Annotated[
+        Int, Field(ge=0, le=5, description="Passengers of each seat.")
+    ]  # more would make their search long
     merchandise: Annotated[
         Mapping[Slug, Annotated[tuple[Annotated[Int, Field(ge=1, le=50)], ...], Field(max_length=10)]],
-        Field(max_length=10),
-    ]  # the tokens at a city of this colour, highest first (MERCH-1)
-    plus_four_least: Annotated[Int, Field(ge=1, le=20)]  # spaces where a "+4" is wild (ROUTE-7)
-    play_off: Annotated[Int, Field(ge=0, le=9)]  # best of so many new games for a shared first place; 0: none
-    clock_ms: Annotated[Int, Field(ge=1, le=604_800_000)] | None  # per seat, whole game
-    move_ms: Annotated[Int, Field(ge=1, le=2_592_000_000)] | None  # from when a seat is waited for, one move
-    strict: Bool  # an illegal command removes its seat (CONDUCT-2)
-    refusals_kept: Annotated[Int, Field(ge=1, le=1000)]  # per seat and turn; past it, answered but not kept
+        Field(max_length=10, description="The tokens at a city of each colour, the highest first."),
+    ]  # MERCH-1
+    plus_four_least: Annotated[
+        Int, Field(ge=1, le=20, description='Routes of so many spaces and more take a "+4" card.')
+    ]  # ROUTE-7
+    play_off: PlayOffGames
+    clock_ms: ClockMs
+    move_ms: MoveMs
+    strict: Strict
+    refusals_kept: RefusalsKept
 
 
 RULE_OPTIONS_SCHEMA: Schema[RuleOptions] = Schema(RuleOptions, "options")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.cli.ask import answer_file, answer_query
 from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.tables.built_in_catalog import MEANINGS
 from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
 from tests.schemas.test_forms import published
@@ -76,7 +76,8 @@ def test_the_page_lists_every_option_with_its_meaning() -> None:
     listed = dict(
         re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE.split("## The options")[1].split("\n## ")[0], re.M)
     )
-    assert listed == MEANINGS
+    options = RULE_OPTIONS_SCHEMA.json_schema()["properties"]
+    assert listed == {name: option["description"] for name, option in options.items()}
 
 
 # -- verdicts --------------------------------------------------------------------------

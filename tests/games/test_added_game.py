@@ -7,13 +7,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 from types import ModuleType
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
+from schemas.contract import Schema, contract
+from schemas.field_types import Int
+from schemas.game_options import GameOptions
 from schemas.stored.codec import unpack_entry
 from services.referee.games import RULESETS, fold, legal, views
+from services.tables.built_in_catalog import BuiltInCatalog
 from services.verification.audit import audit
 from services.verification.replay import Replay
 from tests.games.added_package import BIDS, added_package
@@ -89,3 +95,22 @@ def test_P1_to_P10_hold_in_its_games_under_faults() -> None:
     games = tuple(game_of(RULES, Random(index)) for index in range(len(drawn.games)))
     outcome = simulate(3, plan=replace(drawn, games=games))
     assert not outcome.complaints, outcome.summary()
+
+
+@contract()
+class ShortBids(GameOptions):
+    prizes: Annotated[Int, Field(ge=1, le=13, description="Prizes that are played for.")] = 13
+
+
+def test_its_options_are_listed_with_their_meaning(bids: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    # given a game with an option of its own
+    options, schema = ShortBids(), Schema(ShortBids, "options")
+    ruleset = replace(bids.BIDS.rulesets[0], rule_options=options, options_schema=schema)
+    monkeypatch.setitem(RULESETS, RULES, ruleset)
+    # when the lobby asks for what may be chosen
+    (listed,) = [each for each in BuiltInCatalog().rulesets() if each.name == RULES]
+    # then each option says what it means, where it is declared
+    meanings = {option.name: option.meaning for option in listed.options}
+    assert meanings["prizes"] == "Prizes that are played for."
+    assert meanings["seats_most"] == "The most seats that a table may have."
+    assert all(meanings.values())

@@ -10,12 +10,19 @@ from tests.games.installed import Environment
 
 GAME = """
 from dataclasses import dataclass
-from schemas.contract import PUBLIC, CommandContract, EventContract, command, event
+from typing import Annotated
+from pydantic import Field
+from schemas.contract import PUBLIC, CommandContract, EventContract, command, contract, event
+from schemas.field_types import Int
 from schemas.game_options import GameOptions
 from services.referee.games.appliers.table import applies
 from services.referee.games.found_games import Game
 from services.referee.games.kit import plain_ruleset, rank
 from services.referee.games.state import ACTION, Move
+
+@contract()
+class Options(GameOptions):
+    nods: Annotated[Int, Field(ge=1, description="How often each seat nods.")] = 1
 
 @command(type="nod", code="broken:1", sender="player", description="nod")
 class Nod(CommandContract):
@@ -30,7 +37,7 @@ def nodded(state, event):
     pass
 
 MOVES = {ACTION: (Move(Nod, lambda state, seat: [Nod()], lambda *_: [Nodded()]),)}
-RULES = plain_ruleset("nods", MOVES, lambda s: (), lambda s: (), lambda s, v: (), (dict, dict), GameOptions())
+RULES = plain_ruleset("nods", MOVES, lambda s: (), lambda s: (), lambda s, v: (), (dict, dict), Options())
 GAME = Game("nods", (RULES,))
 """
 PREFIX = "ledgerline: the game 'broken' of the package broken 2.0 can't be played here: "
@@ -57,6 +64,8 @@ CASES = {
     "a command is answered by nobody": (", MOVES,", ", {},", "nothing decides the command Nod"),
     "an event isn't told": ('"A nod."', '""', "the event Nodded has no sentence"),
     "a command isn't described": ('description="nod"', 'description=""', "the command Nod has no description"),
+    "an option isn't described": (
+        ', description="How often each seat nods."', "", "the option nods of nods has no description"),
     "a sentence names what isn't there": (
         '"A nod."', '"{seat} nods."', "the words of Nodded name fields that it lacks: ['seat']",
     ),

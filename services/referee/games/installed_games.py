@@ -52,6 +52,10 @@ def _add_installed(entry_point: EntryPoint) -> None:
     for command in COMMAND_REGISTRY.classes:
         if command not in known and not command.description:
             raise TypeError(f"the command {command.__name__} has no description")
+    for ruleset in game.rulesets:
+        for name, option in ruleset.options_schema.json_schema()["properties"].items():
+            if not option.get("description"):
+                raise TypeError(f"the option {name} of {ruleset.name} has no description")
 
 
 def _require_whole() -> None:
