@@ -104,8 +104,8 @@ class ShortBids(GameOptions):
 
 def test_its_options_are_listed_with_their_meaning(bids: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     # given a game with an option of its own
-    options, schema = ShortBids(), Schema(ShortBids, "options")
-    ruleset = replace(bids.BIDS.rulesets[0], rule_options=options, options_schema=schema)
+    schema: Schema[ShortBids] = Schema(ShortBids, "options")
+    ruleset = replace(bids.BIDS.rulesets[0], rule_options=ShortBids(), options_schema=schema)
     monkeypatch.setitem(RULESETS, RULES, ruleset)
     # when the lobby asks for what may be chosen
     (listed,) = [each for each in BuiltInCatalog().rulesets() if each.name == RULES]
