@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import runpy
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from schemas.commands import CreateGame, SeatPlan
 from services.compiled_rules import source_files
+from services.referee.games import RULESETS
 from tests.cli.command_line import ROOT
+from tests.rules.given import create_from
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,15 @@ def test_a_generic_dataclass_is_left_to_python(modules: list[str]) -> None:
     # then no decorator but of one that isn't compiled is a dataclass's: its import would fail
     assert any("dataclass" in decorators for decorators in generic)
     assert [decorators for decorators in generic if decorators == ["dataclass"]] == []
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+def test_every_part_of_a_state_is_made_without_arguments(rules: str) -> None:
+    # given a game whose state is copied and pickled
+    state = create_from(CreateGame((SeatPlan(),) * 3, rules)).state
+    # then `__new__` of each class wants nothing: a compiled one hands what it is given on to `__init__`
+    for part in (state, *state.seats, state.own, *(seat_state.own for seat_state in state.seats)):
+        signature(type(part)).bind()
 
 
 def imported_by(source: Path) -> Iterator[Path]:

@@ -36,7 +36,7 @@ def _values_of(state: TrainGame) -> object:
 def _restore(state: TrainGame, board: Board, values: tuple[Sequence[OfItsGame], Sequence[OfItsGame]]) -> None:
     """The names of its board stand in place of equal strings: so it takes half of the memory."""
     fields, seats = values
-    own, name_of = TrainState.__new__(TrainState), _names_of(board).get
+    own, name_of = TrainState(), _names_of(board).get
     state.own, own.board = own, board
     _set_fields(own, OWN_FIELDS, fields)
     own.deck = [*map(name_of, own.deck, own.deck)]
@@ -47,7 +47,7 @@ def _restore(state: TrainGame, board: Board, values: tuple[Sequence[OfItsGame], 
         for (fare, whole), routes in zip(board.fares.items(), own.open_routes.values(), strict=False)
     }
     for seat_state, held_values in zip(state.seats, seats, strict=True):
-        seat_state.own = held = TrainSeat.__new__(TrainSeat)
+        seat_state.own = held = TrainSeat()
         _set_fields(held, TRAIN_SEAT_FIELDS, held_values)
         held.hand = {name_of(card, card): count for card, count in held.hand.items()}
         held.tickets = [*map(name_of, held.tickets, held.tickets)]

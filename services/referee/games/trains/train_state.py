@@ -61,7 +61,8 @@ class TrainState:
 
     __slots__ = TRAIN_FIELDS
 
-    def __init__(self, board: Board, rule_options: RuleOptions, seat_count: int) -> None:
+    # no `__init__` with arguments: of a compiled class, `__new__` would want them, for copies and pickle too
+    def lay(self, board: Board, rule_options: RuleOptions, seat_count: int) -> None:
         """The table as a game's creation makes it: nothing is shuffled or claimed."""
         self.board = board
         self.position_starter: Seat | None = None  # who begins, if a position is past the deal
@@ -84,7 +85,7 @@ class TrainState:
 
     def copy(self) -> TrainState:
         """A copy that shares no mutable part with this one."""
-        duplicate = TrainState.__new__(TrainState)
+        duplicate = TrainState()
         duplicate.board, duplicate.closes_parallels = self.board, self.closes_parallels
         duplicate.position_starter, duplicate.tunnel = self.position_starter, self.tunnel
         duplicate.in_last_turns, duplicate.untaken = self.in_last_turns, self.untaken
@@ -122,7 +123,7 @@ class TrainSeat:
 
     __slots__ = TRAIN_SEAT_FIELDS
 
-    def __init__(self, rule_options: RuleOptions) -> None:
+    def lay(self, rule_options: RuleOptions) -> None:
         """The seat as a game's creation makes it: it has all its pieces, and no card."""
         card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # the deck may lack some of them
         self.hand: dict[str | None, int] = dict.fromkeys(card_kinds, 0)
@@ -151,7 +152,7 @@ class TrainSeat:
 
     def copy(self) -> TrainSeat:
         """A copy that shares no mutable part with this one."""
-        duplicate = TrainSeat.__new__(TrainSeat)
+        duplicate = TrainSeat()
         duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
         duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
         duplicate.stations = self.stations.copy()

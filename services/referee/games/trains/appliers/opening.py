@@ -35,9 +35,11 @@ def lay_table(state: TrainGame, event: GameCreated) -> None:
         raise CorruptDataError(f"game {event.game} was played on another version of the board {event.board}")
     if state.rule_options.pair_tickets:
         board = boards.with_pair_tickets(board, state.rule_options.pair_tickets)
-    state.own = TrainState(board, state.rule_options, len(event.seats))
+    state.own = TrainState()
+    state.own.lay(board, state.rule_options, len(event.seats))
     for seat_state in state.seats:
-        seat_state.own = TrainSeat(state.rule_options)
+        seat_state.own = TrainSeat()
+        seat_state.own.lay(state.rule_options)
 
 
 def _board_of(event: GameCreated) -> boards.Board:
