@@ -42,9 +42,17 @@ def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
     """Opens pages, each in a browser context of its own. At the end none may have printed anything on its console."""
     contexts, printed = [], []
 
-    def opened(path: str = "/", size: dict[str, int] | None = None, script: str = "", **more: object) -> Any:
+    def opened(
+        path: str = "/",
+        size: dict[str, int] | None = None,
+        script: str = "",
+        guided: bool = False,
+        **more: object,
+    ) -> Any:
         context = chromium.new_context(viewport=size or DESKTOP, base_url=url, **more)
         contexts.append(context)
+        if not guided:  # who has played before
+            context.add_init_script("try { localStorage.setItem('ledgerline.guide', 'done') } catch {}")
         if script:
             context.add_init_script(script)
         page = context.new_page()

@@ -52,7 +52,7 @@ async def lobby() -> Response:
 
 @router.get("/table/{game}", summary="A table")
 async def table(game: str) -> Response:
-    return _page("table/table", "board/board", "table/table")
+    return _page("table/table", "board/board", "table/table", "guide/guide")
 
 
 @router.get("/audit/{game}", summary="A game's audit")

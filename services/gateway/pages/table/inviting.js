@@ -44,9 +44,7 @@ export async function shareTable(table) {
   if (!navigator.share) return copied();
   return navigator
     .share({ title: document.title, url })
-    .catch(({ name }) =>
-    name === "AbortError" ? undefined : copied(),
-  );
+    .catch(({ name }) => (name === "AbortError" ? undefined : copied()));
 }
 
 /** Let the second person sit down in this tab. */

@@ -2,6 +2,8 @@
 // The page of a table: it asks for the folded view, shows it, and sends what the viewer chooses. It decides nothing.
 import { render } from "../vendor/lit-html/lit-html.js";
 import { myGame, takeFragment } from "../api/my_games.js";
+import { guide } from "../guide/guide.js";
+import { offerRules } from "../guide/rules_dialog.js";
 import { root, showFailure } from "../shared/frame.js";
 import { openLink } from "../shared/seat_link.js";
 import { animate } from "./animation.js";
@@ -28,6 +30,8 @@ function draw() {
   isDrawing = true;
   render(tablePage(page, myGame(game)), root);
   shareAddress(page.latest);
+  offerRules(page.table);
+  guide(page);
   isDrawing = false;
   if (drawnTable && drawnTable !== page.table && "routes" in drawnTable && "routes" in page.table)
     animate(drawnTable, page.table, root);

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { boardKey } from "../board/board_key.js";
 import { boardView } from "../board/board_view.js";
+import { openRules } from "../guide/rules_dialog.js";
 import { home, when } from "../shared/frame.js";
 import { linkBanner } from "../shared/seat_link.js";
 import { ago, plural, seatName, STATUS, upperFirst } from "../shared/words.js";
@@ -46,6 +47,7 @@ const header = (page) =>
   html`<header class="top">${home}
   <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1><p class="turn">${headline(page)}</p>
   ${when(page.chain, chainView)}
+  <button type="button" class="quiet rules-key" @click=${openRules}>Rules<kbd aria-hidden="true">R</kbd></button>
   <button type="button" class="quiet" aria-pressed=${page.hasSounds} @click=${toggleSounds}>Sounds ${page.hasSounds ? "on" : "off"}</button></header>`;
 
 /** @param {keyof TablePage} banner */
