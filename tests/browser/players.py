@@ -72,6 +72,21 @@ class SeatedTable:
         command = next(each["command"] for each in listed if each["command"]["type"] == kind)
         self.http.post(f"{path}/commands", json=command, headers=headers).raise_for_status()
 
+    def draw_cards(self, rounds: int) -> None:
+        """Have all people settle what they are asked for at first, then draw blind in turn; seat 0 is to act after it."""
+        drawn = 0
+        while True:
+            for seat, token in enumerate(self.tokens):
+                path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {token}"}
+                listed = self.http.get(f"{path}/legal", headers=headers).json()["commands"]
+                kinds = [each["command"]["type"] for each in listed]
+                if seat == 0 and drawn >= 2 * rounds and "claim_route" in kinds:
+                    return
+                if kinds:
+                    drawn += seat == 0 and "draw_blind" in kinds
+                    self.do_first(seat, "draw_blind" if "draw_blind" in kinds else kinds[0])
+            time.sleep(0.02)
+
     def play_until(self, number: int = 1_000_000) -> None:
         """Play seat 0 over the API, claiming what it can, until the game is over, or it may claim after this entry."""
         path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {self.tokens[0]}"}

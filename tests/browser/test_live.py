@@ -210,6 +210,7 @@ def test_a_game_that_is_over_is_seen_as_any_seat_saw_it_from_a_link_to_a_moment(
     page.get_by_text("Entry 5 of").first.wait_for()
     page.get_by_label("Seen by").select_option(label="Ada")
     page.get_by_role("heading", name="Ada’s cards").wait_for()
+    page.get_by_role("button", name="Moves").click()
     best = page.get_by_label("Best move")
     best.select_option(index=1)
     page.locator(".moves li.now", has_text=": +").wait_for()

@@ -5,7 +5,7 @@ import { card } from "../board/marks.js";
 import { when } from "../shared/frame.js";
 import { plural, upperFirst } from "../shared/words.js";
 import { send } from "./acting.js";
-import { choose, confirmLeave, pointAtNothing, pointAtTicket, toggleTicket } from "./choosing.js";
+import { choose, pointAtNothing, pointAtTicket, toggleTicket } from "./choosing.js";
 import { offersOf, ticketName } from "./table_state.js";
 
 /** @import { LegalCommand, PlayerCommand, TableState, TunnelState } from "../api/openapi.js" */
@@ -108,16 +108,15 @@ const tunnelView = ({ extra, revealed }) =>
   html`<p>The tunnel asks for <b>${plural(extra, "card")}</b> more; turned up: ${revealed.map((color) => card(color))}</p>`;
 
 /**
- * The panel of actions: what may be done, and leaving. None where nobody acts.
+ * The panel of actions: what may be done now. None where nobody acts.
  * @param {TablePage} page
  * @param {unknown} content
  */
-export function actionsPanel({ table, latest, isBusy, replay }, content) {
+export function actionsPanel({ table, latest, replay }, content) {
   if (table.viewer === "public" || table.status !== "playing" || replay) return nothing;
-  const mayLeave = table.seats[table.viewer].gone === null;
-  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${latest.legal?.length ? "Your move" : "Wait for the others"}</h2>
+  const mayAct = latest.legal?.length;
+  return html`<section class="panel actions ${mayAct ? "" : "idle"}" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${mayAct ? "Your move" : "Wait for the others"}</h2>
     ${content}
-    ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
   </section>`;
 }
 

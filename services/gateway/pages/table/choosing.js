@@ -19,6 +19,11 @@ export function closeChoice() {
   if (page.choice) update({ choice: null, pointed: null });
 }
 
+/** Open a drawer, or close it. @param {NonNullable<typeof page.drawer>} drawer */
+export const toggleDrawer = (drawer) => update({ drawer: page.drawer === drawer ? null : drawer });
+
+export const closeDrawer = () => update({ drawer: null });
+
 export const confirmLeave = () =>
   choose({
     title: "Leave the game?",

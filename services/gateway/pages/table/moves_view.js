@@ -5,6 +5,7 @@ import { seatBadge } from "../board/marks.js";
 import { onValue, when } from "../shared/frame.js";
 import { gameTime, seatName } from "../shared/words.js";
 import { copyMoment } from "./acting.js";
+import { closeDrawer, toggleDrawer } from "./choosing.js";
 import {
   bestMove,
   endReplay,
@@ -18,17 +19,38 @@ import {
 import { movesOf } from "./table_state.js";
 
 /** @import { Move } from "../api/openapi.js" */
-/** @import { Replay, TablePage } from "./table_state.js" */
+/** @import { AnyTable, Replay, TablePage } from "./table_state.js" */
 
-/** The list of moves, the latest first. Each leads to the table as it was then. @param {TablePage} page */
+const NEWS = 3; // moves that are told beside the board
+
+/** What is beside the board, where it has a drawer. @param {AnyTable} table */
+export const sideName = (table) => ("parts" in table ? "Table" : "Tickets");
+
+/** @param {string} title */
+export const drawerHead = (title) =>
+  html`<div class="drawer-head"><h2 id="drawer-title">${title}</h2><button type="button" class="quiet" @click=${closeDrawer}>Close</button></div>`;
+
+/** @param {Move} move */
+const moveBadge = ({ seat }) => (seat === null ? html`<span class="badge nobody"></span>` : seatBadge(seat));
+
+/** The last moves up to what is shown, and the way to all. @param {TablePage} page */
+export function newsView({ table, moves, replay, drawer }) {
+  const last = replay ? [] : moves.filter(({ number }) => number <= table.number).slice(-NEWS);
+  return html`<section class="panel news" aria-label="The last moves">
+    <ol>${last.toReversed().map((move) => html`<li>${moveBadge(move)}<span class="sentence">${move.text.join(" ")}</span></li>`)}</ol>
+    <div class="buttons"><button type="button" class="quiet more" aria-expanded=${drawer === "side"} @click=${() => toggleDrawer("side")}>${sideName(table)}</button>
+    <button type="button" class="quiet" aria-expanded=${drawer === "moves"} @click=${() => toggleDrawer("moves")}>Moves</button></div></section>`;
+}
+
+/** The drawer with all moves, the latest first. Each leads to the table as it was then. @param {TablePage} page */
 export function movesView(page) {
+  if (page.drawer !== "moves") return nothing;
   /** @param {Move} move */
-  const row = ({ number, seat, text }) =>
-    html`<li class=${page.replay?.at === number ? "now" : ""}>
-      ${seat === null ? html`<span class="badge nobody"></span>` : seatBadge(seat)}
-      <span class="sentence">${text.join(" ")}</span>
-      <button type="button" class="quiet number" title="The table after this entry" aria-label=${`Show the table after entry ${number}`} @click=${() => startReplay(number)}>${number}</button></li>`;
-  return html`<section class="panel moves" aria-labelledby="moves-title"><h2 id="moves-title">Moves</h2>
+  const row = (move) =>
+    html`<li class=${page.replay?.at === move.number ? "now" : ""}>${moveBadge(move)}
+      <span class="sentence">${move.text.join(" ")}</span>
+      <button type="button" class="quiet number" title="The table after this entry" aria-label=${`Show the table after entry ${move.number}`} @click=${() => startReplay(move.number)}>${move.number}</button></li>`;
+  return html`<section class="drawer moves" aria-labelledby="drawer-title">${drawerHead("Moves")}
     <ol class="scroll" tabindex="0" aria-label="Moves, the latest first">${movesOf(page).toReversed().map(row)}</ol></section>`;
 }
 

@@ -109,17 +109,26 @@ function panel(page, id, title, parts) {
 const picture = (svg) =>
   html`<img class="drawing" alt="The table, drawn" src="data:image/svg+xml,${encodeURIComponent(svg)}">`;
 
-/** What lies on the table, the viewer's cards, then those of others that lie open. @param {TablePage<PartsTable>} page */
+/** Whether a part lies open, or is nobody's. @param {PartState} part */
+const isShown = (part) => part.seat === null || isOpen(part);
+
+/** What lies on the table, then the cards of others that lie open. @param {TablePage<PartsTable>} page */
 export function partsView(page) {
   const { table } = page;
-  if (table.status === "waiting") return nothing;
-  const open = table.parts.filter((part) => part.seat === null || isOpen(part));
+  const shown = table.parts.filter(isShown);
   /** @param {number | null} seat */
-  const of = (seat) => open.filter((part) => part.seat === seat);
+  const of = (seat) => shown.filter((part) => part.seat === seat);
   const others = table.seats.filter((seat) => seat.seat !== table.viewer);
-  return html`${when(table.drawing, picture)}${panel(page, "table-title", "On the table:", of(null))}
-    ${table.viewer === "public" ? nothing : panel(page, "own-title", owner(page), of(table.viewer))}
-    ${others.map((seat) => panel(page, `seat-${seat.seat}-title`, `${seatName(seat)}’s`, of(seat.seat)))}`;
+  return html`<div class="felt" tabindex="0" role="group" aria-label="Table">${when(table.drawing, picture)}${panel(page, "table-title", "On the table:", of(null))}
+    ${others.map((seat) => panel(page, `seat-${seat.seat}-title`, `${seatName(seat)}’s`, of(seat.seat)))}</div>`;
+}
+
+/** The viewer's own cards. @param {TablePage<PartsTable>} page */
+export function ownPartsView(page) {
+  const { parts, viewer } = page.table;
+  if (viewer === "public") return nothing;
+  const own = parts.filter((part) => part.seat === viewer && isShown(part));
+  return html`<div class="tray">${panel(page, "own-title", owner(page), own)}</div>`;
 }
 
 /**

@@ -47,6 +47,7 @@ import { seatName } from "../shared/words.js";
  * @property {Set<number>} chosenTickets their places in the offer
  * @property {Pointed | null} pointed
  * @property {string | null} pinnedTicket whose way is shown while nothing is pointed at
+ * @property {"side" | "moves" | null} drawer that is open
  * @property {{ text: string, rule: string } | null} refusal
  * @property {{ text: string, link?: string } | null} notice
  * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
@@ -70,6 +71,7 @@ export const page = /** @type {TablePage} */ ({
   chosenTickets: new Set(),
   pointed: null,
   pinnedTicket: null,
+  drawer: null,
   refusal: null,
   notice: null,
   link: null,

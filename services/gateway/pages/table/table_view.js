@@ -10,10 +10,10 @@ import { ago, plural, seatName, STATUS, upperFirst } from "../shared/words.js";
 import { confirmEnd } from "./acting.js";
 import { actionsView, marketView } from "./actions_view.js";
 import { choiceView } from "./choice_view.js";
-import { chooseInCity, chooseOnRoute, cityOf, pointedBy } from "./choosing.js";
+import { chooseInCity, chooseOnRoute, cityOf, confirmLeave, pointedBy } from "./choosing.js";
 import { secondPersonBanner } from "./inviting.js";
-import { movesView, replayView } from "./moves_view.js";
-import { partsActions, partsView } from "./part_view.js";
+import { drawerHead, movesView, newsView, replayView, sideName } from "./moves_view.js";
+import { ownPartsView, partsActions, partsView } from "./part_view.js";
 import { startReplay } from "./replay.js";
 import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
 import { toggleSounds } from "./sounds.js";
@@ -26,11 +26,18 @@ import { waitingView } from "./waiting_view.js";
 /** @import { TablePage } from "./table_state.js" */
 
 /** @param {TablePage} page */
-function headline({ table, latest, replay }) {
+const isOwnTurn = ({ table, replay }) =>
+  !replay &&
+  table.status === "playing" &&
+  table.seats.some((seat) => seat.seat === table.viewer && seat.choice !== null);
+
+/** @param {TablePage} page */
+function headline(page) {
+  const { table, latest, replay } = page;
   if (replay) return `Entry ${replay.at} of ${latest.number}`;
   if (table.status !== "playing") return `This game is ${STATUS[table.status]}`;
   const acting = table.seats.filter((seat) => seat.choice !== null);
-  if (acting.some((seat) => seat.seat === table.viewer)) return "It is your turn";
+  if (isOwnTurn(page)) return "It is your turn";
   return `${acting.map(seatName).join(" and ") || "Nobody"} ${acting.length > 1 ? "are" : "is"} to move`;
 }
 
@@ -45,7 +52,8 @@ function chainView({ from, to, isBroken }) {
 /** @param {TablePage} page */
 const header = (page) =>
   html`<header class="top">${home}
-  <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1><p class="turn">${headline(page)}</p>
+  <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1>
+  <p class="turn ${isOwnTurn(page) ? "own" : ""}" tabindex="-1">${headline(page)}</p>
   ${when(page.chain, chainView)}
   <button type="button" class="quiet rules-key" @click=${openRules}>Rules<kbd aria-hidden="true">R</kbd></button>
   <button type="button" class="quiet" aria-pressed=${page.hasSounds} @click=${toggleSounds}>Sounds ${page.hasSounds ? "on" : "off"}</button></header>`;
@@ -105,6 +113,12 @@ function boardModel({ table, latest, replay, newRoutes, pointed, pinnedTicket })
   };
 }
 
+/** @param {TablePage<TableState>} page */
+const trayView = (page) =>
+  html`<div class="tray">
+    <section class="panel market-panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>${marketView(page)}</section>
+    ${handView(page)}</div>`;
+
 /** @param {TableState} table */
 const stocks = ({ discards, ticket_decks }) => {
   const decks = Object.entries(ticket_decks).map(([deck, count]) => `${count} ${deck}`);
@@ -112,28 +126,33 @@ const stocks = ({ discards, ticket_decks }) => {
 };
 
 /** @param {TablePage<TableState>} page */
-const cardsView = (page) =>
-  html`${
-    page.table.status === "waiting"
-      ? nothing
-      : html`<section class="panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>
-  ${marketView(page)}${stocks(page.table)}</section>`
-  }
-  ${handView(page)}`;
-
-/** @param {TablePage<TableState>} page */
 const boardFrame = (page) =>
-  html`<div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(page.board, boardModel(page))}</div>
-        ${boardKey(page.board)}`;
+  html`<div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(page.board, boardModel(page))}</div>`;
 
 /** What leads away from the game as it is played. @param {TablePage} page @param {MyGame} mine */
-const links = ({ table, latest }, mine) =>
-  html`<p class="links">
+const links = ({ table, latest, isBusy }, mine) => {
+  const own = latest.seats.find(({ seat }) => seat === latest.viewer);
+  const mayLeave = table.status === "playing" && own?.gone === null;
+  return html`<p class="links">
   <button type="button" class="quiet" @click=${() => startReplay(latest.number)}>Look back through the game</button>
+  ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
   ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
+};
+
+/** What stands beside the board, and in a drawer where there is no room. @param {TablePage} page @param {MyGame} mine */
+const side = (page, mine) => {
+  const { table } = page;
+  const train = "parts" in table ? null : /** @type {TablePage<TableState>} */ (page);
+  return html`<div class="side ${page.drawer === "side" ? "drawn" : ""}">
+    ${page.drawer === "side" ? drawerHead(sideName(table)) : nothing}
+    ${table.status === "waiting" ? waitingView(page, mine) : nothing}
+    ${when(table.result, (result) => resultView(table, result))}
+    ${when(train, (trains) => html`${ticketsView(trains)}${table.status === "waiting" ? nothing : stocks(trains.table)}${boardKey(trains.board)}`)}
+    ${table.status === "over" || page.replay ? nothing : links(page, mine)}</div>`;
+};
 
 /**
- * The whole page. Beside a tall board the cards stand with what may be done.
+ * The whole page: one screen, whose parts the style sheet lays out by the room that there is.
  * @param {TablePage} page
  * @param {MyGame} mine
  */
@@ -143,19 +162,20 @@ export function tablePage(page, mine) {
   const inParts = /** @type {TablePage<PartsTable>} */ (page);
   const train = /** @type {TablePage<TableState>} */ (page);
   const isTall = !isInParts && page.board.height > 1.1 * page.board.width;
-  const cards = isInParts ? partsView(inParts) : cardsView(train);
+  const isWaiting = table.status === "waiting";
   return html`${header(page)}${banners(page)}
-    <main id="main" class="table ${table.status}">
+    <main id="main" class="table ${table.status} ${isInParts ? "in-parts" : isTall ? "tall" : "wide"}">
       <div class="center">
         ${when(page.replay, (replay) => replayView(page, replay))}
-        ${isInParts ? nothing : boardFrame(train)}
-        ${isTall ? nothing : cards}
-        ${movesView(page)}
+        ${isInParts ? (isWaiting ? nothing : partsView(inParts)) : boardFrame(train)}
+        ${isWaiting ? nothing : isInParts ? ownPartsView(inParts) : trayView(train)}
+        ${isTall ? side(page, mine) : nothing}
       </div>
-      <div class="side">
-        ${table.status === "waiting" ? waitingView(page, mine) : nothing}
-        ${when(table.result, (result) => resultView(table, result))}${isInParts ? partsActions(inParts) : actionsView(train)}${isTall ? cards : nothing}
-        ${table.status === "waiting" ? nothing : seatsView(page)}${isInParts ? nothing : ticketsView(train)}
-        ${table.status === "over" || page.replay ? nothing : links(page, mine)}</div>
-    </main>${choiceView(page)}`;
+      <div class="beside">
+        ${isInParts ? partsActions(inParts) : actionsView(train)}
+        ${isWaiting ? nothing : seatsView(page)}
+        ${isTall ? nothing : side(page, mine)}
+        ${newsView(page)}
+      </div>
+    </main>${movesView(page)}${choiceView(page)}`;
 }
