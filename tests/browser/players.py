@@ -20,6 +20,7 @@ SHORT: Final[
     "trains": ("iberia", {"cars": 35, "last_cars": 32}),
 }
 
+DRAWN: Final = ("draw_blind", "request_cards")
 LIKED: Final = {
     "build_station": 4,
     "move_passenger": 3,
@@ -73,19 +74,23 @@ class SeatedTable:
         self.http.post(f"{path}/commands", json=command, headers=headers).raise_for_status()
 
     def draw_cards(self, rounds: int) -> None:
-        """Have all people settle what they are asked for at first, then draw blind in turn; seat 0 is to act after it."""
+        """Have all people settle what they are asked for at first, then draw in turn: seat 0 so often, and it is to act."""
         drawn = 0
         while True:
-            for seat, token in enumerate(self.tokens):
-                path, headers = f"/v1/games/{self.game}", {"Authorization": f"Bearer {token}"}
-                listed = self.http.get(f"{path}/legal", headers=headers).json()["commands"]
-                kinds = [each["command"]["type"] for each in listed]
-                if seat == 0 and drawn >= 2 * rounds and "claim_route" in kinds:
+            for seat in range(len(self.tokens)):
+                kinds = self.kinds(seat)
+                if seat == 0 and drawn >= rounds and "claim_route" in kinds:
                     return
                 if kinds:
-                    drawn += seat == 0 and "draw_blind" in kinds
-                    self.do_first(seat, "draw_blind" if "draw_blind" in kinds else kinds[0])
+                    drawn += seat == 0
+                    self.do_first(seat, next((kind for kind in DRAWN if kind in kinds), kinds[0]))
             time.sleep(0.02)
+
+    def kinds(self, seat: int) -> list[str]:
+        """The types of the commands that a seat may send now."""
+        headers = {"Authorization": f"Bearer {self.tokens[seat]}"}
+        listed = self.http.get(f"/v1/games/{self.game}/legal", headers=headers).json()["commands"]
+        return [each["command"]["type"] for each in listed]
 
     def play_until(self, number: int = 1_000_000) -> None:
         """Play seat 0 over the API, claiming what it can, until the game is over, or it may claim after this entry."""
