@@ -25,6 +25,7 @@ class SilentRelay:
         self.open = 0  # connections that the server hasn't closed
         self._era = 0  # connections of an earlier one have died
         self._writers: list[asyncio.StreamWriter] = []
+        self._carrying: list[asyncio.Task[None]] = []
         self._listening: asyncio.Server | None = None
 
     def die(self, *, for_all: bool = True) -> None:
@@ -47,16 +48,17 @@ class SilentRelay:
             self._listening.close()
         for writer in self._writers:
             writer.transport.abort()
-        await asyncio.sleep(0)
+        await asyncio.gather(*self._carrying, return_exceptions=True)
 
     async def _handle(self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         era = -1 if self.is_dead else self._era
         from_server, to_server = await asyncio.open_connection(self.host, self.port)
         self._writers += [to_client, to_server]
         self.open += 1
-        await asyncio.gather(
-            self._carry(from_client, to_server, era), self._carry(from_server, to_client, era, is_answer=True)
-        )
+        self._carrying += [
+            asyncio.create_task(self._carry(from_client, to_server, era)),
+            asyncio.create_task(self._carry(from_server, to_client, era, is_answer=True)),
+        ]
 
     async def _carry(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, era: int, *, is_answer: bool = False

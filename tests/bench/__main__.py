@@ -131,7 +131,7 @@ def bench(
     - hostile, requests: the slowest moves, scores, drawings and tables on boards made to be slow
     - searches, ask: the longest trail, the stations' loans, the passengers' journeys; one question, a whole process
     - handover: kill -9 of a referee, until its games move again
-    - pages: a click to the own move drawn, a cold load to the board, the weight of a table page (Chromium)
+    - pages: a click to the own move drawn, a cold load, weight, a silent death, the lobby (Chromium)
     - structure: lines, modules, circles, settings, words: the weight of what is here
     - fresh: make setup and make play in a new clone (fetches packages)
     """
