@@ -6,7 +6,8 @@ python -m examples.bot LINK [NAME]    LINK is an invitation, or a table's addres
 import asyncio
 import sys
 
-from schemas.commands import ClaimRoute, Command, DrawBlind
+from schemas.commands import Command
+from schemas.trains.commands import ClaimRoute, DrawBlind
 from services.bots.kit import AsyncSeatClient, SeatToken, Turn, join_by_link
 
 

@@ -9,37 +9,33 @@ a game that lacks one of them can't be imported, and the error names the command
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.contract import COMMAND_REGISTRY, CommandContract, command, contract
+from schemas.contract import COMMAND_REGISTRY, BroughtForms, CommandContract, command, contract
 from schemas.errors import InvalidInputError
-from schemas.field_types import (  # fmt: skip
+from schemas.field_types import (
     Age,
     BoardChoice,
     Bool,
-    Card,
-    Cards,
-    CityId,
     CommandId,
     GameId,
     Hex32,
     Int,
     JsonObject,
     Name,
-    RouteId,
     Seat,
     Slug,
     Text,
 )
-from schemas.positions import Fork, Position, SequenceNumber
-
-Payment = Annotated[Cards, Field(min_length=1)]
+from schemas.forks import Fork, SequenceNumber
+from schemas.registry import OfItsGame
 
 Policy = Literal["random", "greedy", "planner", "searcher", "hold-10", "buy-now"]
+POSITION_FORMS: Final = BroughtForms()  # of a state to start from, as people write it down
+
 POLICIES: Final = ("random", "greedy", "planner", "searcher", "hold-10", "buy-now")
 
 
@@ -73,7 +69,9 @@ class CreateGame(CommandContract):
     board: BoardChoice | None = None  # else the ruleset's own
     seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
     options: Annotated[JsonObject, Field(max_length=64)] | None = None
-    position: Position | None = None  # the state to start from, in place of a deal
+    position: Annotated[OfItsGame, POSITION_FORMS] | None = (
+        None  # the state to start from, in place of a deal
+    )
     play_off: PlayOff | None = None
     fork: Fork | None = None  # the state to start from: that of another game
     visibility: GameVisibility | None = None  # else public
@@ -104,82 +102,6 @@ class StartGame(CommandContract):
     """Shuffle and deal."""
 
 
-@command(type="draw_blind", code=4, sender="player")
-class DrawBlind(CommandContract):
-    """Take the top card of the deck, unseen by the others."""
-
-
-@command(type="draw_market", code=5, sender="player")
-class DrawMarket(CommandContract):
-    """Take a face-up card, by its slot (from 0) or by its kind."""
-
-    slot: Annotated[Int, Field(ge=0, le=9)] | None = None
-    color: Card | None = None
-
-    @model_validator(mode="after")
-    def _require_slot_or_color(self) -> DrawMarket:
-        if (self.slot is None) == (self.color is None):
-            raise ValueError("give either slot or color")
-        return self
-
-
-@command(type="draw_tickets", code=6, sender="player")
-class DrawTickets(CommandContract):
-    """Ask for more destination tickets; which decks, where the ruleset has several."""
-
-    decks: Annotated[Mapping[Slug, Annotated[Int, Field(ge=0, le=10)]], Field(max_length=4)] | None = None
-
-
-@command(type="keep_tickets", code=7, sender="player")
-class KeepTickets(CommandContract):
-    """Keep these of the offered tickets, by their indexes in the offer (from 0)."""
-
-    keep: Annotated[tuple[Annotated[Int, Field(ge=0, le=9)], ...], Field(max_length=10)]
-
-
-@command(type="claim_route", code=8, sender="player")
-class ClaimRoute(CommandContract):
-    """Lay cars on a route, paying with these cards."""
-
-    route: RouteId
-    cards: Payment
-    passenger: CityId | None = None  # placed in this city of the route (PASSENGER-1)
-
-
-@command(type="pay_tunnel", code=12, sender="player")
-class PayTunnel(CommandContract):
-    """Pay the extra cards that the tunnel asks for (TUNNEL-3)."""
-
-    cards: Payment
-
-
-@command(type="decline_tunnel", code=13, sender="player")
-class DeclineTunnel(CommandContract):
-    """Give the tunnel up, and take the cards back."""
-
-
-@command(type="build_station", code=14, sender="player")
-class BuildStation(CommandContract):
-    """Build a station in a city; the neighbour whose route it borrows may be named."""
-
-    city: CityId
-    cards: Payment
-    neighbour: CityId | None = None
-
-
-@command(type="move_passenger", code=15, sender="player")
-class MovePassenger(CommandContract):
-    """Send the passenger in this city along these routes, in order (PASSENGER-2)."""
-
-    city: CityId
-    path: Annotated[tuple[RouteId, ...], Field(min_length=1, max_length=100)]
-
-
-@command(type="request_cards", code=16, sender="player")
-class RequestCards(CommandContract):
-    """Ask for the next two cards of the deck (CARD-6)."""
-
-
 @command(type="pass", code=9, sender="player")
 class Pass(CommandContract):
     """Do nothing, where nothing must be done (TURN-4)."""
@@ -200,7 +122,7 @@ class CallTime(CommandContract):
 @command(type="fork_game", code=17, sender="system")
 class ForkGame(CommandContract):
     """Start a new game from the state of another one after an entry. No log holds this: it is expanded
-    into a CreateGame with that state (see schemas/positions.py)."""
+    into a CreateGame with that state (see schemas/forks.py)."""
 
     of: GameId
     at: SequenceNumber
@@ -231,10 +153,6 @@ Command: TypeAlias = CommandContract  # of any game
 SCHEMAS: Final = COMMAND_REGISTRY.schemas  # by type; games that are found later add theirs
 FIELDS: Final = COMMAND_REGISTRY.fields
 BY_CODE: Final = COMMAND_REGISTRY.by_code
-
-
-COMMANDS: Final = COMMAND_REGISTRY.classes  # those declared here, as the published contracts have them
-PLAYER_COMMANDS: Final = tuple(cls for cls in COMMANDS if cls.sender == "player")
 
 
 @contract()

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from string import Formatter
 from typing import (
     Any,
@@ -25,13 +26,15 @@ from typing import (
     Literal,
     TypeAlias,
     TypeVar,
+    Union,
     cast,
     dataclass_transform,
     get_args,
     get_type_hints,
 )
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema
 
 from schemas.errors import InvalidInputError, plain_reason
 from schemas.registry import OfItsGame, Registry
@@ -125,6 +128,9 @@ class EventContract(Contract):
     visibility: ClassVar[Visibility]
     sentence: ClassVar[str]  # what happened, like "{seat} plays {card}."; empty where a function says it
     lays: ClassVar[bool]  # it stands for a part of the deal, and only in the first entry
+    repeats: ClassVar[
+        Class[CommandContract] | None
+    ]  # the command that its fields of the same names repeat in full
     draws: ClassVar[str]  # the field of the cards that it takes off the top of the hidden deck; empty: none
 
 
@@ -165,6 +171,7 @@ def event(
     sentence: str = "",
     lays: bool = False,
     draws: str = "",
+    repeats: Class[CommandContract] | None = None,
 ) -> Callable[[Class[EventT]], Class[EventT]]:
     """Declare an event. `type` and `code` are what the wire calls it: they stay when the class is renamed;
     `visibility` is who may know what it holds, `draws` the field of the cards that it takes off the deck. Raises
@@ -180,7 +187,7 @@ def event(
         wire_code = f"{code}^{names.index(draws) + 1}" if draws and isinstance(code, str) else code
         declared.type, declared.version, declared.code = type, version, wire_code
         declared.visibility, declared.sentence, declared.lays = visibility, sentence, lays
-        declared.draws = draws
+        declared.draws, declared.repeats = draws, repeats
         require_words(sentence, declared.__name__, names)
         _register(EVENT_REGISTRY, declared, type, wire_code)
         return declared
@@ -194,13 +201,37 @@ def _make_contract(cls: Class[T]) -> Class[T]:
     return contract_class
 
 
+class BroughtForms:
+    """The forms of a field that each game fills in its own words. They mark the field's type."""
+
+    def __init__(self, *own: type) -> None:
+        self._own, self._brought = own, list[type]()
+
+    def bring(self, form: Class[T]) -> Class[T]:
+        """Let the field be of this contract too: the decorator of a game's own."""
+        self._brought.append(form)
+        return form
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Any of the forms that are known when a schema is first needed; without one, nothing but null."""
+        return handler.generate_schema(
+            Union[*self._brought, *self._own] if self._brought or self._own else None
+        )
+
+
 class Schema(Generic[T]):
     """Reads one contract strictly from JSON-like values or JSON text, and writes it."""
 
     def __init__(self, contract_type: Any, name: str) -> None:  # a class, a union, an annotated type
-        self.name = name
-        self._adapter: TypeAdapter[T] = TypeAdapter(contract_type)
-        self._validate = self._adapter.validator.validate_python  # the adapter's own costs twice as much
+        self.name, self._type = name, contract_type
+
+    @cached_property  # made when it is first needed: by then the games have brought their forms
+    def _adapter(self) -> TypeAdapter[T]:
+        return TypeAdapter(self._type)
+
+    @cached_property
+    def _validate(self) -> Callable[[object], object]:
+        return self._adapter.validator.validate_python  # the adapter's own costs twice as much
 
     def read(self, value: object) -> T:
         """The contract in a JSON-like `value` (dicts, tuples, numbers, strings).
@@ -259,9 +290,11 @@ def field_names(cls: type) -> tuple[str, ...]:
 
 def holds_contracts(cls: type) -> bool:
     """Whether a field of this contract holds another one, at any depth of its type."""
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, include_extras=True)
     return any(_names_contract(hints[name]) for name in field_names(cls))
 
 
 def _names_contract(hint: object) -> bool:
-    return is_dataclass(hint) or any(_names_contract(part) for part in get_args(hint))
+    if isinstance(hint, BroughtForms) or (isinstance(hint, type) and is_dataclass(hint)):
+        return True
+    return any(_names_contract(part) for part in get_args(hint))

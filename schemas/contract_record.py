@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from schemas import commands, events
 from schemas.contract import Contract, Schema
 from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.published_contracts import COMMANDS, EVENTS
 
 RECORD_FILE: Final = Path(__file__).with_suffix(".json")
 Json: TypeAlias = Any  # values of any JSON type
@@ -40,8 +40,8 @@ def current_contracts() -> dict[str, Kind]:
         for code, each in sorted(FORMER_VERSIONS.items())
     }
     return {
-        "commands": _by_code(commands.COMMANDS),
-        "events": _by_code(events.EVENTS),
+        "commands": _by_code(COMMANDS),
+        "events": _by_code(EVENTS),
         "former_events": former,
     }
 

@@ -12,12 +12,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSch
 
 MAX_SEATS: Final = 8
 
-COLORS: Final[tuple[str, ...]] = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black")
-LOCOMOTIVE: Final = "locomotive"
-PLUS_FOUR: Final = "locomotive4"
-PASSENGER: Final = "passenger"
-CARDS: Final = (*COLORS, LOCOMOTIVE, PLUS_FOUR, PASSENGER)
-
 
 def one_of(names: tuple[str, ...]) -> object:
     """Pydantic's constraint of a string that must be one of these. To the type checker a card is just a
@@ -29,17 +23,12 @@ Int = Annotated[int, Strict()]  # 3, never "3" or true
 Bool = Annotated[bool, Strict()]
 Text = Annotated[str, Strict()]  # never bytes
 
-Color = Annotated[Text, one_of(COLORS)]
-Card = Annotated[Text, one_of(CARDS)]
 
-HIDDEN: Final = None  # in place of a card or ticket that the viewer may not know
+HIDDEN: Final = None  # in place of what the viewer may not know
 
 Seat = Annotated[Int, Field(ge=0, lt=MAX_SEATS)]
 GameId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{2,39}$")]
 CommandId = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
-RouteId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,79}$")]
-CityId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,39}$")]
-TicketId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.:-]{0,99}$")]
 
 
 # Letters that Python prints though nothing is seen of them: Unicode's Default_Ignorable_Code_Point, and blanks.
@@ -48,7 +37,7 @@ _UNSEEN: Final = re.compile(
 )
 
 
-def _require_printable(name: str) -> str:
+def require_printable(name: str) -> str:
     """No character without a glyph: it could make two names look alike, or reverse a line. Raises
     ValueError."""
     if not name.isprintable() or _UNSEEN.search(name):
@@ -71,18 +60,12 @@ Name = Annotated[
     Text,
     Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"),
     BeforeValidator(_compose),
-    AfterValidator(_require_printable),
+    AfterValidator(require_printable),
 ]
-# as a map spells it: other people's maps have names that begin or end with a blank
-CityName = Annotated[Text, Field(min_length=1, max_length=40), AfterValidator(_require_printable)]
 Slug = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Hex32 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
-Slot = Annotated[Int, Field(ge=0, le=9)]
 CardName = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$")]  # of any game
 CardNameRow = tuple[CardName | None, ...]
-CardRow = tuple[Card | None, ...]
-TicketRow = tuple[TicketId | None, ...]
-Cards = Mapping[Card, Annotated[Int, Field(ge=1, le=250)]]
 Age = Annotated[Int, Field(ge=0, le=150)]
 Milliseconds = Annotated[Int, Field(ge=0, le=2**53)]
 

@@ -14,10 +14,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from schemas import commands, events, refusals
+from schemas import commands, events
 from schemas.contract import Contract, Json, Schema, field_names
 from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
+from schemas.published_contracts import ALL_RULES, COMMANDS, EVENTS, PLAYER_COMMANDS
 from schemas.schema_components import simplify, union_schema
 from schemas.stored.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
 from schemas.trains.boards.form import BOARD_SCHEMA
@@ -39,10 +40,8 @@ LAYOUTS: Final = {
 def generate_files() -> dict[str, str]:
     """The text of every generated file, by its name."""
     schemas = {
-        "command": union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type."),
-        "event": union_schema(
-            events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null."
-        ),
+        "command": union_schema(commands.SCHEMAS, COMMANDS, "Any command, by its type."),
+        "event": union_schema(events.SCHEMAS, EVENTS, "Any event, by its type. What is hidden is null."),
         "envelope": _envelope_schema(),
         "log-entry": _log_entry_schema(),
         "view-entry": _view_entry_schema(),
@@ -122,18 +121,16 @@ def _entry_schema(description: str, fields: Json) -> Json:
 
 
 def _refusal_schema() -> Json:
-    rule = {"enum": sorted(refusals.ALL_RULES), "x-sentences": dict(sorted(refusals.ALL_RULES.items()))}
+    rule = {"enum": sorted(ALL_RULES), "x-sentences": dict(sorted(ALL_RULES.items()))}
     return _object_schema("Why a command was refused.", rule=rule, why={"type": "string"})
 
 
 def _position_query_schema() -> Json:
     """A query's schema. A command in it is as in an envelope, with its seat added."""
     query_schema: Json = simplify(POSITION_QUERY_SCHEMA.json_schema())
-    command_schema = union_schema(
-        commands.SCHEMAS, commands.PLAYER_COMMANDS, "A command, and the seat that speaks."
-    )
+    command_schema = union_schema(commands.SCHEMAS, PLAYER_COMMANDS, "A command, and the seat that speaks.")
     definitions = command_schema.pop("$defs")
-    for command in commands.PLAYER_COMMANDS:
+    for command in PLAYER_COMMANDS:
         definition = definitions[command.type]
         definition["properties"] = {"seat": _field_schema(Seat), **definition["properties"]}
         definition["required"] = ["seat", *definition["required"]]
@@ -147,7 +144,7 @@ def _answer_schema() -> Json:
     events_schema = {"type": "array", "items": _ref("event")}
     fields: Json = {"accepted": {"const": True}, "events": events_schema}
     accepted = _object_schema("The referee accepts it, and this comes of it.", **fields)
-    rule = {"enum": sorted(refusals.ALL_RULES)}
+    rule = {"enum": sorted(ALL_RULES)}
     fields = {"accepted": {"const": False}, "rule": rule, "why": {"type": "string"}}
     refused = _object_schema("The referee refuses it.", **fields)
     refused["properties"]["events"] = {**events_schema, "minItems": 1}
@@ -178,8 +175,8 @@ def _wire_layout() -> Json:
         "envelope_format": ENVELOPE_FORMAT,
         "envelope_max_bytes": MAX_ENVELOPE_BYTES,
         "layouts": LAYOUTS,
-        "commands": rows(commands.COMMANDS),
-        "events": rows(events.EVENTS),
+        "commands": rows(COMMANDS),
+        "events": rows(EVENTS),
         "former_events": [
             {
                 "type": former_version.type,

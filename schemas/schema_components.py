@@ -7,6 +7,7 @@ from typing import Final, TypeVar, cast
 
 from schemas import commands, events
 from schemas.contract import CommandContract, Contract, EventContract, Json, Schema
+from schemas.published_contracts import COMMANDS, EVENTS
 from schemas.trains.boards.form import BOARD_SCHEMA
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 
@@ -15,8 +16,8 @@ COMPONENTS: Final = "#/components/schemas/"
 
 
 def contract_components(
-    event_classes: Sequence[type[EventContract]] = events.EVENTS,
-    command_classes: Sequence[type[CommandContract]] = commands.COMMANDS,
+    event_classes: Sequence[type[EventContract]] = EVENTS,
+    command_classes: Sequence[type[CommandContract]] = COMMANDS,
 ) -> dict[str, Json]:
     """The components, by name; a part of one has the name of both. A server adds the contracts of the games it found."""
     options = simplify(RULE_OPTIONS_SCHEMA.json_schema())

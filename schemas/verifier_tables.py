@@ -10,8 +10,9 @@ from textwrap import fill
 from typing import Final
 
 from schemas.contract import WHOLE_EVENT, Private, Public
-from schemas.events import EVENTS, FIELDS, Event
-from schemas.field_types import CARDS
+from schemas.events import FIELDS, Event
+from schemas.published_contracts import EVENTS
+from schemas.trains.field_types import CARDS
 
 VERIFIER: Final = Path(__file__).parents[1] / "deploy" / "verify_game.py"
 BEGIN: Final = "# -- written by `make schemas` from the contracts of events --\n"

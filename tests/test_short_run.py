@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from schemas.refusals import ALL_RULES
+from schemas.published_contracts import ALL_RULES
 from tests.ledger_contract.conftest import connection
 from tests.mutants.planted import MUTANTS
 from tests.rules.test_rule_pages import RULES_ON_PAGE

@@ -1,15 +1,15 @@
-"""Events of how seats and games end: last turns, scores, play-offs; and refusals."""
+"""Events of how seats and games end: scores, play-offs; and refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, Protocol
 
 from pydantic import Field
 
 from schemas.commands import PlayOff
-from schemas.contract import PUBLIC, WHOLE_EVENT, EventContract, Private, contract, event
-from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Slug, Text, TicketId  # fmt: skip
+from schemas.contract import PUBLIC, WHOLE_EVENT, BroughtForms, EventContract, Private, contract, event
+from schemas.field_types import GameId, Hex32, Int, Seat, Slug, Text
 from schemas.game_options import ExitReason
 
 EndReason = Annotated[Text, Field(max_length=60)]  # in the words of the game
@@ -25,34 +25,23 @@ class SeatScore:
     place: Int  # from 1
 
 
-@contract()
-class TrainScore:
-    """One seat's final score of a train game, in points but for `longest` (spaces) and `place`."""
+class Score(Protocol):
+    """What every game's final score of a seat says."""
 
-    seat: Seat
-    routes: Int
-    made: tuple[TicketId, ...]
-    missed: tuple[TicketId, ...]
-    tickets: Int  # points of tickets made less those missed
-    won: Int  # points of tickets made
-    lent: tuple[RouteId | None, ...]  # what each station borrows, in the order they were built
-    longest: Int  # spaces of the seat's longest trail or path
-    bonus: Int  # for the longest of all
-    most: Int  # for the most tickets made
-    stations: Int  # for those not built
-    merchandise: Int
-    total: Int
-    place: Int
+    @property
+    def seat(self) -> Seat:
+        """Whose it is."""
+
+    @property
+    def total(self) -> Int:
+        """In points."""
+
+    @property
+    def place(self) -> Int:
+        """From 1."""
 
 
-Score: TypeAlias = TrainScore | SeatScore  # in the words of its game
-
-
-@event(type="last_turns_began", code=17, visibility=PUBLIC)
-class LastTurnsBegan(EventContract):
-    """Each of these seats has one turn left (END-1)."""
-
-    seats: tuple[Seat, ...]
+SCORE_FORMS: Final = BroughtForms(SeatScore)
 
 
 @event(type="seat_gone", code=18, visibility=PUBLIC)
@@ -68,14 +57,6 @@ class SeatCleared(EventContract):
     """A removed seat's cards and tickets are out of the game, its routes are free (CONDUCT-2)."""
 
     seat: Seat
-
-
-@event(type="tickets_shown", code=19, visibility=PUBLIC)
-class TicketsShown(EventContract):
-    """The game is over: a seat's tickets are shown to all."""
-
-    seat: Seat
-    tickets: tuple[TicketId, ...]
 
 
 @event(type="play_off_called", code=37, visibility=PUBLIC)
@@ -105,7 +86,7 @@ class SeedRevealed(EventContract):
 @event(type="game_ended", code=20, visibility=PUBLIC)
 class GameEnded(EventContract):
     reason: EndReason
-    scores: tuple[Score, ...]  # in seat order
+    scores: tuple[Annotated[Score, SCORE_FORMS], ...]  # in the words of its game, in seat order
 
 
 @event(

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from schemas.access import GameVisibility, SpectatorDelay
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import PUBLIC, EventContract, Private, Secret, event
-from schemas.field_types import (  # fmt: skip
+from schemas.field_types import (
     Age,
     Bool,
-    Card,
     CardNameRow,
-    CardRow,
-    Cards,
-    CityId,
     GameId,
     Hex32,
     Int,
     LoggedObject,
     Milliseconds,
     Name,
-    RouteId,
     Seat,
     Slug,
-    Text,
-    TicketRow,
 )
-from schemas.game_options import ExitReason
-from schemas.positions import Points, SequenceNumber, StationGiven
-from schemas.trains.boards.form import TicketForm
+from schemas.forks import SequenceNumber
 
 
 @event(type="game_created", code=1, visibility=PUBLIC)
@@ -116,75 +104,13 @@ class DeckShuffled(EventContract):
     root: Hex32  # of the commitments to its cards
 
 
-@event(type="deck_recreated", code=42, visibility=Secret(hides=("order",)))
-class DeckRecreated(EventContract):
-    """The rest of the deck and the discards were shuffled together: they are the deck."""
-
-    order: CardRow  # secret, top first
-    root: Hex32  # of the commitments to its cards
-
-
-@event(type="tickets_shuffled", code=5, visibility=Secret(hides=("order",)))
-class TicketsShuffled(EventContract):
-    deck: Slug
-    order: TicketRow  # secret, top first
-    root: Hex32  # of the commitments to its tickets
-
-
 @event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)), draws="cards")
 class HandDealt(EventContract):
     seat: Seat
     cards: CardNameRow  # private
 
 
-@event(type="hand_returned", code=43, visibility=Private(owner="seat", hides=("cards",)))
-class HandReturned(EventContract):
-    """What a removed seat had not taken went back on top of the deck: its hand before it had chosen its tickets, or the
-    cards of its request while the next seat had not acted."""
-
-    seat: Seat
-    cards: CardRow  # private, top first
-
-
-@event(type="position_laid", code=33, visibility=PUBLIC, lays=True)
-class PositionLaid(EventContract):
-    """The game starts from here: what all can see (rows by seat have every seat)."""
-
-    turn: Seat | None  # None: hands and starting tickets are dealt first
-    market: tuple[Card | None, ...]
-    discards: Cards
-    owners: Mapping[RouteId, Seat]
-    cars: tuple[Int, ...]
-    points: tuple[Points, ...]
-    stations: Mapping[CityId, StationGiven]
-    passengers: Mapping[CityId, Seat]
-    tokens: Mapping[CityId, tuple[Int, ...]]
-    merchandise: tuple[Int, ...]
-    tickets: tuple[TicketForm, ...]  # that the board doesn't have
-
-
-@event(type="deck_laid", code=34, visibility=Secret(hides=("order",)), lays=True)
-class DeckLaid(EventContract):
-    order: CardRow  # secret, top first
-
-
-@event(type="tickets_laid", code=35, visibility=Secret(hides=("order",)), lays=True)
-class TicketsLaid(EventContract):
-    deck: Slug
-    order: TicketRow  # secret, top first
-
-
-@event(type="hand_laid", code=36, visibility=Private(owner="seat", hides=("cards", "tickets")), lays=True)
-class HandLaid(EventContract):
-    seat: Seat
-    cards: CardRow  # private
-    tickets: TicketRow  # private
-
-
-# -- a fork: more of a state than a position can hold -----------------------------------------
-
-PendingChoiceRow = tuple[Seat, Annotated[Text, Field(max_length=40)], Int | None]
-TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
+# -- a fork ----------------------------------------------------------------------------------
 
 
 @event(type="game_forked", code=45, visibility=PUBLIC)
@@ -195,46 +121,6 @@ class GameForked(EventContract):
     at: SequenceNumber  # the entry after which it had that state
     asker: Seat | None  # by whose knowledge hidden cards were dealt; None: by everybody's
     afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
-
-
-@event(type="moment_laid", code=46, visibility=PUBLIC, lays=True)
-class MomentLaid(EventContract):
-    """The turn in progress, as far as all can see it (rows by seat have every seat)."""
-
-    order: tuple[Seat, ...]  # of the turns
-    turn: Seat | None
-    # The pending choices: seat, kind, and the milliseconds left for it.
-    awaits: tuple[PendingChoiceRow, ...]
-    # Its route, the base payment, the cards turned up, and how many it asks for.
-    tunnel: TunnelInProgress | None
-    ending: Bool
-    last: tuple[Seat, ...]  # who has a last turn to come
-    passed: tuple[Seat, ...]
-    chosen: tuple[Bool, ...]  # starting tickets
-    gone: tuple[ExitReason | None, ...]
-    clocks: tuple[Int, ...]  # milliseconds left, where there are clocks
-    passengers: tuple[Int, ...]  # still to be placed
-    shown: tuple[Cards, ...]  # the cards of each hand that all have seen
-
-
-@event(type="choice_laid", code=47, visibility=Private(owner="seat", hides=("offer", "mix")), lays=True)
-class ChoiceLaid(EventContract):
-    """The tickets that a seat is offered, or the mix of tickets that it has named."""
-
-    seat: Seat
-    offer: TicketRow  # private
-    least: Annotated[Int, Field(ge=0, le=10)]
-    named: Bool
-    mix: Mapping[Slug, Int] | None  # private
-
-
-@event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)), lays=True)
-class DeckKnown(EventContract):
-    """A seat has seen these tickets of a deck, and knows where in the deck they are."""
-
-    seat: Seat
-    deck: Slug
-    order: TicketRow  # private, top first; null for those that it doesn't know
 
 
 @event(type="play_resumed", code=49, visibility=PUBLIC)

@@ -20,10 +20,11 @@ from typing import Any, Final, NamedTuple
 
 import msgpack
 
-from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
+from schemas.commands import FIELDS, Command, CommandEnvelope, read_command, write_command
 from schemas.contract import COMMAND_REGISTRY
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import Event, RouteClaimed
+from schemas.events import FIELDS as EVENT_FIELDS
+from schemas.events import Event
 from schemas.events.upcasting import Row
 from schemas.field_types import CommandId, Seat
 from schemas.stored.entries import ENTRY_HEADER, ENVELOPE_HEADER, Entry, ShownBytes, ViewEntry
@@ -102,17 +103,17 @@ def pack_entry(entry: Entry, split: VisibilitySplit) -> tuple[bytes, bytes]:
 
 def _logged_command(entry: Entry) -> Row:
     """The command as the log has it."""
-    command, claim = entry.command, _claim_from_events(entry.events)
-    return (command.code,) if claim is not None and command == claim else command_to_row(command)
+    command, repeated = entry.command, _repeated_command(entry.events)
+    return (command.code,) if repeated is not None and command == repeated else command_to_row(command)
 
 
-def _claim_from_events(events: Sequence[Event]) -> Command | None:
-    """The claim that its own event repeats in full: in the log its code alone stands for it."""
-    first = events[0] if events else None
-    if not isinstance(first, RouteClaimed):
+def _repeated_command(events: Sequence[Event]) -> Command | None:
+    """The command that its own event repeats in full: in the log its code alone stands for it."""
+    command = events[0].repeats if events else None
+    if command is None:
         return None
-    claimed: Any = first  # in a damaged entry its fields may be of any type
-    return ClaimRoute(claimed.route, claimed.cards)
+    event_fields = EVENT_FIELDS[type(events[0])]  # in a damaged entry they may be of any type
+    return command(**{name: getattr(events[0], name) for name in FIELDS[command] if name in event_fields})
 
 
 def unpack_entry(data: bytes) -> Entry:
@@ -136,8 +137,10 @@ def _unpack_entry(
         _, at, id_, seat, command, public, private, secret = _unpack_formatted(data)
         check_header({"at": at, "id": id_, "seat": seat})
         events = tuple(read_row(row) for row in _merge_rows(public, (*private.values(), secret)))
-        claim = _claim_from_events(events) if command == (ClaimRoute.code,) else None
-        return Entry(at, id_, seat, claim or row_to_command(command), events)
+        repeated = _repeated_command(events)
+        if repeated is None or command != (repeated.code,):
+            repeated = row_to_command(command)
+        return Entry(at, id_, seat, repeated, events)
     except InvalidInputError as error:
         raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
     except _FORM_ERRORS as error:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from schemas.commands import FIELDS, Command, CreateGame, DrawBlind, DrawMarket, TakeSeat, write_command
+from schemas.commands import FIELDS, Command, CreateGame, TakeSeat, write_command
 from schemas.stored.rows import pack
 
 DIGEST_BYTES: Final = 6  # a collision would only hide a sender's own mistake
@@ -24,18 +24,15 @@ def digest_command(command: Command) -> str:
         return _digest(_in_order(write_command(replace(command, seats=plans))))
     if isinstance(command, TakeSeat):
         command = replace(command, name="")
-    if isinstance(command, DrawBlind | DrawMarket):
-        return _digest_draw(command.code, *(getattr(command, name) for name in FIELDS[command.__class__]))
-    content: list[object] = [command.code]
-    for name in FIELDS[command.__class__]:
-        value = getattr(command, name)
-        content.append(value if value.__class__ in _PLAIN else _in_order(value))
-    return _digest(content)
+    values = [getattr(command, name) for name in FIELDS[command.__class__]]
+    if command.sender == "player" and all(value.__class__ in _PLAIN for value in values):
+        return _digest_plain(command.code, *values)
+    return _digest([command.code, *map(_in_order, values)])
 
 
 @lru_cache(256, typed=True)
-def _digest_draw(code: int, *values: object) -> str:
-    """Most commands draw a card, and there are few ways to."""
+def _digest_plain(code: int | str, *values: object) -> str:
+    """Most commands of a seat are one of few, like the draw of a card."""
     return _digest([code, *values])
 
 

@@ -13,19 +13,9 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from schemas.commands import Command, read_command
 from schemas.contract import Schema, contract
 from schemas.errors import InvalidInputError
-from schemas.field_types import (
-    MAX_SEATS,
-    Bool,
-    CityId,
-    Int,
-    JsonObject,
-    RouteId,
-    Seat,
-    Slug,
-    Text,
-    require_json_object,
-)
-from schemas.positions import Position
+from schemas.field_types import MAX_SEATS, Bool, Int, JsonObject, Seat, Slug, Text, require_json_object
+from schemas.trains.field_types import CityId, RouteId
+from schemas.trains.positions import Position
 
 MAX_COMMANDS: Final = 1000
 MAX_BOARD_TEXT_LENGTH: Final = 262_144  # characters of a board written in place as XML

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.contract import Schema, contract
-from schemas.field_types import Bool, Card, Int, Slug
+from schemas.field_types import Bool, Int, Slug
 from schemas.game_options import (
     ClockMs,
     LeastSeats,
@@ -23,6 +23,7 @@ from schemas.game_options import (
     Strict,
     TurnOrder,
 )
+from schemas.trains.field_types import Card
 
 TicketDestination = Literal["bottom", "out", "shuffled", "top"]  # of tickets that are given back
 Count = Annotated[Int, Field(ge=0, le=1000)]

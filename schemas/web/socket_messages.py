@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.contract import Json
-from schemas.refusals import ALL_RULES
+from schemas.published_contracts import ALL_RULES
 from schemas.schema_components import COMPONENTS, contract_components
 
 CHANNEL: Final = "#/channels/play"

@@ -15,11 +15,11 @@ import typer
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, write_command
 from schemas.errors import InvalidInputError
-from schemas.events import CommandRefused, Event, SeedRevealed, TrainScore, write_event
+from schemas.events import CommandRefused, Event, SeedRevealed, write_event
 from schemas.field_types import Seat
-from schemas.positions import Position
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.trains.boards.place_names import replace_names
+from schemas.trains.events import TrainScore
 from schemas.trains.position_queries import (
     POSITION_QUERY_SCHEMA,
     SEAT_COUNTED_SCHEMA,
@@ -30,6 +30,7 @@ from schemas.trains.position_queries import (
     StationCounted,
     TicketCounted,
 )
+from schemas.trains.positions import Position
 from services.cli.position_question import ids_meant, position_json, question_ids, read_question_board
 from services.documents.reader import read_document, read_text
 from services.referee.games import UnloggedRejectionError, decide_envelope, legal

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from schemas.commands import BuildStation, ClaimRoute, Command, MovePassenger
+from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from schemas.field_types import is_json_value
-from schemas.positions import POSITION_SCHEMA
 from schemas.trains.boards.board_ids import BoardIds
 from schemas.trains.boards.form import BoardForm
+from schemas.trains.commands import BuildStation, ClaimRoute, MovePassenger
+from schemas.trains.positions import POSITION_SCHEMA
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.documents.board_files import read_board_file, read_board_text
 from services.referee.games import RULESETS

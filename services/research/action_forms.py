@@ -12,23 +12,21 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.commands import (
-    COMMANDS,
+from schemas.commands import Command, Pass, write_command
+from schemas.errors import InvalidInputError
+from schemas.published_contracts import COMMANDS
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
-    write_command,
 )
-from schemas.errors import InvalidInputError
-from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
+from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.state import Ruleset
 from services.referee.games.trains.board import ticket_decks

@@ -7,10 +7,11 @@ from concurrent.futures import Future
 from copy import copy
 
 from schemas.commands import Command, write_command
-from schemas.events import RouteClaimed, TurnStarted
+from schemas.events import TurnStarted
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import names_in
+from schemas.trains.events import RouteClaimed
 from services.bots.suggestions import SUGGESTING, Suggester, evaluate_here
 from services.gateway.models.table_models import (
     LegalCommand,

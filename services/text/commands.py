@@ -13,6 +13,7 @@ from schemas.commands import Command
 from schemas.contract import COMMAND_REGISTRY, CommandContract
 from schemas.field_types import Seat
 from schemas.registry import HandlerTable, OfItsKey
+from schemas.trains import commands as train_commands
 from services.referee.games.trains.board import Route
 from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import (
@@ -33,9 +34,9 @@ DESCRIPTION_TABLE: Final[HandlerTable[CommandContract, CommandText]] = HandlerTa
 
 PLAIN: Final[Mapping[type[CommandContract], str]] = {
     commands.StartGame: "start the game",
-    commands.DrawBlind: "draw blind from the deck",
-    commands.DeclineTunnel: "leave the tunnel",
-    commands.RequestCards: "ask for the next cards of the deck",
+    train_commands.DrawBlind: "draw blind from the deck",
+    train_commands.DeclineTunnel: "leave the tunnel",
+    train_commands.RequestCards: "ask for the next cards of the deck",
     commands.Pass: "pass",
     commands.Leave: "leave the table",
     commands.EndGame: "end the game, in which nobody has acted for long",
@@ -86,19 +87,19 @@ def group_commands(
 def command_title(state: TrainGame, seat: Seat, command: Command) -> tuple[str, str]:
     """The title of the group that a command belongs to, and which of the group it is (may be empty)."""
     match command:
-        case commands.ClaimRoute():
+        case train_commands.ClaimRoute():
             route = state.own.board.routes[command.route]
             passenger_text = (
                 f", a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
             )
             title = f"claim {describe_route(state, command.route)} ({pluralize(route.length, 'space')}, {_route_color(route)})"
             return title, f"{format_cards(command.cards)}{passenger_text}"
-        case commands.BuildStation():
+        case train_commands.BuildStation():
             return (
                 f"build a station with {format_cards(command.cards)}",
                 f"in {city_name(state, command.city)}",
             )
-        case commands.MovePassenger():
+        case train_commands.MovePassenger():
             way = ", ".join(describe_route(state, route) for route in command.path)
             return f"move the passenger in {city_name(state, command.city)}", f"over {way}"
     text, kind = describe_command(state, seat, command), command.type.replace("_", " ")
@@ -126,8 +127,8 @@ def _take_seat(state: TrainGame, seat: Seat | None, command: commands.TakeSeat) 
     return f"take a seat as {name}" if name else "take a seat"
 
 
-@describes(commands.DrawMarket)
-def _draw_market(state: TrainGame, seat: Seat | None, command: commands.DrawMarket) -> str:
+@describes(train_commands.DrawMarket)
+def _draw_market(state: TrainGame, seat: Seat | None, command: train_commands.DrawMarket) -> str:
     if command.slot is None:
         return f"draw {command.color} from the market"
     table = state.own
@@ -135,23 +136,23 @@ def _draw_market(state: TrainGame, seat: Seat | None, command: commands.DrawMark
     return f"draw market place {command.slot}" + (f" ({card})" if card else " (nothing lies there)")
 
 
-@describes(commands.DrawTickets)
-def _draw_tickets(state: TrainGame, seat: Seat | None, command: commands.DrawTickets) -> str:
+@describes(train_commands.DrawTickets)
+def _draw_tickets(state: TrainGame, seat: Seat | None, command: train_commands.DrawTickets) -> str:
     if not command.decks:
         return "draw tickets"
     return f"draw tickets: {', '.join(f'{n} {deck}' for deck, n in command.decks.items())}"
 
 
-@describes(commands.KeepTickets)
-def _keep_tickets(state: TrainGame, seat: Seat | None, command: commands.KeepTickets) -> str:
+@describes(train_commands.KeepTickets)
+def _keep_tickets(state: TrainGame, seat: Seat | None, command: train_commands.KeepTickets) -> str:
     offer = state.seats[seat].own.offer if seat is not None else []
     kept = [offer[place] if place < len(offer) else None for place in command.keep]
     places = ", ".join(str(place) for place in command.keep) or "none"
     return f"keep tickets {places} of the offer{tickets_suffix(state, kept)}"
 
 
-@describes(commands.ClaimRoute)
-def _claim_route(state: TrainGame, seat: Seat | None, command: commands.ClaimRoute) -> str:
+@describes(train_commands.ClaimRoute)
+def _claim_route(state: TrainGame, seat: Seat | None, command: train_commands.ClaimRoute) -> str:
     route = state.own.board.routes[command.route]
     passenger_text = (
         f", with a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
@@ -159,19 +160,19 @@ def _claim_route(state: TrainGame, seat: Seat | None, command: commands.ClaimRou
     return f"claim {describe_route(state, command.route)} ({route.length}, {_route_color(route)}) with {format_cards(command.cards)}{passenger_text}"
 
 
-@describes(commands.PayTunnel)
-def _pay_tunnel(state: TrainGame, seat: Seat | None, command: commands.PayTunnel) -> str:
+@describes(train_commands.PayTunnel)
+def _pay_tunnel(state: TrainGame, seat: Seat | None, command: train_commands.PayTunnel) -> str:
     return f"pay {format_cards(command.cards)} more for the tunnel"
 
 
-@describes(commands.BuildStation)
-def _build_station(state: TrainGame, seat: Seat | None, command: commands.BuildStation) -> str:
+@describes(train_commands.BuildStation)
+def _build_station(state: TrainGame, seat: Seat | None, command: train_commands.BuildStation) -> str:
     neighbour_text = f", for a route from {city_name(state, command.neighbour)}" if command.neighbour else ""
     return f"build a station in {city_name(state, command.city)} with {format_cards(command.cards)}{neighbour_text}"
 
 
-@describes(commands.MovePassenger)
-def _move_passenger(state: TrainGame, seat: Seat | None, command: commands.MovePassenger) -> str:
+@describes(train_commands.MovePassenger)
+def _move_passenger(state: TrainGame, seat: Seat | None, command: train_commands.MovePassenger) -> str:
     way = ", ".join(describe_route(state, route) for route in command.path)
     return f"move the passenger in {city_name(state, command.city)} over {way}"
 

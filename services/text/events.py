@@ -12,6 +12,7 @@ from schemas import events
 from schemas.contract import EVENT_REGISTRY, EventContract
 from schemas.events import Event
 from schemas.registry import HandlerTable, OfItsKey
+from schemas.trains import events as train_events
 from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import (
     city_name,
@@ -28,9 +29,9 @@ EventText: TypeAlias = Callable[[TrainGame, OfItsKey], str | None]  # see `sente
 SENTENCE_TABLE: Final[HandlerTable[EventContract, EventText]] = HandlerTable("sentence", EVENT_REGISTRY)
 
 PLAIN: Final[Mapping[type[EventContract], str]] = {
-    events.DeckRecreated: "What is left of the deck and the discards are shuffled together.",
-    events.MarketFlushed: "The market is swept and laid anew.",
-    events.LastTurnsBegan: "The last turns begin.",
+    train_events.DeckRecreated: "What is left of the deck and the discards are shuffled together.",
+    train_events.MarketFlushed: "The market is swept and laid anew.",
+    train_events.LastTurnsBegan: "The last turns begin.",
 }  # events whose sentence needs nothing of them
 
 
@@ -77,8 +78,8 @@ def _game_started(state: TrainGame, event: events.GameStarted) -> str:
     return "The cards are dealt." if state.own.position_starter is None else "Play begins."
 
 
-@sentence(events.PositionLaid)
-def _position_laid(state: TrainGame, event: events.PositionLaid) -> str | None:
+@sentence(train_events.PositionLaid)
+def _position_laid(state: TrainGame, event: train_events.PositionLaid) -> str | None:
     return None if state.fork_origin else "The game starts from a position."
 
 
@@ -89,52 +90,52 @@ def _game_forked(state: TrainGame, event: events.GameForked) -> str:
     return f"The game goes on from game {event.of} after entry {event.at}; {deal_note}."
 
 
-@sentence(events.TicketsNamed)
-def _tickets_named(state: TrainGame, event: events.TicketsNamed) -> str:
+@sentence(train_events.TicketsNamed)
+def _tickets_named(state: TrainGame, event: train_events.TicketsNamed) -> str:
     if not event.decks:
         return f"{seat_name(state, event.seat)} says which tickets it wants."
     return f"{seat_name(state, event.seat)} wants {', '.join(f'{n} {deck}' for deck, n in event.decks.items())} tickets."
 
 
-@sentence(events.TicketsOffered)
-def _tickets_offered(state: TrainGame, event: events.TicketsOffered) -> str:
+@sentence(train_events.TicketsOffered)
+def _tickets_offered(state: TrainGame, event: train_events.TicketsOffered) -> str:
     return f"{seat_name(state, event.seat)} is offered {pluralize(len(event.tickets), 'ticket')}{tickets_suffix(state, event.tickets)}."
 
 
-@sentence(events.TicketsKept)
-def _tickets_kept(state: TrainGame, event: events.TicketsKept) -> str:
+@sentence(train_events.TicketsKept)
+def _tickets_kept(state: TrainGame, event: train_events.TicketsKept) -> str:
     return f"{seat_name(state, event.seat)} keeps {pluralize(len(event.kept), 'ticket')}{tickets_suffix(state, event.kept)}."
 
 
-@sentence(events.CardDrawn)
-def _card_drawn(state: TrainGame, event: events.CardDrawn) -> str:
+@sentence(train_events.CardDrawn)
+def _card_drawn(state: TrainGame, event: train_events.CardDrawn) -> str:
     return f"{seat_name(state, event.seat)} draws {event.card or 'a card'} blind."
 
 
-@sentence(events.MarketCardTaken)
-def _market_card_taken(state: TrainGame, event: events.MarketCardTaken) -> str:
+@sentence(train_events.MarketCardTaken)
+def _market_card_taken(state: TrainGame, event: train_events.MarketCardTaken) -> str:
     return f"{seat_name(state, event.seat)} takes {event.card}."
 
 
-@sentence(events.CardsGiven)
-def _cards_given(state: TrainGame, event: events.CardsGiven) -> str:
+@sentence(train_events.CardsGiven)
+def _cards_given(state: TrainGame, event: train_events.CardsGiven) -> str:
     known = [card for card in event.cards if card is not None]
     suffix = f": {', '.join(known)}" if known else ""
     return f"{seat_name(state, event.seat)} asks for cards and gets {len(event.cards)}{suffix}."
 
 
-@sentence(events.RequestUnmet)
-def _request_unmet(state: TrainGame, event: events.RequestUnmet) -> str:
+@sentence(train_events.RequestUnmet)
+def _request_unmet(state: TrainGame, event: train_events.RequestUnmet) -> str:
     return f"{seat_name(state, event.seat)} asks for cards, and there are too few."
 
 
-@sentence(events.HandReturned)
-def _hand_returned(state: TrainGame, event: events.HandReturned) -> str:
+@sentence(train_events.HandReturned)
+def _hand_returned(state: TrainGame, event: train_events.HandReturned) -> str:
     return f"{seat_name(state, event.seat)} leaves {pluralize(len(event.cards), 'card')} on top of the deck."
 
 
-@sentence(events.RouteClaimed)
-def _route_claimed(state: TrainGame, event: events.RouteClaimed) -> str:
+@sentence(train_events.RouteClaimed)
+def _route_claimed(state: TrainGame, event: train_events.RouteClaimed) -> str:
     length, scored = state.own.board.routes[event.route].length, f": +{event.points}" if event.points else ""
     cities = describe_route(state, event.route)
     return (
@@ -142,33 +143,33 @@ def _route_claimed(state: TrainGame, event: events.RouteClaimed) -> str:
     )
 
 
-@sentence(events.TunnelRevealed)
-def _tunnel_revealed(state: TrainGame, event: events.TunnelRevealed) -> str:
+@sentence(train_events.TunnelRevealed)
+def _tunnel_revealed(state: TrainGame, event: train_events.TunnelRevealed) -> str:
     turned = ", ".join(event.revealed) or "no card"
     more = f"{pluralize(event.extra, 'card')} more" if event.extra else "nothing more"
     tried = f"{seat_name(state, event.seat)} tries the tunnel {describe_route(state, event.route)} with {format_cards(event.cards)}"
     return f"{tried}; turned up: {turned}; it asks for {more}."
 
 
-@sentence(events.TunnelDeclined)
-def _tunnel_declined(state: TrainGame, event: events.TunnelDeclined) -> str:
+@sentence(train_events.TunnelDeclined)
+def _tunnel_declined(state: TrainGame, event: train_events.TunnelDeclined) -> str:
     return f"{seat_name(state, event.seat)} leaves the tunnel."
 
 
-@sentence(events.StationBuilt)
-def _station_built(state: TrainGame, event: events.StationBuilt) -> str:
+@sentence(train_events.StationBuilt)
+def _station_built(state: TrainGame, event: train_events.StationBuilt) -> str:
     lent = f", to use a route from {city_name(state, event.neighbour)}" if event.neighbour else ""
     built = f"{seat_name(state, event.seat)} builds a station in {city_name(state, event.city)}"
     return f"{built} with {format_cards(event.cards)}{lent}."
 
 
-@sentence(events.PassengerPlaced)
-def _passenger_placed(state: TrainGame, event: events.PassengerPlaced) -> str:
+@sentence(train_events.PassengerPlaced)
+def _passenger_placed(state: TrainGame, event: train_events.PassengerPlaced) -> str:
     return f"{seat_name(state, event.seat)} puts a passenger in {city_name(state, event.city)}."
 
 
-@sentence(events.PassengerMoved)
-def _passenger_moved(state: TrainGame, event: events.PassengerMoved) -> str:
+@sentence(train_events.PassengerMoved)
+def _passenger_moved(state: TrainGame, event: train_events.PassengerMoved) -> str:
     paid = f" with {pluralize(event.cards, 'passenger card')}" if event.cards else ""
     collected = ", ".join(city_name(state, name) for name in event.taken) or "no city"
     start = f"{seat_name(state, event.seat)}'s passenger leaves {city_name(state, event.city)}"
@@ -214,23 +215,23 @@ SENTENCE_TABLE.none_for(
     *(cls for cls in EVENT_REGISTRY.classes if cls.sentence),
     events.AccessSet,
     events.SeatCleared,
-    events.TicketsShown,
+    train_events.TicketsShown,
     events.SeedRevealed,
     events.SeedSealed,
     events.DeckShuffled,
-    events.TicketsShuffled,
+    train_events.TicketsShuffled,
     events.HandDealt,
-    events.DeckLaid,
-    events.TicketsLaid,
-    events.HandLaid,
-    events.MomentLaid,
-    events.ChoiceLaid,
-    events.DeckKnown,
+    train_events.DeckLaid,
+    train_events.TicketsLaid,
+    train_events.HandLaid,
+    train_events.MomentLaid,
+    train_events.ChoiceLaid,
+    train_events.DeckKnown,
     events.PlayResumed,
-    events.MarketFilled,
-    events.TicketsReturned,
-    events.MixAsked,
+    train_events.MarketFilled,
+    train_events.TicketsReturned,
+    train_events.MixAsked,
     events.TurnStarted,
-    events.RevealedDiscarded,
+    train_events.RevealedDiscarded,
 )
 SENTENCES: Final = SENTENCE_TABLE.complete()

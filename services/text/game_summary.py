@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.contract import Json
 from schemas.events import Score, SeatScore
+from schemas.trains.events import TrainScore
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import GameState
 
@@ -49,6 +50,7 @@ def _parts_json(score: Score, seat_state: SeatState) -> Json:
     """What a seat's total is made of; of a train game also what the seat has left."""
     if isinstance(score, SeatScore):
         return dict(score.parts)
+    assert isinstance(score, TrainScore), "no other game counts otherwise"
     return {
         "routes": score.routes,
         "tickets": score.tickets,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import chain
 
 from schemas.events import Score, SeatScore
+from schemas.trains.events import TrainScore
 from services.referee.games import GameState
 from services.tournament.schedule import PlannedGame
 
@@ -52,6 +53,7 @@ def result_of(planned: PlannedGame, game: str | None, state: GameState) -> GameR
 def _seat_result(policy: str, score: Score, removed: bool) -> SeatResult:
     if isinstance(score, SeatScore):
         return SeatResult(policy, score.place, score.total, score.parts, removed=removed)
+    assert isinstance(score, TrainScore), "no other game counts otherwise"
     parts = {
         "routes": score.routes,
         "tickets": score.tickets,

@@ -7,12 +7,12 @@ from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
-from schemas.commands import ClaimRoute, RequestCards
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import Text
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.trains import read_trains_map
+from schemas.trains.commands import ClaimRoute, RequestCards
 from services.bots.policies.trains_strategies import hold_10
 from services.bots.seat_random import SeatRandom
 from services.referee.games import legal

@@ -10,23 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from schemas.commands import (
-    ClaimRoute,
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    KeepTickets,
-    SeatPlan,
-    StartGame,
-    TakeSeat,
-)
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.errors import InvalidInputError, LedgerlineError
 from schemas.events import Event
 from schemas.field_types import Seat
-from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
 from schemas.stored.codec import pack_envelope
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.trains.commands import ClaimRoute, KeepTickets
+from schemas.trains.positions import Position, TicketGiven
 from services.bots.policies import Policy
 from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.bots.seat_random import SeatRandom

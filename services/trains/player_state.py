@@ -7,13 +7,14 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from schemas.commands import ClaimRoute, CreateGame, RequestCards, SeatPlan
+from schemas.commands import CreateGame, SeatPlan
 from schemas.contract import Schema, contract
 from schemas.errors import InvalidInputError
 from schemas.field_types import Int, Seat, Text
-from schemas.positions import Position
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.trains.commands import ClaimRoute, RequestCards
+from schemas.trains.positions import Position
 from services.bots.policies.trains_strategies import Connection, connection_of
 from services.referee.games import UnloggedRejectionError, decide
 from services.referee.games.trains.board import Board, build_board

@@ -11,12 +11,12 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
 
-from schemas.commands import ClaimRoute, KeepTickets, RequestCards
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import Bool, Int, Seat
 from schemas.trains.boards.form import MAX_CITIES, MAX_ROUTES, BoardForm
 from schemas.trains.boards.trains import COLORS, read_trains_map
+from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
 from services.bots.policies.trains_strategies import Connection, Destination, connection_of, destination_of
 from services.referee.games.trains.train_state import TrainGame
 from services.trains.given_cards import NOT_ON_ANY_MAP

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from schemas.commands import ClaimRoute, KeepTickets, RequestCards
 from schemas.errors import InvalidInputError
 from schemas.trains.boards.form import BoardForm
+from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
 from services.bots.policies.trains_strategies import Connection, Destination
 from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
 from services.trains_server.protocol_calls import (

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Protocol
 
-from schemas.commands import ClaimRoute, Command, CreateGame, KeepTickets, RequestCards, SeatPlan
+from schemas.commands import Command, CreateGame, SeatPlan
 from schemas.errors import InvalidInputError
-from schemas.positions import Position, TicketGiven
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
+from schemas.trains.positions import Position, TicketGiven
 from services.bots.policies import POLICIES
 from services.bots.policies.trains_strategies import (
     BUY_NOW,

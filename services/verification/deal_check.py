@@ -6,19 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from schemas.events import (
-    DeckRecreated,
-    DeckShuffled,
-    Event,
-    GameStarted,
-    SeatFreed,
-    SeatTaken,
-    SeedSealed,
-    TicketsShuffled,
-)  # fmt: skip
+from schemas.events import DeckShuffled, Event, GameStarted, SeatFreed, SeatTaken, SeedSealed
 from schemas.field_types import Seat
 from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
+from schemas.trains.events import DeckRecreated, TicketsShuffled
 from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret

@@ -13,25 +13,24 @@ from contextlib import suppress
 from itertools import chain
 from typing import Final, NamedTuple
 
-from schemas.commands import (
+from schemas.commands import Command, Pass
+from schemas.events import FIELDS, CommandRefused, Event, Passed
+from schemas.field_types import Seat
+from schemas.refusals import CommandRefusedError
+from schemas.registry import OfItsGame
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
 )
-from schemas.events import (
-    FIELDS,
+from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
-    CommandRefused,
-    Event,
     MarketCardTaken,
-    Passed,
     PassengerMoved,
     RequestUnmet,
     RouteClaimed,
@@ -41,9 +40,7 @@ from schemas.events import (
     TunnelDeclined,
     TunnelRevealed,
 )
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, Seat
-from schemas.refusals import CommandRefusedError
-from schemas.registry import OfItsGame
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER
 from schemas.web.disputes import DisputeMove
 from services.referee.games import fold_events, legal
 from services.referee.games.state import GameState

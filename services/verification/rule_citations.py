@@ -11,6 +11,7 @@ from schemas import commands
 from schemas.commands import Command
 from schemas.refusals import EVERY_RULE
 from schemas.stored.entries import Entry
+from schemas.trains import commands as train_commands
 from services.referee.games.found_games import GAMES
 from services.rulebook import extract_passages, read_pages
 
@@ -62,11 +63,11 @@ _PAYMENT_RULES: Final = ("ROUTE-1", "ROUTE-2", "ROUTE-3", "ROUTE-4")
 
 
 RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that decide on each command
-    commands.DrawBlind: ("CARD-1", "CARD-4"),
-    commands.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
-    commands.DrawTickets: ("TICKET-1", "TICKET-3"),
-    commands.KeepTickets: ("SETUP-2", "SETUP-3", "SETUP-4", "TICKET-1"),
-    commands.ClaimRoute: (
+    train_commands.DrawBlind: ("CARD-1", "CARD-4"),
+    train_commands.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
+    train_commands.DrawTickets: ("TICKET-1", "TICKET-3"),
+    train_commands.KeepTickets: ("SETUP-2", "SETUP-3", "SETUP-4", "TICKET-1"),
+    train_commands.ClaimRoute: (
         *_PAYMENT_RULES,
         "ROUTE-7",
         "DOUBLE-1",
@@ -75,11 +76,11 @@ RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that dec
         "TUNNEL-1",
         "PASSENGER-1",
     ),
-    commands.PayTunnel: ("TUNNEL-2", "TUNNEL-3"),
-    commands.DeclineTunnel: ("TUNNEL-3", "TUNNEL-4"),
-    commands.BuildStation: ("STATION-1", "STATION-2", "STATION-3"),
-    commands.MovePassenger: ("PASSENGER-2",),
-    commands.RequestCards: ("CARD-6",),
+    train_commands.PayTunnel: ("TUNNEL-2", "TUNNEL-3"),
+    train_commands.DeclineTunnel: ("TUNNEL-3", "TUNNEL-4"),
+    train_commands.BuildStation: ("STATION-1", "STATION-2", "STATION-3"),
+    train_commands.MovePassenger: ("PASSENGER-2",),
+    train_commands.RequestCards: ("CARD-6",),
     commands.Pass: ("TURN-4",),
     commands.Leave: ("CONDUCT-3",),
     commands.EndGame: ("END-4",),

@@ -14,6 +14,7 @@ from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
 from schemas import events as ours
+from schemas.trains import events as train_ours
 
 
 class Game(Aggregate):
@@ -112,17 +113,17 @@ def record(game: Game, logged: ours.Event) -> None:
             game.shuffle([str(card) for card in order])
         case ours.HandDealt(seat, cards):
             game.deal(seat, [str(card) for card in cards])
-        case ours.CardDrawn(seat, card):
+        case train_ours.CardDrawn(seat, card):
             game.draw(seat, str(card))
-        case ours.MarketFilled(slots, cards):
+        case train_ours.MarketFilled(slots, cards):
             game.fill(list(slots), list(cards))
-        case ours.MarketCardTaken(seat, slot, card):
+        case train_ours.MarketCardTaken(seat, slot, card):
             game.take(seat, slot, card)
-        case ours.RouteClaimed(seat, route, cards, points):
+        case train_ours.RouteClaimed(seat, route, cards, points):
             game.claim(seat, route, dict(cards), points)
-        case ours.TicketsOffered(seat, decks, tickets, least):
+        case train_ours.TicketsOffered(seat, decks, tickets, least):
             game.offer_tickets(seat, list(decks), [str(ticket) for ticket in tickets], least)
-        case ours.TicketsKept(seat, kept):
+        case train_ours.TicketsKept(seat, kept):
             game.keep(seat, [str(ticket) for ticket in kept])
         case ours.TurnStarted(seat):
             game.start_turn(seat)

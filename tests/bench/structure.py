@@ -9,7 +9,8 @@ from typing import Final
 
 import fakeredis
 
-from schemas.commands import CommandEnvelope, DrawBlind, KeepTickets
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import DrawBlind, KeepTickets
 from services.ledger import RedisLedger
 from services.runtime.settings import Settings
 from tests import structure

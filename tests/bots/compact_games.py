@@ -7,24 +7,21 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any, Final
 
-from schemas.commands import (
+from schemas.commands import Command, CreateGame, Pass, SeatPlan, StartGame
+from schemas.events import DeckShuffled
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
-    CreateGame,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
-    SeatPlan,
-    StartGame,
 )
-from schemas.events import DeckRecreated, DeckShuffled
+from schemas.trains.events import DeckRecreated
 from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
 from services.bots.searching.compact_rules import KINDS, compact_rules

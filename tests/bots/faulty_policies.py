@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Sequence
 
-from schemas.commands import Command, DrawMarket
+from schemas.commands import Command
 from schemas.field_types import Seat
+from schemas.trains.commands import DrawMarket
 from services.bots.seat_random import SeatRandom
 from services.referee.games import GameState
 

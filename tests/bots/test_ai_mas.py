@@ -10,10 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from schemas.commands import Command, DrawMarket, Pass
+from schemas.commands import Command, Pass
 from schemas.events import CommandRefused
-from schemas.refusals import ALL_RULES, GAME_RULES
+from schemas.published_contracts import ALL_RULES
+from schemas.refusals import GAME_RULES
 from schemas.stored.entries import ViewEntry
+from schemas.trains.commands import DrawMarket
+from schemas.trains.refusals import TRAIN_RULES
 from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
 from services.bots.kit.ai_mas import (
     TTRCard,
@@ -275,7 +278,7 @@ def test_the_page_says_what_is_decided_of_their_text_and_why() -> None:
 
 
 def test_every_rule_has_a_code_and_the_page_has_the_same() -> None:
-    assert GAME_RULES.keys() <= CODE_BY_RULE.keys() <= ALL_RULES.keys()
+    assert {*GAME_RULES, *TRAIN_RULES} <= CODE_BY_RULE.keys() <= ALL_RULES.keys()
     assert {code_of(rule) for rule in ALL_RULES} == set(range(-7, 0))
     rows = re.findall(r"^\| (-\d) \| [^|]* \| ([^|]*) \|$", DOCS, re.MULTILINE)
     on_page = {rule: int(code) for code, rules in rows for rule in re.findall(r"[A-Z]+-\d", rules)}

@@ -8,22 +8,21 @@ from typing import Final
 
 import pytest
 
-from schemas.commands import (
+from schemas.commands import Command, Leave, Pass
+from schemas.events import DeckShuffled
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
-    Leave,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
 )
-from schemas.events import DeckRecreated, DeckShuffled
+from schemas.trains.events import DeckRecreated
 from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.candidates import payment_of
 from services.bots.searching.compact_game import NOWHERE

@@ -5,7 +5,8 @@ from __future__ import annotations
 from time import thread_time
 from typing import Any
 
-from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.trains.commands import KeepTickets
 from services.bots.policies import POLICIES
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom

@@ -8,15 +8,14 @@ from typing import Final
 
 import pytest
 
-from schemas.commands import (
+from schemas.commands import Command, StartGame
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     KeepTickets,
     MovePassenger,
-    StartGame,
 )
 from services.bots.planning.command_choice import plan_command
 from services.bots.planning.network_plan import plan_network

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import mean
 
-from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket
+from schemas.commands import Command
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket
 from services.bots.searching.compact_game import CompactGame
 from services.bots.searching.rollout_policy import Rollout
 from services.referee.games.state import ACTION

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.commands import ClaimRoute, KeepTickets, StartGame
+from schemas.commands import StartGame
+from schemas.trains.commands import ClaimRoute, KeepTickets
 from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.candidate_halving import CandidateValue
 from services.bots.searching.candidates import errors_to_leave, evaluate_candidates

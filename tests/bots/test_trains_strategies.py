@@ -8,16 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.commands import POLICIES as NAMES
-from schemas.commands import (
-    ClaimRoute,
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    KeepTickets,
-    RequestCards,
-    SeatPlan,
-    StartGame,
-)
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
 from services.bots.policies import POLICIES
 from services.bots.policies.trains_strategies import (
     BUY_NOW,

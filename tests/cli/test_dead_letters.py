@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import DrawBlind
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.cli.command_line import CommandResult, run_in_process

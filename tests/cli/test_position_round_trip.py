@@ -11,8 +11,9 @@ import pytest
 
 from schemas.commands import write_command
 from schemas.errors import InvalidInputError
-from schemas.events import DeckRecreated, DeckShuffled, SeedRevealed, TicketsShuffled, write_event
+from schemas.events import DeckShuffled, SeedRevealed, write_event
 from schemas.field_types import Seat
+from schemas.trains.events import DeckRecreated, TicketsShuffled
 from schemas.trains.position_queries import POSITION_QUERY_SCHEMA
 from services.cli.ask import answer_query, build_state
 from services.cli.position_question import position_question

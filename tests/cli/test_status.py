@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import DrawBlind
 from services.bootstrap.embedded import run_embedded_server
 from services.ledger import RedisLedger
 from services.ledger.engine import keys

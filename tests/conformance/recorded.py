@@ -14,19 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from schemas.commands import (
-    ClaimRoute,
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    DrawBlind,
-    DrawMarket,
-    DrawTickets,
-    KeepTickets,
-    SeatPlan,
-    StartGame,
-)
-from schemas.events import DeckShuffled, Event, TicketsShuffled
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.events import DeckShuffled, Event
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket, DrawTickets, KeepTickets
+from schemas.trains.events import TicketsShuffled
 from services.referee.games import GameState, decide_envelope, evolve
 from services.referee.games.decide import decide_events
 from services.referee.games.trains.board import Board, load_board

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.commands import Command, DrawBlind, DrawMarket, DrawTickets, KeepTickets
+from schemas.commands import Command
 from schemas.events import TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
+from schemas.trains.commands import DrawBlind, DrawMarket, DrawTickets, KeepTickets
 from services.referee.games import RULESETS as SOUND_RULESETS
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.state import ACTION, EventStream, GameState, Move, Ruleset

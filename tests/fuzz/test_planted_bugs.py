@@ -7,8 +7,9 @@ from functools import cache
 
 import pytest
 
-from schemas.events import CardDrawn, DeckLaid, Event, RouteClaimed
+from schemas.events import Event
 from schemas.field_types import Seat
+from schemas.trains.events import CardDrawn, DeckLaid, RouteClaimed
 from services.fuzz import Arena, BatchResult, Quota, search_batch
 from services.referee.games.evolve import APPLIERS
 from services.referee.games.state import GameState, Ruleset

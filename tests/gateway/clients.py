@@ -16,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from schemas.commands import Command, write_command
 from schemas.events import SCHEMAS, Event
-from schemas.refusals import ALL_RULES
+from schemas.published_contracts import ALL_RULES
 from schemas.web.tokens import Holder, Token, TokenKeys
 from services.referee.games import GameState, fold_events, legal
 

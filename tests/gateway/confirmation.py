@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.events import CardDrawn
+from schemas.commands import CommandEnvelope
 from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from schemas.stored.command_digest import digest_command
 from schemas.stored.rows import VisibilitySplit, event_to_row
+from schemas.trains.commands import DrawBlind
+from schemas.trains.events import CardDrawn
 from schemas.web.tokens import TokenKeys
 from services.gateway.following.hub import Hub
 from services.gateway.games.client_limits import ClientLimits

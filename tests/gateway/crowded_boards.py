@@ -7,7 +7,7 @@ from itertools import combinations
 from random import Random
 from typing import Any, Final
 
-from schemas.field_types import COLORS, LOCOMOTIVE
+from schemas.trains.field_types import COLORS, LOCOMOTIVE
 
 Place = Callable[[int], tuple[int, int]]
 SIDE: Final = 10_000  # of the largest board

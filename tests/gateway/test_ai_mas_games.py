@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from examples.random_solution import RandomSolution
-from schemas.commands import KeepTickets
-from schemas.refusals import ALL_RULES
+from schemas.published_contracts import ALL_RULES
 from schemas.stored.codec import unpack_entry
+from schemas.trains.commands import KeepTickets
 from services.bots.kit import KitError
 from services.bots.kit.ai_mas import TTRClient
 from services.ledger import RedisLedger

@@ -16,10 +16,11 @@ import httpx
 import pytest
 
 from examples.bot import play
-from schemas.commands import ClaimRoute, Command, DrawBlind, Leave
+from schemas.commands import Command, Leave
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, GameEnded
 from schemas.stored.codec import unpack_entry
+from schemas.trains.commands import ClaimRoute, DrawBlind
 from services.bots.kit import (
     AsyncSeatClient,
     KitError,

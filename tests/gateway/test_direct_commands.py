@@ -13,9 +13,10 @@ from redis.exceptions import ConnectionError as Away
 from redis.exceptions import TimeoutError as Hanging
 from starlette.websockets import WebSocket
 
-from schemas.commands import CommandEnvelope, DrawBlind, Pass
+from schemas.commands import CommandEnvelope, Pass
 from schemas.errors import InvalidInputError
 from schemas.stored.command_digest import digest_command
+from schemas.trains.commands import DrawBlind
 from services.fast_path import engine_connection
 from services.fast_path.socket_connection import DIRECT_EXTENSION
 from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS

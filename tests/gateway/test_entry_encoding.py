@@ -9,10 +9,11 @@ from pydantic_core import to_json
 
 from schemas.contract import PUBLIC
 from schemas.errors import CorruptDataError
-from schemas.events import CardDrawn, Event, TurnStarted, write_event
+from schemas.events import Event, TurnStarted, write_event
 from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from schemas.stored.entries import write_proof, write_view_entry
 from schemas.stored.rows import VisibilitySplit, event_to_row, pack, row_to_json, unpack
+from schemas.trains.events import CardDrawn
 from services.gateway.following.entry_encoding import NotifiedEntry, encode_text_frame, frame_payload
 from services.ledger.notifications.entry_notifications import EntryNotification
 from tests.schemas import examples

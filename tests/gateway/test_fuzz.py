@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.commands import COMMANDS, FIELDS
+from schemas.commands import FIELDS
+from schemas.published_contracts import COMMANDS
 from services.ledger import RedisLedger
 from tests.gateway.clients import MEDIA_TYPE, Json, Player, Socket, bearer, in_turn
 

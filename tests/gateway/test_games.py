@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.commands import POLICIES, ClaimRoute, TakeSeat, read_command
+from schemas.commands import POLICIES, TakeSeat, read_command
 from schemas.events import GameEnded
-from schemas.refusals import ALL_RULES
+from schemas.published_contracts import ALL_RULES
 from schemas.stored.entries import write_view_entry
 from schemas.stored.player_names import with_names
+from schemas.trains.commands import ClaimRoute
 from services.gateway.games.invitations import FIELD
 from services.ledger import RedisLedger
 from services.ledger.engine import keys

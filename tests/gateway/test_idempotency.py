@@ -10,8 +10,9 @@ from typing import Final, TypeVar
 import httpx
 import pytest
 
-from schemas.commands import ClaimRoute, CreateGame, SeatPlan, TakeSeat
+from schemas.commands import CreateGame, SeatPlan, TakeSeat
 from schemas.stored.command_digest import digest_command
+from schemas.trains.commands import ClaimRoute
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
 from tests.gateway.clients import (

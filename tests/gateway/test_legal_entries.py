@@ -13,9 +13,9 @@ import pytest
 from pydantic_core import to_json
 
 from schemas.commands import write_command
-from schemas.field_types import COLORS
 from schemas.stored.entries import ShownBytes, ViewEntry
 from schemas.stored.hash_chain import initial_head, next_head
+from schemas.trains.field_types import COLORS
 from services.gateway.games.service import GatewayService
 from services.gateway.tables.table_folds import MAX_OWN_PARTS, TableFolds
 from services.gateway.tables.table_port import TableCatalog

@@ -12,7 +12,8 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import DrawBlind
 from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits

@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import DrawBlind
 from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.errors import RefusedError, TooManyError

@@ -7,9 +7,10 @@ import asyncio
 import httpx
 import pytest
 
-from schemas.commands import BuildStation, PlayOff
+from schemas.commands import PlayOff
 from schemas.events import PlayOffCalled
 from schemas.stored.codec import Proofs, pack_public
+from schemas.trains.commands import BuildStation
 from schemas.web.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.errors import NotYetError

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from schemas.commands import DrawBlind
 from schemas.stored.codec import unpack_entry
+from schemas.trains.commands import DrawBlind
 from services.bootstrap.embedded import run_embedded_server
 from services.ledger import RedisLedger
 from services.runtime.connection_limits import ServerLimits

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from schemas.refusals import ALL_RULES, BROUGHT_PAGES, GAME_RULES
+from schemas.published_contracts import ALL_RULES
+from schemas.refusals import BROUGHT_PAGES, MESSAGE_RULES
 from services.rulebook import PAGE_FOLDERS, extract_passages, read_pages
 from tests.gateway.clients import problem
 
@@ -53,7 +54,7 @@ def browse(http: httpx.Client, path: str) -> Links:
 def test_every_refusal_leads_to_its_sentence_and_its_passages(http: httpx.Client, rule: str) -> None:
     body = http.get(f"/rules/{rule}").json()
     assert body["text"] == ALL_RULES[rule]
-    assert bool(body["passages"]) == (rule in GAME_RULES)
+    assert bool(body["passages"]) == (rule not in MESSAGE_RULES)
     page = browse(http, f"/rules/{rule}")
     assert ALL_RULES[rule] in page.text
     assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in body["passages"]}

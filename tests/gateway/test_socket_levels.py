@@ -8,8 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
 from schemas.stored.codec import pack_envelope
+from schemas.trains.commands import DrawBlind
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS, SocketCommands
 from services.ledger.engine import keys

@@ -7,17 +7,10 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 import httpx
 import pytest
 
-from schemas.events import (
-    CardDrawn,
-    HandDealt,
-    SeatTaken,
-    SeedSealed,
-    TicketsKept,
-    TicketsOffered,
-    write_event,
-)
+from schemas.events import HandDealt, SeatTaken, SeedSealed, write_event
 from schemas.stored.codec import unpack_entry
 from schemas.stored.player_names import with_names
+from schemas.trains.events import CardDrawn, TicketsKept, TicketsOffered
 from schemas.web.tokens import Holder, Token, TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger

@@ -10,40 +10,44 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
-from schemas.commands import CallTime, DeclineTunnel, DrawTickets, Leave
+from schemas.commands import CallTime, Leave
 from schemas.events import (
-    CardsGiven,
-    ChoiceLaid,
     CommandRefused,
     Contributor,
-    DeckRecreated,
     DeckShuffled,
     Event,
     GameCreated,
     GameEnded,
     GameForked,
+    PlayOffCalled,
+    PlayOffEnded,
+    SeatCleared,
+    SeatGone,
+    SeatTaken,
+)
+from schemas.field_types import Seat
+from schemas.refusals import is_rule_of_play
+from schemas.stored.entries import Entry
+from schemas.trains.commands import DeclineTunnel, DrawTickets
+from schemas.trains.events import (
+    CardsGiven,
+    ChoiceLaid,
+    DeckRecreated,
     LastTurnsBegan,
     MarketFlushed,
     MomentLaid,
     PassengerMoved,
     PassengerPlaced,
-    PlayOffCalled,
-    PlayOffEnded,
     PositionLaid,
     RequestUnmet,
     RouteClaimed,
-    SeatCleared,
-    SeatGone,
-    SeatTaken,
     StationBuilt,
     TicketsOffered,
     TicketsReturned,
     TunnelDeclined,
     TunnelRevealed,
-)  # fmt: skip
-from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
-from schemas.refusals import is_rule_of_play
-from schemas.stored.entries import Entry
+)
+from schemas.trains.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.state import ACTION, Choice

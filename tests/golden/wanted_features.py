@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, get_args
 
-from schemas.commands import COMMANDS
-from schemas.events import EVENTS
 from schemas.game_options import ExitReason
+from schemas.published_contracts import COMMANDS, EVENTS
 from schemas.refusals import BROUGHT_RULES, GAME_RULES
 from services.referee.games import RULESETS
 from services.referee.games.state import Ruleset

@@ -7,23 +7,21 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from schemas.commands import (
+from schemas.commands import Command, Pass, StartGame, TakeSeat
+from schemas.field_types import Seat
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
-    StartGame,
-    TakeSeat,
-)  # fmt: skip
-from schemas.field_types import CARDS, Seat
+)
+from schemas.trains.field_types import CARDS
 from services.referee.games import GameState
 from services.referee.games.trains.train_state import TrainState
 from tests.rules.random_commands import mixed_offers

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.events import CardDrawn
+from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, join_entry, pack_entry, pack_private_part, pack_public
 from schemas.stored.command_digest import digest_command
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head, next_head
 from schemas.stored.rows import VisibilitySplit, event_to_row
+from schemas.trains.commands import DrawBlind
+from schemas.trains.events import CardDrawn
 from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger
 from services.ledger.engine import keys
 from tests.conftest import ALL, PARTITIONS

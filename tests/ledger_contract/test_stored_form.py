@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import DrawBlind
 from schemas.errors import CorruptDataError
-from schemas.events import CardDrawn
 from schemas.stored.codec import Proofs, pack_entry, pack_private_part, pack_public
 from schemas.stored.entries import Entry
 from schemas.stored.rows import VisibilitySplit, event_to_row
+from schemas.trains.commands import DrawBlind
+from schemas.trains.events import CardDrawn
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import ViewPage, ViewRequest, read_views

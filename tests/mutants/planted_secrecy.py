@@ -29,7 +29,7 @@ SECRECY_MUTANTS: Final = (
         GATE,
     ),
     Mutant(
-        "a card drawn blind is public", "P5", "schemas/events/playing.py",
+        "a card drawn blind is public", "P5", "schemas/trains/events.py",
         '@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)), draws="card")',
         '@event(type="card_drawn", code=13, visibility=PUBLIC, draws="card")', GATE,
     ),

@@ -44,7 +44,7 @@ SECURITY_MUTANTS: Final = (
         '    404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),\n', "", GENERATED_REQUESTS,
     ),
     Mutant(
-        "an entry's number is of any size", "security", "schemas/positions.py",
+        "an entry's number is of any size", "security", "schemas/forks.py",
         "Field(ge=1, le=2**53)", "Field(ge=1)", ("tests/gateway/test_fork.py",),
     ),
     Mutant(

@@ -13,7 +13,8 @@ from typing import Any, Final
 import pytest
 import redis
 
-from schemas.commands import Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame, TakeSeat
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
+from schemas.trains.commands import KeepTickets
 from services.ledger import RedisLedger
 from services.ledger.embedded.engine_users import password_file
 from services.ledger.engine import keys

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
 
-from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
 from schemas.stored.entries import Entry
+from schemas.trains.commands import ClaimRoute
 from services.ledger import AppendRequest, AppendResult, BotTask, CommandResult, DuplicateCommand, RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_building import Clocks

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.commands import (
-    CallTime,
-    CommandEnvelope,
-    DrawBlind,
-)
+from schemas.commands import CallTime, CommandEnvelope
 from schemas.events import GameEnded
+from schemas.trains.commands import DrawBlind
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from tests.conftest import ALL

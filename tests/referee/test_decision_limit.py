@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, KeepTickets, Leave, SeatPlan, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, Leave, SeatPlan, StartGame
+from schemas.trains.commands import DrawBlind, KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_limit import STUCK_LIMITS, TICKS, DecisionLimit, DecisionTooLongError

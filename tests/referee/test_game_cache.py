@@ -8,7 +8,8 @@ from typing import Any
 import fakeredis
 import pytest
 
-from schemas.commands import CommandEnvelope, KeepTickets, Leave
+from schemas.commands import CommandEnvelope, Leave
+from schemas.trains.commands import KeepTickets
 from services.ledger import RedisLedger
 from services.referee.answered_ids import AnsweredIds
 from services.referee.game_cache import CachedGame, GameCache

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CommandEnvelope, KeepTickets
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.referee import command_processor, worker
 from services.referee.decision_building import Decision, build_decision

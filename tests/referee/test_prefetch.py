@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CommandEnvelope, KeepTickets
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import KeepTickets
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.referee.game_cache import GameCache

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import DrawBlind
 from services.ledger import BotTask, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.ports.records import MAX_WAITING_TASKS

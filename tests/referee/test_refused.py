@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.commands import (
-    CommandEnvelope,
-    DrawBlind,
-    KeepTickets,
-    Leave,
-)
+from schemas.commands import CommandEnvelope, Leave
 from schemas.events import CommandRefused
+from schemas.trains.commands import DrawBlind, KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
 from services.referee.games import fold

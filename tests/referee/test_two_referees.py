@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute, CommandEnvelope
+from schemas.commands import CommandEnvelope
+from schemas.trains.commands import ClaimRoute
 from services.ledger import AppendRequest, AppendResult, DuplicateCommand, RedisLedger
 from services.referee.games import fold
 from services.referee.games.trains.train_state import TrainGame

@@ -6,18 +6,13 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import (
-    CallTime,
-    CommandEnvelope,
-    DrawBlind,
-    KeepTickets,
-    StartGame,
-)
+from schemas.commands import CallTime, CommandEnvelope, StartGame
 from schemas.errors import CorruptDataError
 from schemas.events import DeckShuffled
 from schemas.stored.codec import MAX_ENVELOPE_BYTES, pack_entry, pack_envelope
 from schemas.stored.entries import Entry
 from schemas.stored.rows import VisibilitySplit, event_to_row, pack, unpack
+from schemas.trains.commands import DrawBlind, KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.ledger.engine import keys
 from services.referee.worker import Referee

@@ -9,15 +9,9 @@ from typing import Any
 import fakeredis
 import pytest
 
-from schemas.commands import (
-    CommandEnvelope,
-    CreateGame,
-    KeepTickets,
-    Leave,
-    SeatPlan,
-    StartGame,
-)
+from schemas.commands import CommandEnvelope, CreateGame, Leave, SeatPlan, StartGame
 from schemas.events import Event
+from schemas.trains.commands import KeepTickets
 from services.ledger import CommandResult, RedisLedger
 from services.referee.game_cache import GameCache
 from services.referee.games import fold

@@ -9,21 +9,20 @@ from pathlib import Path
 from typing import Final
 
 import ledgerline
-from schemas.commands import (
+from schemas.commands import Command, Pass
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
 )
-from schemas.field_types import COLORS
+from schemas.trains.field_types import COLORS
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.research.action_forms import FEATURES, FixedActions
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ledgerline
-from schemas.commands import (
+from schemas.commands import Command
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawMarket,
     DrawTickets,
     KeepTickets,

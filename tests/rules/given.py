@@ -8,18 +8,12 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
-from schemas.commands import (
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    DrawTickets,
-    KeepTickets,
-    SeatPlan,
-    StartGame,
-)
-from schemas.events import CommandRefused, DeckRecreated, DeckShuffled, Event, TicketsShuffled, TurnStarted
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.events import CommandRefused, DeckShuffled, Event, TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import EVERY_RULE
+from schemas.trains.commands import DrawTickets, KeepTickets
+from schemas.trains.events import DeckRecreated, TicketsShuffled
 from services.referee.games import GameState, decide_and_apply, decide_envelope, evolve, legal
 from services.referee.games.seat_state import SEAT_FIELDS, SeatState
 from services.referee.games.state import STATE_FIELDS

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
-from schemas.positions import POSITION_SCHEMA
+from schemas.trains.positions import POSITION_SCHEMA
 from services.referee.games import (
     GameState,
     UnloggedRejectionError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.commands import ClaimRoute
+from schemas.trains.commands import ClaimRoute
 from tests.rules.given import Scene, given
 
 LOCO = "locomotive"

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from schemas.commands import (
-    FIELDS,
+from schemas.commands import FIELDS, Command, Pass
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
 )
-from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
+from schemas.trains.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.referee.games import GameState
 from services.referee.games.trains.board import Route
 from services.referee.games.trains.train_state import TrainState

@@ -12,28 +12,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from schemas.commands import (
-    BuildStation,
     CallTime,
-    ClaimRoute,
     Command,
     CommandEnvelope,
     CreateGame,
-    DeclineTunnel,
-    DrawBlind,
-    DrawMarket,
-    DrawTickets,
-    KeepTickets,
     Leave,
-    MovePassenger,
-    PayTunnel,
     PlayOff,
-    RequestCards,
     SeatPlan,
     StartGame,
 )
-from schemas.events import Event, PassengerMoved, SeatCleared, TicketsReturned
+from schemas.events import Event, SeatCleared
 from schemas.field_types import Seat
-from schemas.positions import Position, StationGiven, TicketGiven
 from schemas.stored.codec import (
     Proofs,
     build_view_entry,
@@ -43,6 +32,20 @@ from schemas.stored.codec import (
     unpack_entry,
 )
 from schemas.stored.entries import Entry, ViewEntry
+from schemas.trains.commands import (
+    BuildStation,
+    ClaimRoute,
+    DeclineTunnel,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    PayTunnel,
+    RequestCards,
+)
+from schemas.trains.events import PassengerMoved, TicketsReturned
+from schemas.trains.positions import Position, StationGiven, TicketGiven
 from services.referee.games import (
     RULESETS,
     GameState,

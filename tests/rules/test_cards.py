@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import ClaimRoute, CreateGame, DrawBlind, DrawMarket, Leave, SeatPlan, StartGame
-from schemas.events import (
+from schemas.commands import CreateGame, Leave, SeatPlan, StartGame
+from schemas.events import DeckShuffled, GameStarted, HandDealt, SeatGone, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket
+from schemas.trains.events import (
     CardDrawn,
     DeckRecreated,
-    DeckShuffled,
-    GameStarted,
-    HandDealt,
     MarketCardTaken,
     MarketFilled,
     MarketFlushed,
     RouteClaimed,
-    SeatGone,
-    TurnStarted,
 )
-from schemas.field_types import COLORS
-from schemas.positions import Position
+from schemas.trains.field_types import COLORS
+from schemas.trains.positions import Position
 from services.referee.games import redact_for
 from tests.rules.given import MARKET, create_from, given, started
 

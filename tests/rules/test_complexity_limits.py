@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
-from schemas.positions import Position
 from schemas.refusals import CommandRefusedError
+from schemas.trains.positions import Position
 from services.referee.games import GameState, UnloggedRejectionError, decide_envelope
 from services.referee.games.trains.board import board_names, load_board
 from services.referee.games.trains.search.passenger_journeys import JourneyEdge, best_journeys

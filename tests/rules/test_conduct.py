@@ -4,32 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import (
-    CallTime,
-    ClaimRoute,
-    Command,
-    DrawBlind,
-    DrawMarket,
-    DrawTickets,
-    KeepTickets,
-    Leave,
-    Pass,
-    StartGame,
-    TakeSeat,
-)
-from schemas.events import (
-    CardDrawn,
-    CommandRefused,
-    GameEnded,
-    SeatCleared,
-    SeatGone,
-    SeedRevealed,
-    TicketsKept,
-    TicketsReturned,
-    TicketsShown,
-    TurnStarted,
-)
-from schemas.refusals import GAME_RULES, CommandRefusedError
+from schemas.commands import CallTime, Command, Leave, Pass, StartGame, TakeSeat
+from schemas.events import CommandRefused, GameEnded, SeatCleared, SeatGone, SeedRevealed, TurnStarted
+from schemas.refusals import EVERY_RULE, CommandRefusedError
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket, DrawTickets, KeepTickets
+from schemas.trains.events import CardDrawn, TicketsKept, TicketsReturned, TicketsShown
 from services.referee.games import UnloggedRejectionError, decide, redact_for
 from tests.rules.given import NEW_YORK, TORONTO, created, full_state, given, started
 
@@ -99,7 +78,7 @@ def test_CONDUCT_2_a_strict_game_removes_a_seat_at_its_first_illegal_command(
     scene = given(3, options=STRICT, owners={NEW_YORK: seat}).when(seat, command)
     (refusal,) = scene.events_of(CommandRefused)
     assert refusal.rule == rule
-    assert rule in GAME_RULES
+    assert rule in EVERY_RULE
     turn = (TurnStarted(1),) if seat == 0 else ()
     scene.then(refusal, SeatGone(seat, "removed"), SeatCleared(seat), *turn)
     scene.when(seat, DrawBlind()).refused("CONDUCT-3")

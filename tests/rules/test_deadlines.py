@@ -8,34 +8,22 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import settings
 
-from schemas.commands import (
-    CallTime,
-    ClaimRoute,
-    CreateGame,
-    DrawBlind,
-    DrawTickets,
-    KeepTickets,
-    Pass,
-    RequestCards,
-    SeatPlan,
-    StartGame,
-)
-from schemas.events import (
+from schemas.commands import CallTime, CreateGame, Pass, SeatPlan, StartGame
+from schemas.events import SeatCleared, SeatGone, TurnStarted
+from schemas.field_types import Seat
+from schemas.stored.codec import unpack_entry
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawTickets, KeepTickets, RequestCards
+from schemas.trains.events import (
     CardDrawn,
     MixAsked,
     RevealedDiscarded,
-    SeatCleared,
-    SeatGone,
     TicketsKept,
     TicketsNamed,
     TicketsOffered,
     TicketsReturned,
     TunnelDeclined,
-    TurnStarted,
-)  # fmt: skip
-from schemas.field_types import Seat
-from schemas.positions import Position
-from schemas.stored.codec import unpack_entry
+)
+from schemas.trains.positions import Position
 from services.referee.games import GameState, UnloggedRejectionError, fold_events
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import long_after

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from schemas.commands import CallTime, ClaimRoute, DrawBlind, DrawMarket, KeepTickets, Pass
-from schemas.events import (
-    CardDrawn,
-    DeckShuffled,
-    GameEnded,
-    MarketCardTaken,
-    MarketFilled,
-    MarketFlushed,
-    Passed,
-    SeedRevealed,
-    TicketsShown,
-    TurnStarted,
-)
+from schemas.commands import CallTime, Pass
+from schemas.events import DeckShuffled, GameEnded, Passed, SeedRevealed, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket, KeepTickets
+from schemas.trains.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, TicketsShown
 from tests.rules.given import NEW_YORK, given, started
 
 LOCO = "locomotive"

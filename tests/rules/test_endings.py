@@ -4,28 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import (
-    CallTime,
-    ClaimRoute,
-    DrawBlind,
-    DrawMarket,
-    DrawTickets,
-    KeepTickets,
-    Leave,
-    Pass,
-)
-from schemas.events import (
-    GameEnded,
-    LastTurnsBegan,
-    Passed,
-    RouteClaimed,
-    SeatGone,
-    SeedRevealed,
-    TicketsKept,
-    TicketsReturned,
-    TicketsShown,
-    TurnStarted,
-)
+from schemas.commands import CallTime, Leave, Pass
+from schemas.events import GameEnded, Passed, SeatGone, SeedRevealed, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket, DrawTickets, KeepTickets
+from schemas.trains.events import LastTurnsBegan, RouteClaimed, TicketsKept, TicketsReturned, TicketsShown
 from services.referee.games import UnloggedRejectionError
 from tests.rules.given import NEW_YORK, TORONTO, Scene, given, started
 

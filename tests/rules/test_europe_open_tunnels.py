@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import (
+from schemas.commands import CallTime, Command, Leave, Pass
+from schemas.events import CommandRefused, GameEnded, SeatCleared, SeatGone, SeedRevealed, TurnStarted
+from schemas.trains.commands import (
     BuildStation,
-    CallTime,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
-    Leave,
-    Pass,
     PayTunnel,
 )
-from schemas.events import (
-    CommandRefused,
-    GameEnded,
+from schemas.trains.events import (
     LastTurnsBegan,
     MarketCardTaken,
     MarketFilled,
     RevealedDiscarded,
     RouteClaimed,
-    SeatCleared,
-    SeatGone,
-    SeedRevealed,
     TicketsShown,
     TunnelDeclined,
     TunnelRevealed,
-    TurnStarted,
 )
 from tests.rules.given import given
 from tests.rules.open_tunnels import LOCO, PAMPLONA, SOCHI, begin_tunnel, discards, hand

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import CallTime, ClaimRoute, DrawBlind, DrawTickets, KeepTickets
-from schemas.events import (
-    GameEnded,
+from schemas.commands import CallTime
+from schemas.events import GameEnded, SeatGone, SeedRevealed, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawTickets, KeepTickets
+from schemas.trains.events import (
     RouteClaimed,
-    SeatGone,
-    SeedRevealed,
     TicketsKept,
     TicketsOffered,
     TicketsReturned,
     TicketsShown,
     TicketsShuffled,
-    TurnStarted,
 )
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import Scene, given, started

@@ -11,14 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.refusals import (
-    ALL_RULES,
-    BROUGHT_PAGES,
-    BROUGHT_RULES,
-    EVERY_RULE,
-    GAME_RULES,
-    MESSAGE_RULES,
-)
+from schemas.published_contracts import ALL_RULES
+from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, EVERY_RULE, GAME_RULES, MESSAGE_RULES
 from services.rulebook import RULE_PATTERN
 from tests.rules.test_rule_pages import RULES_ON_PAGE as RULES_ON_OUR_PAGES
 
@@ -33,7 +27,12 @@ RULES_ON_PAGE = RULES_ON_OUR_PAGES | {
 }
 ID = re.compile(r"[A-Z]+-\d")
 # these list ids, they don't refuse anything
-LISTS_OF_RULES = ("gateway/openapi.py", "schemas/refusals.py", "verification/rule_citations.py")
+LISTS_OF_RULES = (
+    "gateway/openapi.py",
+    "schemas/refusals.py",
+    "trains/refusals.py",
+    "verification/rule_citations.py",
+)
 OWN_RULES = {  # rules of one ruleset alone
     ruleset: sorted(
         set(rules) - {rule for other in RULES_ON_PAGE if other != ruleset for rule in RULES_ON_PAGE[other]}

@@ -6,9 +6,10 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from schemas.commands import ClaimRoute
-from schemas.events import RouteClaimed, TurnStarted
-from schemas.field_types import CARDS, COLORS
+from schemas.events import TurnStarted
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.events import RouteClaimed
+from schemas.trains.field_types import CARDS, COLORS
 from services.referee.games.trains import board
 from tests.rules.given import given
 

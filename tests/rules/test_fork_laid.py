@@ -8,34 +8,15 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import (
-    CommandEnvelope,
-    CreateGame,
-    DrawBlind,
-    ForkGame,
-    Leave,
-    SeatPlan,
-    StartGame,
-    TakeSeat,
-)
-from schemas.events import (
-    CardDrawn,
-    DeckKnown,
-    Event,
-    GameCreated,
-    GameForked,
-    GameStarted,
-    HandLaid,
-    MomentLaid,
-    PlayResumed,
-    SeatTaken,
-    SeedSealed,
-)  # fmt: skip
+from schemas.commands import CommandEnvelope, CreateGame, ForkGame, Leave, SeatPlan, StartGame, TakeSeat
+from schemas.events import Event, GameCreated, GameForked, GameStarted, PlayResumed, SeatTaken, SeedSealed
 from schemas.field_types import Seat
-from schemas.positions import Fork
+from schemas.forks import Fork
 from schemas.refusals import CommandRefusedError
 from schemas.stored.codec import pack_entry, unpack_entry
 from schemas.stored.entries import Entry
+from schemas.trains.commands import DrawBlind
+from schemas.trains.events import CardDrawn, DeckKnown, HandLaid, MomentLaid
 from services.referee.games import (
     GameState,
     UnloggedRejectionError,

@@ -65,7 +65,7 @@ def test_SCORE_3_a_continuous_path_is_a_trail_and_the_longest_of_them_a_bonus() 
     assert (code, rules) == ("trains.search.longest_trail.longest_trail", {"SCORE-2", "SCORE-3"})
     assert entry.meaning.startswith("A trail")
     code, rules, entry = row("LongestContinuousPath")
-    assert (code, rules) == ("schemas.events.TrainScore.bonus", {"SCORE-3", "TIE-1"})
+    assert (code, rules) == ("schemas.trains.events.TrainScore.bonus", {"SCORE-3", "TIE-1"})
     assert entry.meaning.startswith("The bonus")
 
 
@@ -79,12 +79,12 @@ def test_MARKET_2_a_train_card_is_discarded_by_a_payment_and_by_a_flush() -> Non
 
 def test_CARD_1_an_event_is_a_draw_and_a_new_draw_the_command_of_cards_as_of_tickets() -> None:
     assert [row(word)[0] for word in ("DrawTrainCard", "DrawTicket")] == [
-        "schemas.events.CardDrawn",
-        "schemas.events.TicketsOffered",
+        "schemas.trains.events.CardDrawn",
+        "schemas.trains.events.TicketsOffered",
     ]
     assert [row(word)[0] for word in ("DrawNewTrainCard", "DrawNewTickets")] == [
-        "schemas.commands.DrawBlind",
-        "schemas.commands.DrawTickets",
+        "schemas.trains.commands.DrawBlind",
+        "schemas.trains.commands.DrawTickets",
     ]
     assert row("DrawTrainCard")[1] == {"SETUP-1", "CARD-1", "CARD-4"}
 

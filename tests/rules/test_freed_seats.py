@@ -6,19 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.commands import (
-    CreateGame,
-    DrawBlind,
-    FreeSeat,
-    PlayOff,
-    SeatBot,
-    SeatPlan,
-    StartGame,
-    TakeSeat,
-)
+from schemas.commands import CreateGame, FreeSeat, PlayOff, SeatBot, SeatPlan, StartGame, TakeSeat
 from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import Seat
-from schemas.positions import Position
+from schemas.trains.commands import DrawBlind
+from schemas.trains.positions import Position
 from services.referee.games.decide import UnloggedRejectionError
 from services.referee.games.seat_changes import FREED_SEAT_RESTS_MS, MAX_TIMES_FREED
 from tests.rules.given import Scene, create_from, given

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CreateGame, KeepTickets, Leave, RequestCards, SeatPlan, StartGame
-from schemas.events import CardsGiven, DeckLaid, GameStarted, HandDealt, TicketsOffered
-from schemas.positions import POSITION_SCHEMA
+from schemas.commands import CreateGame, Leave, SeatPlan, StartGame
+from schemas.events import GameStarted, HandDealt
+from schemas.trains.commands import KeepTickets, RequestCards
+from schemas.trains.events import CardsGiven, DeckLaid, TicketsOffered
+from schemas.trains.positions import POSITION_SCHEMA
 from services.referee.games import UnloggedRejectionError, redact_for
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.text.events import event_sentence

@@ -7,21 +7,19 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 
-from schemas.commands import (
-    FIELDS,
+from schemas.commands import FIELDS, Command, Pass
+from schemas.field_types import Seat
+from schemas.refusals import CommandRefusedError
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
 )
-from schemas.events import PassengerMoved
-from schemas.field_types import Seat
-from schemas.refusals import CommandRefusedError
+from schemas.trains.events import PassengerMoved
 from services.referee.games import GameState, decide, legal
 from services.referee.games.trains.train_state import TrainState
 from tests.long_runs import long_after

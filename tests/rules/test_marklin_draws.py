@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import DrawTickets, KeepTickets
-from schemas.events import TicketsKept, TicketsOffered, TicketsReturned, TurnStarted
+from schemas.events import TurnStarted
+from schemas.trains.commands import DrawTickets, KeepTickets
+from schemas.trains.events import TicketsKept, TicketsOffered, TicketsReturned
 from tests.rules.given import Scene, given
 from tests.rules.test_marklin_tickets import MIXES, mix
 

@@ -8,10 +8,12 @@ from random import Random
 
 import pytest
 
-from schemas.commands import Command, DrawTickets, MovePassenger, StartGame
-from schemas.events import PassengerMoved
-from schemas.field_types import PASSENGER, Seat
+from schemas.commands import Command, StartGame
+from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
+from schemas.trains.commands import DrawTickets, MovePassenger
+from schemas.trains.events import PassengerMoved
+from schemas.trains.field_types import PASSENGER
 from services.referee.games import GameState, decide, decide_and_apply, legal
 from services.referee.games.trains.moves.passengers import move_offers, reachable_ways
 from services.referee.games.trains.search.passenger_journeys import JourneyEdge, best_journeys

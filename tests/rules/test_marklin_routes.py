@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute
-from schemas.events import RouteClaimed, TurnStarted
-from schemas.field_types import COLORS, LOCOMOTIVE
+from schemas.events import TurnStarted
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.events import RouteClaimed
+from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from tests.rules.given import Scene, given
 
 PLENTY = {**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14}

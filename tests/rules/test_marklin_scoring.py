@@ -6,16 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind, Leave, MovePassenger, Pass
-from schemas.events import (
-    GameEnded,
-    LastTurnsBegan,
-    PassengerMoved,
-    PassengerPlaced,
-    RouteClaimed,
-    TrainScore,
-    TurnStarted,
-)  # fmt: skip
+from schemas.commands import Leave, Pass
+from schemas.events import GameEnded, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, MovePassenger
+from schemas.trains.events import LastTurnsBegan, PassengerMoved, PassengerPlaced, RouteClaimed, TrainScore
 from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 

@@ -7,19 +7,18 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CallTime, DrawBlind, DrawTickets, KeepTickets, Leave
-from schemas.events import (
+from schemas.commands import CallTime, Leave
+from schemas.events import SeatCleared, SeatGone, TurnStarted
+from schemas.field_types import HIDDEN, Seat
+from schemas.trains.commands import DrawBlind, DrawTickets, KeepTickets
+from schemas.trains.events import (
     MixAsked,
-    SeatCleared,
-    SeatGone,
     TicketsKept,
     TicketsNamed,
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
-    TurnStarted,
-)  # fmt: skip
-from schemas.field_types import HIDDEN, Seat
+)
 from services.referee.games import GameState, UnloggedRejectionError, evolve, redact_for
 from tests.rules.given import Scene, created, full_state
 from tests.rules.given import started as started_as

@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from schemas.commands import CreateGame, MovePassenger, SeatPlan
-from schemas.events import PassengerMoved
-from schemas.positions import Position
+from schemas.commands import CreateGame, SeatPlan
+from schemas.trains.commands import MovePassenger
+from schemas.trains.events import PassengerMoved
+from schemas.trains.positions import Position
 from services.referee.games import UnloggedRejectionError
 from tests.rules.given import Scene, create_from, created, given, started
 

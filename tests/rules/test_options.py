@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute
+from schemas.trains.commands import ClaimRoute
 from services.referee.games import UnloggedRejectionError
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import created, given

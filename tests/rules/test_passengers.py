@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, read_command
+from schemas.commands import read_command
 from schemas.errors import InvalidInputError
-from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.events import TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, MovePassenger
+from schemas.trains.events import PassengerMoved, PassengerPlaced, RouteClaimed
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import redact_for
 from tests.rules.given import Scene, given
 

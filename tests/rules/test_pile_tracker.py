@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.events import DeckShuffled, HandDealt, TicketsReturned, TicketsShuffled
+from schemas.events import DeckShuffled, HandDealt
+from schemas.trains.events import TicketsReturned, TicketsShuffled
 from services.referee.games import RULESETS, redact_for
 from services.referee.games.proof.pile_tracker import FIRST_RETURNED_EPOCH, CardSlot, PileTracker
 from services.referee.games.trains.train_state import TrainState

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, Leave, Pass, PlayOff, SeatPlan, StartGame
-from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, SeedRevealed, TicketsShown
-from schemas.positions import Position, TicketGiven
+from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, SeedRevealed
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.events import TicketsShown
+from schemas.trains.positions import Position, TicketGiven
 from services.referee.games import GameState, UnloggedRejectionError, decide_envelope
 from services.referee.games.play_off import call_play_off, next_game
 from services.referee.games.trains import board

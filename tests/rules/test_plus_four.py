@@ -8,18 +8,11 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind, DrawMarket
-from schemas.events import (
-    CardDrawn,
-    DeckShuffled,
-    MarketCardTaken,
-    MarketFilled,
-    MarketFlushed,
-    RouteClaimed,
-    TurnStarted,
-)
-from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.events import DeckShuffled, TurnStarted
 from schemas.refusals import CommandRefusedError
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket
+from schemas.trains.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, RouteClaimed
+from schemas.trains.field_types import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import decide
 from tests.rules.given import Scene, given
 

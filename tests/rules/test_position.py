@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CreateGame, DrawBlind, SeatPlan, StartGame
-from schemas.events import CardDrawn, DeckLaid, DeckShuffled, HandLaid, PositionLaid, TicketsLaid, TurnStarted
-from schemas.positions import POSITION_SCHEMA, Position
+from schemas.commands import CreateGame, SeatPlan, StartGame
+from schemas.events import DeckShuffled, TurnStarted
 from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.commands import DrawBlind
+from schemas.trains.events import CardDrawn, DeckLaid, HandLaid, PositionLaid, TicketsLaid
+from schemas.trains.positions import POSITION_SCHEMA, Position
 from services.referee.games import GameState, UnloggedRejectionError, fold, redact_for
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.train_games import TRAIN_RULESETS

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
-from schemas.positions import Position, TicketGiven
+from schemas.trains.positions import Position, TicketGiven
 from services.referee.games import GameState, decide_envelope
 from services.referee.games.trains import board as boards
 from tests.long_runs import long_after

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.positions import POSITION_SCHEMA
+from schemas.trains.positions import POSITION_SCHEMA
 from services.referee.games import legal
 from tests.rules.random_games import RandomGame
 from tests.rules.sealed_games import play_and_seal, verify_all

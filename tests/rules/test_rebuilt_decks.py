@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawMarket, DrawTickets, KeepTickets, Leave, StartGame
-from schemas.events import DeckRecreated, DeckShuffled, HandReturned, MarketFlushed, TicketsOffered
+from schemas.commands import Leave, StartGame
+from schemas.events import DeckShuffled
+from schemas.trains.commands import ClaimRoute, DrawMarket, DrawTickets, KeepTickets
+from schemas.trains.events import DeckRecreated, HandReturned, MarketFlushed, TicketsOffered
 from services.referee.games.trains.determinization import collect_knowledge, determinize
 from services.text.events import event_sentence
 from tests.rules.given import created, given

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import (
+from schemas.commands import Command, Leave, Pass
+from schemas.events import CommandRefused, GameEnded, SeatCleared, SeatGone, TurnStarted
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     DrawTickets,
-    Leave,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
 )
-from schemas.events import (
-    CardsGiven,
-    CommandRefused,
-    GameEnded,
-    HandReturned,
-    RequestUnmet,
-    RouteClaimed,
-    SeatCleared,
-    SeatGone,
-    TurnStarted,
-)
+from schemas.trains.events import CardsGiven, HandReturned, RequestUnmet, RouteClaimed
 from services.referee.games import redact_for
 from tests.rules.given import Scene, given
 from tests.rules.trains_map import ASH_BOW_RED, BOW_CAM, trains_game

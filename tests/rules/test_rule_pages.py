@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import GAME_RULES
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.trains.refusals import TRAIN_RULES
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.games.trains.board import board_names, load_board
 from services.referee.games.trains.train_games import TRAIN_RULESETS
@@ -66,7 +67,7 @@ def test_every_rule_of_a_ruleset_is_once_on_its_page(ruleset: str) -> None:
 
 
 def test_every_refusal_of_the_rules_is_on_a_page() -> None:
-    assert set(GAME_RULES) <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
+    assert {*GAME_RULES, *TRAIN_RULES} <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
 
 
 @pytest.mark.parametrize("ruleset", RULES_ON_PAGE)

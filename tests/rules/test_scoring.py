@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schemas.commands import Leave
-from schemas.events import GameEnded, TrainScore
+from schemas.events import GameEnded
+from schemas.trains.events import TrainScore
 from services.referee.games.trains.scoring import score
 from tests.rules.given import NEW_YORK, TORONTO, given
 

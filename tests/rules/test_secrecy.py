@@ -13,34 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.commands import (
-    BuildStation,
-    ClaimRoute,
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    KeepTickets,
-    Leave,
-    MovePassenger,
-    Pass,
-    PayTunnel,
-    SeatPlan,
-    StartGame,
-)  # fmt: skip
-from schemas.events import (
+from schemas.commands import Command, CommandEnvelope, CreateGame, Leave, Pass, SeatPlan, StartGame
+from schemas.events import CommandRefused, Event, GameEnded
+from schemas.field_types import Seat
+from schemas.stored.codec import Proofs, pack_private_part, pack_public
+from schemas.trains.commands import BuildStation, ClaimRoute, KeepTickets, MovePassenger, PayTunnel
+from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
-    CommandRefused,
-    Event,
-    GameEnded,
     MarketFilled,
     TicketsKept,
     TicketsNamed,
     TicketsOffered,
     TunnelRevealed,
 )
-from schemas.field_types import Seat
-from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from services.referee.games import (
     RULESETS,
     GameState,

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import CreateGame, DrawBlind, KeepTickets, Leave, SeatPlan, StartGame, TakeSeat
-from schemas.events import (
-    DeckShuffled,
-    GameStarted,
-    HandDealt,
+from schemas.commands import CreateGame, Leave, SeatPlan, StartGame, TakeSeat
+from schemas.events import DeckShuffled, GameStarted, HandDealt, TurnStarted
+from schemas.trains.commands import DrawBlind, KeepTickets
+from schemas.trains.events import (
     MarketFilled,
     TicketsKept,
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
-    TurnStarted,
 )
-from schemas.field_types import COLORS
+from schemas.trains.field_types import COLORS
 from services.referee.games import UnloggedRejectionError
 from tests.rules.given import SEED, create_from, created, started
 

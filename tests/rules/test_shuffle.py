@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.field_types import CARDS
+from schemas.trains.field_types import CARDS
 from services.referee.games import shuffle
 from services.referee.games.shuffle import (
     commit_to_seed,

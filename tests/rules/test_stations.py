@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import BuildStation, ClaimRoute, Leave, Pass
-from schemas.events import CommandRefused, GameEnded, StationBuilt, TrainScore, TurnStarted
-from schemas.field_types import CARDS, COLORS
+from schemas.commands import Leave, Pass
+from schemas.events import CommandRefused, GameEnded, TurnStarted
+from schemas.trains.commands import BuildStation, ClaimRoute
+from schemas.trains.events import StationBuilt, TrainScore
+from schemas.trains.field_types import CARDS, COLORS
 from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 

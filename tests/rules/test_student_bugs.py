@@ -7,28 +7,20 @@ from random import Random
 
 import pytest
 
-from schemas.commands import (
+from schemas.commands import Leave, Pass
+from schemas.events import DeckShuffled, GameEnded, TurnStarted
+from schemas.field_types import Seat
+from schemas.stored.codec import unpack_entry
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
     DrawBlind,
     DrawMarket,
-    Leave,
     MovePassenger,
-    Pass,
     RequestCards,
 )
-from schemas.events import (
-    DeckRecreated,
-    DeckShuffled,
-    GameEnded,
-    LastTurnsBegan,
-    MarketFilled,
-    MarketFlushed,
-    TunnelRevealed,
-    TurnStarted,
-)
-from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
-from schemas.stored.codec import unpack_entry
+from schemas.trains.events import DeckRecreated, LastTurnsBegan, MarketFilled, MarketFlushed, TunnelRevealed
+from schemas.trains.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.board import GRAY, Route
 from services.referee.games.trains.train_games import TRAIN_RULESETS

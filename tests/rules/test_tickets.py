@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import DrawTickets, KeepTickets
-from schemas.events import TicketsKept, TicketsOffered, TicketsReturned, TurnStarted
+from schemas.events import TurnStarted
+from schemas.trains.commands import DrawTickets, KeepTickets
+from schemas.trains.events import TicketsKept, TicketsOffered, TicketsReturned
 from services.referee.games import redact_for
 from tests.rules.given import given, started
 

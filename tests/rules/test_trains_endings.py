@@ -6,18 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from schemas.commands import CallTime, ClaimRoute, Command, DrawBlind, KeepTickets, Leave, Pass, RequestCards
-from schemas.events import (
-    CommandRefused,
-    GameEnded,
-    LastTurnsBegan,
-    RouteClaimed,
-    SeatCleared,
-    SeatGone,
-    TicketsShown,
-    TrainScore,
-    TurnStarted,
-)
+from schemas.commands import CallTime, Command, Leave, Pass
+from schemas.events import CommandRefused, GameEnded, SeatCleared, SeatGone, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, KeepTickets, RequestCards
+from schemas.trains.events import LastTurnsBegan, RouteClaimed, TicketsShown, TrainScore
 from services.referee.games.trains.scoring import train_scores
 from tests.rules.given import Scene
 from tests.rules.trains_map import (

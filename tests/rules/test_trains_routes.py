@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import ClaimRoute, RequestCards
-from schemas.events import RouteClaimed, TurnStarted
+from schemas.events import TurnStarted
+from schemas.trains.commands import ClaimRoute, RequestCards
+from schemas.trains.events import RouteClaimed
 from services.referee.games.trains.scoring import train_scores
 from tests.rules.given import Scene
 from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, CAM_DEE, DEE_ESK, trains_game

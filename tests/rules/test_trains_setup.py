@@ -8,29 +8,23 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from schemas.commands import (
-    CallTime,
-    CreateGame,
-    KeepTickets,
-    Leave,
-    RequestCards,
-    SeatPlan,
-    StartGame,
-    TakeSeat,
-)
+from schemas.commands import CallTime, CreateGame, Leave, SeatPlan, StartGame, TakeSeat
 from schemas.events import (
     CommandRefused,
     DeckShuffled,
     GameStarted,
     HandDealt,
-    HandReturned,
     SeatCleared,
     SeatGone,
+    TurnStarted,
+)
+from schemas.trains.commands import KeepTickets, RequestCards
+from schemas.trains.events import (
+    HandReturned,
     TicketsKept,
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
-    TurnStarted,
 )
 from services.referee.games import UnloggedRejectionError, redact_for
 from services.referee.games.trains.train_games import TRAIN_RULESETS

@@ -6,24 +6,18 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from schemas.commands import (
-    ClaimRoute,
-    DeclineTunnel,
-    DrawBlind,
-    PayTunnel,
-)
-from schemas.events import (
+from schemas.events import CommandRefused, TurnStarted
+from schemas.trains.commands import ClaimRoute, DeclineTunnel, DrawBlind, PayTunnel
+from schemas.trains.events import (
     CardDrawn,
-    CommandRefused,
     DeckRecreated,
     MarketFilled,
     RevealedDiscarded,
     RouteClaimed,
     TunnelDeclined,
     TunnelRevealed,
-    TurnStarted,
 )
-from schemas.field_types import COLORS
+from schemas.trains.field_types import COLORS
 from services.referee.games import redact_for
 from tests.rules.given import MARKET, Scene, given
 from tests.rules.open_tunnels import EXAMPLE, LOCO, PAMPLONA, Payment, begin_tunnel, discards, hand

@@ -6,29 +6,21 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import (
+from schemas.commands import Command, Pass
+from schemas.events import CommandRefused, Passed, TurnStarted
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
 )
-from schemas.events import (
-    CardDrawn,
-    CommandRefused,
-    LastTurnsBegan,
-    MarketCardTaken,
-    Passed,
-    RouteClaimed,
-    TurnStarted,
-)
+from schemas.trains.events import CardDrawn, LastTurnsBegan, MarketCardTaken, RouteClaimed
 from tests.rules.given import NEW_YORK, Scene, given
 
 ACTIONS: list[Command] = [

@@ -10,22 +10,19 @@ from typing import Any
 import pytest
 
 from schemas.errors import CorruptDataError
-from schemas.events import (
+from schemas.events import CommandRefused, DeckShuffled, HandDealt, SeatTaken
+from schemas.field_types import Seat
+from schemas.stored.codec import build_view_entry
+from schemas.stored.entries import ViewEntry
+from schemas.stored.rows import pack, row_to_event, unpack
+from schemas.trains.events import (
     CardDrawn,
-    CommandRefused,
-    DeckShuffled,
-    HandDealt,
     MarketFilled,
-    SeatTaken,
     TicketsKept,
     TicketsOffered,
     TicketsReturned,
     TunnelRevealed,
 )
-from schemas.field_types import Seat
-from schemas.stored.codec import build_view_entry
-from schemas.stored.entries import ViewEntry
-from schemas.stored.rows import pack, row_to_event, unpack
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of, verify_all

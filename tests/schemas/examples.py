@@ -5,39 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.commands import (
-    BuildStation,
     CallTime,
-    ClaimRoute,
     Command,
     CreateGame,
-    DeclineTunnel,
-    DrawBlind,
-    DrawMarket,
-    DrawTickets,
     EndGame,
     ForkGame,
     FreeSeat,
-    KeepTickets,
     Leave,
-    MovePassenger,
     Pass,
-    PayTunnel,
     PlayOff,
-    RequestCards,
     SeatBot,
     SeatPlan,
     StartGame,
     TakeSeat,
-)  # fmt: skip
+)
 from schemas.events import (
     AccessSet,
-    CardDrawn,
-    CardsGiven,
-    ChoiceLaid,
     CommandRefused,
-    DeckKnown,
-    DeckLaid,
-    DeckRecreated,
     DeckShuffled,
     Event,
     GameCreated,
@@ -45,6 +29,40 @@ from schemas.events import (
     GameForked,
     GameStarted,
     HandDealt,
+    Passed,
+    PlayOffCalled,
+    PlayOffEnded,
+    PlayResumed,
+    SeatCleared,
+    SeatFreed,
+    SeatGone,
+    SeatTaken,
+    SeedRevealed,
+    SeedSealed,
+    TurnStarted,
+)
+from schemas.field_types import as_logged
+from schemas.forks import Fork
+from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, CityForm, RouteForm, TicketForm
+from schemas.trains.commands import (
+    BuildStation,
+    ClaimRoute,
+    DeclineTunnel,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    PayTunnel,
+    RequestCards,
+)
+from schemas.trains.events import (
+    CardDrawn,
+    CardsGiven,
+    ChoiceLaid,
+    DeckKnown,
+    DeckLaid,
+    DeckRecreated,
     HandLaid,
     HandReturned,
     LastTurnsBegan,
@@ -53,22 +71,12 @@ from schemas.events import (
     MarketFlushed,
     MixAsked,
     MomentLaid,
-    Passed,
     PassengerMoved,
     PassengerPlaced,
-    PlayOffCalled,
-    PlayOffEnded,
-    PlayResumed,
     PositionLaid,
     RequestUnmet,
     RevealedDiscarded,
     RouteClaimed,
-    SeatCleared,
-    SeatFreed,
-    SeatGone,
-    SeatTaken,
-    SeedRevealed,
-    SeedSealed,
     StationBuilt,
     TicketsKept,
     TicketsLaid,
@@ -80,11 +88,8 @@ from schemas.events import (
     TrainScore,
     TunnelDeclined,
     TunnelRevealed,
-    TurnStarted,
-)  # fmt: skip
-from schemas.field_types import as_logged
-from schemas.positions import Fork, Position, StationGiven, TicketGiven
-from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, CityForm, RouteForm, TicketForm
+)
+from schemas.trains.positions import Position, StationGiven, TicketGiven
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.

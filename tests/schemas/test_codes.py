@@ -9,6 +9,7 @@ import pytest
 
 from schemas import commands, events
 from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.published_contracts import COMMANDS, EVENTS
 
 COMMAND_CODES = {
     ("create_game", 1): 1,
@@ -209,11 +210,11 @@ EVENT_FIELDS = {
 
 
 def test_every_command_has_the_code_that_it_was_given() -> None:
-    assert {(cls.type, cls.version): cls.code for cls in commands.COMMANDS} == COMMAND_CODES
+    assert {(cls.type, cls.version): cls.code for cls in COMMANDS} == COMMAND_CODES
 
 
 def test_every_event_has_the_code_that_it_was_given() -> None:
-    todays = {(cls.type, cls.version): cls.code for cls in events.EVENTS}
+    todays = {(cls.type, cls.version): cls.code for cls in EVENTS}
     former = {(former.type, former.version): code for code, former in FORMER_VERSIONS.items()}
     assert not todays.keys() & former.keys()
     assert {**todays, **former} == EVENT_CODES

@@ -13,10 +13,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from schemas import commands, events, json_schema, refusals
-from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
+from schemas import events, json_schema
+from schemas.commands import Command, CommandEnvelope, read_command, write_command
 from schemas.errors import InvalidInputError
-from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
+from schemas.events import CommandRefused, Event, TurnStarted, write_event
+from schemas.published_contracts import ALL_RULES, COMMANDS, EVENTS
 from schemas.stored.codec import pack_entry, pack_envelope, unpack_entry
 from schemas.stored.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
 from schemas.stored.rows import (
@@ -29,6 +30,8 @@ from schemas.stored.rows import (
     unpack,
 )
 from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.events import RouteClaimed
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games.views import redact_for
 from tests.schemas import examples
@@ -89,8 +92,8 @@ def test_the_generator_takes_no_other_argument() -> None:
 
 
 def test_every_type_has_an_example() -> None:
-    assert {type(command) for command in examples.COMMANDS} == set(commands.COMMANDS)
-    assert {type(event) for event in examples.EVENTS} == set(events.EVENTS)
+    assert {type(command) for command in examples.COMMANDS} == set(COMMANDS)
+    assert {type(event) for event in examples.EVENTS} == set(EVENTS)
 
 
 @pytest.mark.parametrize("command", each(examples.COMMANDS))
@@ -141,7 +144,7 @@ def test_boards_parameters_and_refusals_fit_their_schemas() -> None:
     published("board").validate(usa)
     assert BOARD_SCHEMA.read(usa)
     published("parameters").validate(through_json(RULE_OPTIONS_SCHEMA.write(examples.RULE_OPTIONS)))
-    for rule in refusals.ALL_RULES:
+    for rule in ALL_RULES:
         published("refusal").validate({"rule": rule, "why": "because"})
     assert not published("refusal").is_valid({"rule": "RULE-0", "why": "because"})
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import PLAYER_COMMANDS, ClaimRoute, Pass, write_command
+from schemas.commands import Pass, write_command
 from schemas.errors import InvalidInputError
-from schemas.positions import Position, StationGiven, TicketGiven
+from schemas.published_contracts import PLAYER_COMMANDS
+from schemas.trains.commands import ClaimRoute
 from schemas.trains.position_queries import (
     MAX_COMMANDS,
     POSITION_QUERY_SCHEMA,
@@ -16,6 +17,7 @@ from schemas.trains.position_queries import (
     PositionQuery,
     SeatCommand,
 )
+from schemas.trains.positions import Position, StationGiven, TicketGiven
 from tests.schemas import examples
 from tests.schemas.test_forms import published, through_json
 

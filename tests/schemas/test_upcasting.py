@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from schemas.errors import CorruptDataError
-from schemas.events import BY_CODE, PassengerMoved
+from schemas.events import BY_CODE
 from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion, event_class, upcast
 from schemas.stored.codec import build_view_entry, unpack_for_fold
 from schemas.stored.rows import event_to_row, pack, row_to_event, trusted_row_to_event, unpack
+from schemas.trains.events import PassengerMoved
 
 NOW = PassengerMoved(0, "koeln", ("koeln-mainz-a",), 0, ("mainz",), 3)
 SECOND = (91, *event_to_row(NOW)[1:-1])  # before there were points

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from schemas.commands import Pass
-from schemas.events import EVENTS, CardDrawn, CommandRefused, Event, HandDealt, write_event
+from schemas.events import CommandRefused, Event, HandDealt, write_event
+from schemas.published_contracts import EVENTS
 from schemas.stored.codec import (
     Proofs,
     build_view_entry,
@@ -18,6 +19,7 @@ from schemas.stored.codec import (
     unpack_for_fold,
 )
 from schemas.stored.entries import Entry, write_view_entry
+from schemas.trains.events import CardDrawn
 from services.referee.games.views import REDACTORS, redact_for, split_by_visibility
 from tests.schemas import examples
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgpack
 
-from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.events import CardDrawn, TurnStarted
+from schemas.commands import CommandEnvelope
+from schemas.events import TurnStarted
 from schemas.field_types import MAX_JSON_DEPTH
 from schemas.json_schema import LAYOUTS
 from schemas.stored.codec import (
@@ -24,6 +24,8 @@ from schemas.stored.codec import (
 )
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import derive_salt, derive_salt_key, private_part_commitment, secret_commitment
+from schemas.trains.commands import DrawBlind
+from schemas.trains.events import CardDrawn
 from services.referee.games.fair_randomness import card_salt
 from services.referee.games.shuffle import derive_seat_secret, seed_from_text
 from services.referee.games.views import split_by_visibility

@@ -13,10 +13,11 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from schemas.commands import CommandEnvelope
-from schemas.events import CommandRefused, DeckRecreated, DeckShuffled, Event, SeedRevealed
+from schemas.events import CommandRefused, DeckShuffled, Event, SeedRevealed
 from schemas.field_types import HIDDEN, Seat
 from schemas.registry import MadeOnce
 from schemas.stored.rows import event_to_row
+from schemas.trains.events import DeckRecreated
 from services.referee.games import (
     GameState,
     UnloggedRejectionError,

@@ -13,17 +13,9 @@ from typing import Any
 import msgpack
 
 from schemas.commands import CommandEnvelope, StartGame
-from schemas.events import (
-    DeckShuffled,
-    Event,
-    HandDealt,
-    MarketFilled,
-    SeatTaken,
-    SeedSealed,
-    TicketsOffered,
-    TicketsShuffled,
-)  # fmt: skip
+from schemas.events import DeckShuffled, Event, HandDealt, SeatTaken, SeedSealed
 from schemas.field_types import Seat
+from schemas.trains.events import MarketFilled, TicketsOffered, TicketsShuffled
 from services.referee.games import GameState
 from tests.secrecy.bare_referee import Outcome, Referee, branched, received
 from tests.secrecy.gate import require_same

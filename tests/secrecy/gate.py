@@ -13,20 +13,17 @@ from random import Random
 from typing import Final
 
 from schemas.commands import (
-    BuildStation,
     CallTime,
-    ClaimRoute,
     Command,
     CommandEnvelope,
     CreateGame,
-    DrawMarket,
-    KeepTickets,
     Leave,
     SeatPlan,
     StartGame,
     TakeSeat,
 )
 from schemas.field_types import Seat
+from schemas.trains.commands import BuildStation, ClaimRoute, DrawMarket, KeepTickets
 from services.bots.kit.ai_mas import TTRMap
 from services.bots.kit.ai_mas.ttr_table import player_of
 from services.bots.policies import POLICIES, SLOW_POLICIES

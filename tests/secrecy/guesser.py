@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import msgpack
 
-from schemas.events import CardDrawn, DeckShuffled, Event, SeatTaken
-from schemas.field_types import CARDS, Seat
+from schemas.events import DeckShuffled, Event, SeatTaken
+from schemas.field_types import Seat
 from schemas.stored.codec import pack_private_part
 from schemas.stored.hash_chain import (
     COMMITMENT_BYTES,
@@ -23,6 +23,8 @@ from schemas.stored.hash_chain import (
     private_part_commitment,
     secret_commitment,
 )
+from schemas.trains.events import CardDrawn
+from schemas.trains.field_types import CARDS
 from services.referee.games import GameState, redact_for
 from services.referee.games.fair_randomness import card_leaf, card_salt, derive_shuffle_key
 from services.referee.games.proof.pile_tracker import PileTracker

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from schemas.commands import Command, CommandEnvelope
-from schemas.events import CardDrawn, Event
+from schemas.events import Event
 from schemas.field_types import Seat
+from schemas.trains.events import CardDrawn
 from services.referee.games import GameState, legal, redact_for
 from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.train_games import TRAIN_RULESETS

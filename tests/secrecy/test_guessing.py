@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 import pytest
 
-from schemas.commands import DrawBlind, KeepTickets, RequestCards
 from schemas.field_types import Seat
+from schemas.trains.commands import DrawBlind, KeepTickets, RequestCards
 from tests.long_runs import long_after
 from tests.rules.test_properties import EVERY_RULESET
 from tests.secrecy.guesser import Observed, leaves_opened, matching_seeds, next_cards, observe, parts_opened

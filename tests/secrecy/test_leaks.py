@@ -10,11 +10,13 @@ from typing import Any
 import msgpack
 import pytest
 
-from schemas.commands import ClaimRoute
-from schemas.events import CardDrawn, CommandRefused, Event, GameStarted, HandDealt, TicketsReturned
-from schemas.field_types import LOCOMOTIVE, Seat
+from schemas.events import CommandRefused, Event, GameStarted, HandDealt
+from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.rows import VisibilitySplit, event_to_row
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.events import CardDrawn, TicketsReturned
+from schemas.trains.field_types import LOCOMOTIVE
 from services.bots.policies import POLICIES
 from services.ledger import AppendRequest
 from services.referee import command_processor

@@ -13,22 +13,19 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeAlias
 
-from schemas.commands import ClaimRoute, Command, CommandEnvelope, KeepTickets, Leave
-from schemas.events import (
+from schemas.commands import Command, CommandEnvelope, Leave
+from schemas.events import CommandRefused, DeckShuffled, Event, HandDealt, Passed, SeedRevealed
+from schemas.field_types import Seat
+from schemas.trains.commands import ClaimRoute, KeepTickets
+from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
-    CommandRefused,
     DeckRecreated,
-    DeckShuffled,
-    Event,
-    HandDealt,
     HandReturned,
     MarketCardTaken,
     MarketFilled,
-    Passed,
     PassengerMoved,
     RouteClaimed,
-    SeedRevealed,
     StationBuilt,
     TicketsKept,
     TicketsNamed,
@@ -36,8 +33,8 @@ from schemas.events import (
     TicketsReturned,
     TicketsShown,
     TunnelRevealed,
-)  # fmt: skip
-from schemas.field_types import PASSENGER, Seat
+)
+from schemas.trains.field_types import PASSENGER
 from services.referee.games import GameState, legal
 from services.referee.games.trains.determinization import (
     ViewerKnowledge,

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, SeatPlan, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.trains.commands import DrawBlind
 from services.archive import MAX_FILE_BYTES
 from services.cli.output import PlainTextConsole
 from services.cli.playing.following import LineDisplay, LiveDisplay, WatchedGame

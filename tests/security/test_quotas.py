@@ -9,7 +9,7 @@ import httpx
 import pytest
 import redis
 
-from schemas.commands import DrawBlind
+from schemas.trains.commands import DrawBlind
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.games import open_games
 from services.gateway.games.open_games import BYTES_A_GAME, MIB

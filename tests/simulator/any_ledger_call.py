@@ -7,8 +7,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.commands import CommandEnvelope
 from schemas.stored.rows import pack
+from schemas.trains.commands import DrawBlind
 from services.ledger import (
     AppendRequest,
     BotTask,

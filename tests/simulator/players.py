@@ -6,8 +6,9 @@ from collections.abc import Generator, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.commands import ClaimRoute, Command, Leave, write_command
+from schemas.commands import Command, Leave, write_command
 from schemas.stored.entries import ViewEntry
+from schemas.trains.commands import ClaimRoute
 from services.gateway.games.service import GatewayService
 from services.gateway.routes.dependencies import GameRequest
 from services.gateway.routes.further_games import take_seat

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import KeepTickets, RequestCards
 from schemas.trains.boards.form import BoardForm
 from schemas.trains.boards.trains import read_trains_map
+from schemas.trains.commands import KeepTickets, RequestCards
 from services.referee.games import decide_and_apply
 from services.tournament.knock_out import GameOutcome
 from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.commands import ClaimRoute, RequestCards
 from schemas.errors import InvalidInputError
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.form import BOARD_SCHEMA
 from schemas.trains.boards.trains import read_trains_map, write_trains_map
+from schemas.trains.commands import ClaimRoute, RequestCards
 from services.bots.policies.trains_strategies import connection_of
 from services.cli.ask import answer_query
 from services.referee.games import UnloggedRejectionError

@@ -9,19 +9,8 @@ from pydantic import Field, model_validator
 
 from schemas.contract import Schema, contract
 from schemas.errors import InvalidInputError
-from schemas.field_types import (
-    Bool,
-    CityId,
-    CityName,
-    Color,
-    Int,
-    JsonObject,
-    Name,
-    RouteId,
-    Slug,
-    Text,
-    TicketId,
-)
+from schemas.field_types import Bool, Int, JsonObject, Name, Slug, Text
+from schemas.trains.field_types import CityId, CityName, Color, RouteId, TicketId
 
 MAX_CITIES: Final = 500
 MAX_ROUTES: Final = 1000

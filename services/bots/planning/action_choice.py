@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from schemas.commands import BuildStation, ClaimRoute, Command, MovePassenger
-from schemas.field_types import LOCOMOTIVE, PLUS_FOUR
+from schemas.commands import Command
+from schemas.trains.commands import BuildStation, ClaimRoute, MovePassenger
+from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
 from services.bots.planning.move_plan import MovePlan
 from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.seat_random import SeatRandom

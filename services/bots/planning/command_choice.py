@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from schemas.commands import (
+from schemas.commands import Command, Pass
+from schemas.field_types import Seat
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
-)  # fmt: skip
-from schemas.field_types import LOCOMOTIVE, Seat
+)
+from schemas.trains.field_types import LOCOMOTIVE
 from services.bots.planning.action_choice import best_claim, best_journey, best_last_move, best_station
 from services.bots.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
 from services.bots.planning.move_plan import MovePlan, blind_value, card_values, make_move_plan

@@ -9,7 +9,8 @@ from functools import lru_cache
 from math import exp
 from typing import Final, NamedTuple
 
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
+from schemas.field_types import Seat
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.bots.planning.board_graph import UNREACHABLE, shortest_path
 from services.bots.planning.network_plan import NetworkPlan, plan_network
 from services.bots.planning.plan_weights import WEIGHTS

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.field_types import LOCOMOTIVE, PLUS_FOUR, Seat
+from schemas.field_types import Seat
+from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
 from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, graph_of
 from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.games.trains.board import GRAY

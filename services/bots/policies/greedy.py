@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from schemas.commands import (
+from schemas.commands import Command
+from schemas.field_types import Seat
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DrawBlind,
     DrawMarket,
     DrawTickets,
@@ -20,8 +21,8 @@ from schemas.commands import (
     MovePassenger,
     PayTunnel,
     RequestCards,
-)  # fmt: skip
-from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
+)
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.bots.planning.command_choice import even_mix, of_type, pass_or_any
 from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom

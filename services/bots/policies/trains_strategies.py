@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from schemas.commands import ClaimRoute, Command, KeepTickets, RequestCards
+from schemas.commands import Command
 from schemas.field_types import Seat
+from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
 from services.bots.seat_random import SeatRandom
 from services.referee.games.trains.board import Board
 from services.referee.games.trains.train_state import TrainGame

@@ -13,21 +13,20 @@ from random import Random
 from statistics import mean
 from typing import Final
 
-from schemas.commands import (
+from schemas.commands import Command, Pass
+from schemas.field_types import Seat
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    Pass,
     PayTunnel,
     RequestCards,
-)  # fmt: skip
-from schemas.field_types import Seat
+)
 from services.bots.planning.action_choice import cheapest_station, passenger_worth, payment_price
 from services.bots.planning.command_choice import best_card, even_mix, of_type, plan_command
 from services.bots.planning.move_plan import MovePlan, make_move_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.bots.planning.board_graph import BoardGraph, graph_of
 from services.bots.planning.plan_weights import WEIGHTS
 from services.referee.games.state import ACTION

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from schemas.access import PUBLIC_ACCESS, Access
-from schemas.events import AccessSet, GameCreated, GameForked, PositionLaid
+from schemas.events import AccessSet, GameCreated, GameForked
 from schemas.stored.entries import ViewEntry
+from schemas.trains.events import PositionLaid
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
 

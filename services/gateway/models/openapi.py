@@ -11,7 +11,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from schemas.contract import Json
-from schemas.refusals import ALL_RULES
+from schemas.published_contracts import ALL_RULES
 from services.gateway.models.contract_schemas import resolve_references
 from services.gateway.models.request_models import SCHEMA_PATH, component_schemas
 from services.gateway.models.response_models import UnknownVerdict

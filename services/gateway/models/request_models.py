@@ -15,8 +15,10 @@ from schemas.access import GameVisibility, SpectatorDelay
 from schemas.commands import Policy, SeatPlan
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
-from schemas.positions import Position, SequenceNumber
+from schemas.forks import SequenceNumber
+from schemas.published_contracts import in_order
 from schemas.schema_components import contract_components, simplify
+from schemas.trains.positions import Position
 from schemas.web.disputes import MAX_REASON_LENGTH
 from schemas.web.webhooks import MAX_URL_LENGTH
 from services.gateway.models.contract_schemas import option_components, refers_to
@@ -149,7 +151,7 @@ def component_schemas() -> dict[str, JsonSchemaValue]:
     )
     schemas = {
         **simplify(definitions["$defs"]),
-        **contract_components(EVENT_REGISTRY.classes, COMMAND_REGISTRY.classes),
+        **contract_components(in_order(EVENT_REGISTRY.classes), in_order(COMMAND_REGISTRY.classes)),
         **option_components(),
     }
     del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone

@@ -13,16 +13,21 @@ Specified so that anybody can repeat it (docs/shuffle.md has test vectors):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from struct import unpack
 from typing import TypeVar
 
-from schemas.field_types import CARDS
-
 T = TypeVar("T")
 MAX_SHUFFLED_CARDS = 1_000_000  # far above what any rules allow
-_CARD_ORDER = {card: place for place, card in enumerate(CARDS)}
+_CARD_ORDER: dict[str, int] = {}  # of all games: docs/shuffle.md has it
+
+
+def state_order(cards: Sequence[str]) -> None:
+    """Have these kinds of cards lie in this order before a shuffle. Raises TypeError where an order is stated already."""
+    if _CARD_ORDER:
+        raise TypeError("the order that shuffles start from is the same for all games, and stated once")
+    _CARD_ORDER.update((card, place) for place, card in enumerate(cards))
 
 
 def random_words(seed: str, epoch: int) -> Iterator[int]:

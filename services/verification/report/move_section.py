@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from schemas import commands
 from schemas.commands import write_command
 from schemas.events import write_event
 from schemas.field_types import Seat
+from schemas.trains import commands as train_commands
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import GameState, TablePart
 from services.referee.games.trains.train_state import TrainGame
@@ -138,13 +138,13 @@ def _verdict(explanation: Explanation) -> Verdict:
 def _marked_places(explanation: Explanation) -> tuple[Sequence[str], Sequence[str]]:
     """The routes and the cities that the command names."""
     match explanation.entry.command:
-        case commands.ClaimRoute(route=route, passenger=passenger):
+        case train_commands.ClaimRoute(route=route, passenger=passenger):
             return (route,), (passenger,) if passenger else ()
-        case commands.PayTunnel() | commands.DeclineTunnel() if explanation.before.own.tunnel:
+        case train_commands.PayTunnel() | train_commands.DeclineTunnel() if explanation.before.own.tunnel:
             return (explanation.before.own.tunnel.route,), ()
-        case commands.BuildStation(city=name):
+        case train_commands.BuildStation(city=name):
             return (), (name,)
-        case commands.MovePassenger(city=name, path=path):
+        case train_commands.MovePassenger(city=name, path=path):
             return path, (name,)
     return (), ()
 

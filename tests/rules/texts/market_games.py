@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from schemas.commands import DrawTickets
+from schemas.trains.commands import DrawTickets
 
 
 class MarketGame(NamedTuple):

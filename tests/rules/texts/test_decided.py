@@ -8,17 +8,9 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import BuildStation, ClaimRoute, DrawBlind, DrawMarket, RequestCards
-from schemas.events import (
-    CardDrawn,
-    GameCreated,
-    MarketCardTaken,
-    MarketFilled,
-    MarketFlushed,
-    RouteClaimed,
-    TurnStarted,
-    write_event,
-)
+from schemas.events import GameCreated, TurnStarted, write_event
+from schemas.trains.commands import BuildStation, ClaimRoute, DrawBlind, DrawMarket, RequestCards
+from schemas.trains.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, RouteClaimed
 from services.referee.games import UnloggedRejectionError, redact_for
 from services.referee.games.trains.board import load_board
 from services.referee.games.trains.scoring import score

@@ -6,15 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import BuildStation, CallTime, ClaimRoute, DeclineTunnel, DrawBlind, Pass
-from schemas.events import (
-    LastTurnsBegan,
-    Passed,
-    RevealedDiscarded,
-    StationBuilt,
-    TunnelRevealed,
-    TurnStarted,
-)
+from schemas.commands import CallTime, Pass
+from schemas.events import Passed, TurnStarted
+from schemas.trains.commands import BuildStation, ClaimRoute, DeclineTunnel, DrawBlind
+from schemas.trains.events import LastTurnsBegan, RevealedDiscarded, StationBuilt, TunnelRevealed
 from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 from tests.rules.open_tunnels import EXAMPLE, PAMPLONA, begin_tunnel, discards

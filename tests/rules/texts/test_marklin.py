@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, Pass
-from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
-from schemas.field_types import PASSENGER, PLUS_FOUR
+from schemas.commands import Pass
+from schemas.events import TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, MovePassenger
+from schemas.trains.events import PassengerMoved, PassengerPlaced, RouteClaimed
+from schemas.trains.field_types import PASSENGER, PLUS_FOUR
 from services.referee.games.trains.scoring import score
 from services.referee.games.trains.search.connectivity import Networks
 from tests.rules.given import Scene, given

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket, DrawTickets, KeepTickets, Leave, Pass
-from schemas.events import (
+from schemas.commands import Command, Leave, Pass
+from schemas.events import DeckShuffled, HandDealt, Passed, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket, DrawTickets, KeepTickets
+from schemas.trains.events import (
     CardDrawn,
     DeckRecreated,
-    DeckShuffled,
-    HandDealt,
     MarketCardTaken,
     MarketFilled,
     MarketFlushed,
-    Passed,
     TicketsKept,
     TicketsOffered,
-    TurnStarted,
 )
 from services.referee.games import redact_for
 from tests.rules.given import MARKET, Scene, given, started

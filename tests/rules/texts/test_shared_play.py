@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CallTime, ClaimRoute, Command, DrawBlind, KeepTickets, Leave, Pass, StartGame
-from schemas.events import (
-    CommandRefused,
-    GameEnded,
-    LastTurnsBegan,
-    SeatCleared,
-    SeatGone,
-    TicketsKept,
-    TicketsShown,
-    TurnStarted,
-)
+from schemas.commands import CallTime, Command, Leave, Pass, StartGame
+from schemas.events import CommandRefused, GameEnded, SeatCleared, SeatGone, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind, KeepTickets
+from schemas.trains.events import LastTurnsBegan, TicketsKept, TicketsShown
 from services.referee.games import GameState, UnloggedRejectionError, fold_events
 from services.referee.games.trains.scoring import train_scores
 from tests.rules.given import Scene, created, given

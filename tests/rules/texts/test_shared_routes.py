@@ -6,9 +6,10 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind
-from schemas.events import RouteClaimed, TurnStarted
-from schemas.field_types import COLORS
+from schemas.events import TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind
+from schemas.trains.events import RouteClaimed
+from schemas.trains.field_types import COLORS
 from services.referee.games.trains.scoring import score
 from tests.rules.given import given
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import CallTime, ClaimRoute, DrawTickets, KeepTickets, Leave, Pass, RequestCards
-from schemas.events import (
-    CardsGiven,
-    CommandRefused,
-    Event,
-    RequestUnmet,
-    RouteClaimed,
-    SeatGone,
-    TicketsKept,
-    TicketsOffered,
-    TurnStarted,
-)
+from schemas.commands import CallTime, Leave, Pass
+from schemas.events import CommandRefused, Event, SeatGone, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawTickets, KeepTickets, RequestCards
+from schemas.trains.events import CardsGiven, RequestUnmet, RouteClaimed, TicketsKept, TicketsOffered
 from services.referee.games import GameState, UnloggedRejectionError, evolve, redact_for
 from services.referee.games.trains.scoring import score, train_scores
 from tests.rules.given import created, given, started

@@ -8,19 +8,13 @@ from functools import cache
 
 import pytest
 
-from schemas.events import (
-    CardDrawn,
-    CommandRefused,
-    Event,
-    RouteClaimed,
-    SeedSealed,
-    TurnStarted,
-)
+from schemas.events import CommandRefused, Event, SeedSealed, TurnStarted
 from schemas.events.upcasting import Row
-from schemas.field_types import COLORS
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import next_head
 from schemas.stored.rows import pack, unpack
+from schemas.trains.events import CardDrawn, RouteClaimed
+from schemas.trains.field_types import COLORS
 from services.referee.games import GameState
 from services.referee.games.fair_randomness import shuffle_with_key
 from services.referee.games.proof.sealing import SealedEntry

@@ -9,19 +9,12 @@ from dataclasses import replace
 import pytest
 
 from schemas.commands import CreateGame, StartGame
-from schemas.events import (
-    DeckLaid,
-    Event,
-    HandLaid,
-    SeatTaken,
-    SeedRevealed,
-    SeedSealed,
-    TicketsKept,
-)  # fmt: skip
+from schemas.events import Event, SeatTaken, SeedRevealed, SeedSealed
 from schemas.stored.codec import Proofs, pack_public
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import derive_salt, next_head, private_part_commitment
 from schemas.stored.rows import pack, unpack
+from schemas.trains.events import DeckLaid, HandLaid, TicketsKept
 from services.archive import encode_game_file
 from services.referee.games import GameState, evolve, fold, split_by_visibility
 from services.referee.games.decide import decide_events

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import CardDrawn
-from schemas.refusals import GAME_RULES
+from schemas.refusals import EVERY_RULE
+from schemas.trains.commands import ClaimRoute, DrawBlind
+from schemas.trains.events import CardDrawn
 from services.referee.games import GameState, fold, legal, redact_for
 from services.verification.audit import audit, audit_json
 from services.verification.explanation import explain, seat_explanation_json
@@ -79,7 +79,7 @@ def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
 def test_the_refusing_rule_is_cited_first_with_its_sentence_and_its_passage() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
     cited = explain(Replay("usa-mischief", golden("usa-mischief")), number).cited
-    assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", GAME_RULES["ROUTE-2"])
+    assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", EVERY_RULE["ROUTE-2"])
     assert "of one colour" in cited[0].passage or "all of one colour" in cited[0].passage
     assert "TUNNEL-1" not in [rule.rule for rule in cited]  # the game has none
 

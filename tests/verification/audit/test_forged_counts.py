@@ -7,9 +7,10 @@ from time import thread_time
 
 import pytest
 
-from schemas.events import DeckLaid, DeckShuffled, RouteClaimed
+from schemas.events import DeckShuffled
 from schemas.stored.codec import unpack_entry
 from schemas.stored.hash_chain import initial_head
+from schemas.trains.events import DeckLaid, RouteClaimed
 from services.archive import GameFile, decode_game_file, encode_game_file
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.commands import DrawBlind, FreeSeat, SeatBot, TakeSeat
+from schemas.commands import FreeSeat, SeatBot, TakeSeat
 from schemas.events import SeatFreed, SeatTaken
 from schemas.stored.entries import Entry
+from schemas.trains.commands import DrawBlind
 from services.archive import encode_game_file
 from services.referee.games.seat_changes import FREED_SEAT_RESTS_MS
 from services.referee.games.shuffle import derive_seat_secret

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from schemas.commands import ClaimRoute, TakeSeat
-from schemas.events import CardDrawn, SeatTaken
+from schemas.commands import TakeSeat
+from schemas.events import SeatTaken
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.events import CardDrawn
 from services.verification import report
 from services.verification.audit import audit
 from services.verification.explanation import explain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from schemas.events import PassengerMoved
+from schemas.trains.events import PassengerMoved
 from services.cli.tables import standings_table
 from services.referee.games import fold
 from services.referee.games.trains.scoring import train_scores

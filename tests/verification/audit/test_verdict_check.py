@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind
-from schemas.events import CardDrawn, CommandRefused, GameEnded, MarketFilled, RouteClaimed, TurnStarted
+from schemas.events import CommandRefused, GameEnded, TurnStarted
+from schemas.trains.commands import ClaimRoute, DrawBlind
+from schemas.trains.events import CardDrawn, MarketFilled, RouteClaimed, TrainScore
 from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.replay import Replay
@@ -141,6 +142,7 @@ def test_a_finding_about_a_long_value_names_the_first_field_that_differs() -> No
     number = find(USA, lambda e: isinstance(e.events[-1], GameEnded))
     *before, ended = entries()[number - 1].events
     assert isinstance(ended, GameEnded)
+    assert isinstance(ended.scores[1], TrainScore)
     scores = (ended.scores[0], replace(ended.scores[1], total=500), *ended.scores[2:])
     (only,) = found(rewritten(golden(), number, *before, replace(ended, scores=scores)))
     right = ended.scores[1].total

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from schemas.events import CardDrawn
 from schemas.stored.codec import unpack_entry
 from schemas.stored.rows import pack, unpack
+from schemas.trains.events import CardDrawn
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.verification.replay import Replay

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from schemas.commands import (
-    ClaimRoute,
-    Command,
-    CommandEnvelope,
-    CreateGame,
-    DrawBlind,
-    KeepTickets,
-    Leave,
-    SeatPlan,
-    StartGame,
-    TakeSeat,
-)
+from schemas.commands import Command, CommandEnvelope, CreateGame, Leave, SeatPlan, StartGame, TakeSeat
 from schemas.field_types import Seat
+from schemas.trains.commands import ClaimRoute, DrawBlind, KeepTickets
 from tests.auditor.conftest import Server
 from tests.referee.running_referee import GAME, submit
 

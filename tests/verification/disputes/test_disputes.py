@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rq import Queue
 
-from schemas.commands import DrawBlind
 from schemas.stored.rows import pack
+from schemas.trains.commands import DrawBlind
 from schemas.web.disputes import (
     DISPUTE_SCHEMA,
     DisputeState,

@@ -6,7 +6,7 @@ from time import thread_time
 
 import pytest
 
-from schemas.events import RouteClaimed
+from schemas.trains.events import RouteClaimed
 from schemas.web.disputes import MAX_REASON_LENGTH, DisputeMove
 from services.verification.reason_answer import NOTHING_NAMED, answer_on_reason, read_reason
 from services.verification.replay import TimedEvents

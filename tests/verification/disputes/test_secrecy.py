@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.commands import DrawBlind
 from schemas.events import CommandRefused
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
+from schemas.trains.commands import DrawBlind
 from schemas.web.disputes import parse_dispute_id, unpack_answer
 from services.archive import GameFile
 from services.referee.games import fair_randomness

@@ -9,17 +9,9 @@ from typing import Any
 
 import pytest
 
-from schemas.events import (
-    CardDrawn,
-    Event,
-    HandDealt,
-    MarketFilled,
-    SeatTaken,
-    SeedRevealed,
-    SeedSealed,
-    TicketsOffered,
-)  # fmt: skip
+from schemas.events import Event, HandDealt, SeatTaken, SeedRevealed, SeedSealed
 from schemas.stored.entries import Entry
+from schemas.trains.events import CardDrawn, MarketFilled, TicketsOffered
 from services.archive import encode_game_file
 from services.referee.games.fair_randomness import shuffle_with_key
 from tests.verification.audit.small_server import SIGNER, Events, SmallServer

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from schemas.events import DeckRecreated, Event, HandReturned
+from schemas.events import Event
 from schemas.stored.codec import build_view_entry, unpack_entry
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head
+from schemas.trains.events import DeckRecreated, HandReturned
 from services.archive import encode_game_file
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker

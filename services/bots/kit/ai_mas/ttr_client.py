@@ -12,22 +12,22 @@ from contextlib import suppress
 from datetime import date
 from typing import Final
 
-from schemas.commands import (
+from schemas.commands import Command, Pass
+from schemas.events import GameEnded
+from schemas.refusals import CommandRefusedError
+from schemas.stored.entries import ViewEntry
+from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
-    Command,
     DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
-    Pass,
     PayTunnel,
 )
-from schemas.events import GameEnded, RouteClaimed, StationBuilt, TunnelRevealed
-from schemas.field_types import LOCOMOTIVE
-from schemas.refusals import CommandRefusedError
-from schemas.stored.entries import ViewEntry
+from schemas.trains.events import RouteClaimed, StationBuilt, TunnelRevealed
+from schemas.trains.field_types import LOCOMOTIVE
 from services.bots.kit.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
 from services.bots.kit.ai_mas.ttr_table import (
     TTREdge,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from schemas.field_types import LOCOMOTIVE
 from schemas.trains.boards.aimas import COLORS
+from schemas.trains.field_types import LOCOMOTIVE
 
 
 class TTRCons:

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
 from schemas.errors import InvalidInputError
-from schemas.field_types import LOCOMOTIVE, Seat
+from schemas.field_types import Seat
+from schemas.trains.field_types import LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
 from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
 from services.referee.games.trains.board import Board, Route, board_ids, points_for_route

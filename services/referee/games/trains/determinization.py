@@ -19,29 +19,28 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from schemas.events import (
+from schemas.events import Event, HandDealt, SeatCleared
+from schemas.field_types import HIDDEN, Seat
+from schemas.registry import OfItsKey
+from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
     ChoiceLaid,
     DeckKnown,
-    Event,
-    HandDealt,
     HandLaid,
     HandReturned,
     MarketCardTaken,
     MomentLaid,
     PassengerMoved,
     RouteClaimed,
-    SeatCleared,
     StationBuilt,
     TicketsLaid,
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
     TunnelRevealed,
-)  # fmt: skip
-from schemas.field_types import HIDDEN, PASSENGER, Seat
-from schemas.registry import OfItsKey
+)
+from schemas.trains.field_types import PASSENGER
 from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import in_canonical_order
 from services.referee.games.state import Seen, ShuffleFunction

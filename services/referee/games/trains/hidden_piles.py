@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from schemas.events import (
+from schemas.trains.events import (
     DeckLaid,
     DeckRecreated,
     HandReturned,
@@ -12,7 +12,7 @@ from schemas.events import (
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
-)  # fmt: skip
+)
 from services.referee.games.proof.pile_tracker import (
     CARD_PILE,
     NAMES_OF_MOVED,

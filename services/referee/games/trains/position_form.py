@@ -1,11 +1,11 @@
-"""A game's state in the form of a position, as `ask` takes it (schemas/positions.py)."""
+"""A game's state in the form of a position, as `ask` takes it (schemas/trains/positions.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from schemas.field_types import Seat
-from schemas.positions import OfferGiven, Position, StationGiven, TicketGiven, TunnelGiven
+from schemas.trains.positions import OfferGiven, Position, StationGiven, TicketGiven, TunnelGiven
 from services.referee.games.trains.pending_choices import SECOND_CARD, TICKETS, TUNNEL
 from services.referee.games.trains.train_state import TrainGame
 

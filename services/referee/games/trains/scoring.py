@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from schemas.events import GameEnded, TrainScore
+from schemas.events import GameEnded
+from schemas.trains.events import TrainScore
 from services.referee.games.seat_state import SeatState
 from services.referee.games.trains.board import Route, Ticket, points_for_route
 from services.referee.games.trains.search.connectivity import Networks

@@ -7,8 +7,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Final
 
-from schemas.field_types import COLORS, LOCOMOTIVE
 from schemas.registry import OfItsGame
+from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from services.referee.games.state import Packing
 from services.referee.games.trains.board import Board, is_built_in
 from services.referee.games.trains.train_state import (

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from schemas.commands import ClaimRoute
-from schemas.events import TrainScore
-from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE, Seat
+from schemas.field_types import HIDDEN, Seat
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.events import TrainScore
+from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.frozen_classes import pickle_by_fields
 from services.referee.games.state import EventStream, GameState, Ruleset

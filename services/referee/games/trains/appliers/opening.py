@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections import Counter
 
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import (
+from schemas.events import DeckShuffled, GameCreated, HandDealt
+from schemas.field_types import HIDDEN
+from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.events import (
     ChoiceLaid,
     DeckKnown,
     DeckLaid,
     DeckRecreated,
-    DeckShuffled,
-    GameCreated,
-    HandDealt,
     HandLaid,
     HandReturned,
     MomentLaid,
     PositionLaid,
     TicketsLaid,
     TicketsShuffled,
-)  # fmt: skip
-from schemas.field_types import HIDDEN
-from schemas.trains.boards.form import BOARD_SCHEMA
+)
 from services.referee.games.appliers.table import applies
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.appliers.playing import assign_route

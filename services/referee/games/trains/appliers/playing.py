@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from schemas.events import (
+from schemas.events import Passed, SeatCleared, SeatGone, TurnStarted
+from schemas.field_types import Seat
+from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
     LastTurnsBegan,
@@ -12,14 +14,11 @@ from schemas.events import (
     MarketFilled,
     MarketFlushed,
     MixAsked,
-    Passed,
     PassengerMoved,
     PassengerPlaced,
     RequestUnmet,
     RevealedDiscarded,
     RouteClaimed,
-    SeatCleared,
-    SeatGone,
     StationBuilt,
     TicketsKept,
     TicketsNamed,
@@ -28,9 +27,8 @@ from schemas.events import (
     TicketsShown,
     TunnelDeclined,
     TunnelRevealed,
-    TurnStarted,
-)  # fmt: skip
-from schemas.field_types import PASSENGER, Seat
+)
+from schemas.trains.field_types import PASSENGER
 from services.referee.games.appliers.opening import deadline_for
 from services.referee.games.appliers.table import applies
 from services.referee.games.kit import ask

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from schemas.commands import DrawBlind, DrawMarket
-from schemas.events import CardDrawn, MarketCardTaken
-from schemas.field_types import LOCOMOTIVE, Seat
+from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
+from schemas.trains.commands import DrawBlind, DrawMarket
+from schemas.trains.events import CardDrawn, MarketCardTaken
+from schemas.trains.field_types import LOCOMOTIVE
 from services.referee.games.state import ACTION, EventStream, Move
 from services.referee.games.trains.moves.market import ensure_deck, fill_market, has_cards_left
 from services.referee.games.trains.moves.turns import end_turn

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schemas.events import PassengerPlaced, RouteClaimed
 from schemas.field_types import Seat
+from schemas.trains.events import PassengerPlaced, RouteClaimed
 from services.referee.games.state import EventStream
 from services.referee.games.trains.board import Route, points_for_route
 from services.referee.games.trains.moves.turns import end_turn

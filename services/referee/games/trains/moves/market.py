@@ -6,7 +6,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import Final
 
-from schemas.events import DeckRecreated, DeckShuffled, MarketFilled, MarketFlushed
+from schemas.events import DeckShuffled
+from schemas.trains.events import DeckRecreated, MarketFilled, MarketFlushed
 from services.referee.games.shuffle import in_canonical_order
 from services.referee.games.state import EventStream
 from services.referee.games.trains.train_state import TrainGame

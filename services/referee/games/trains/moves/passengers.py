@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from schemas.commands import ClaimRoute, MovePassenger
-from schemas.events import PassengerMoved
-from schemas.field_types import PASSENGER, Seat
+from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
+from schemas.trains.commands import ClaimRoute, MovePassenger
+from schemas.trains.events import PassengerMoved
+from schemas.trains.field_types import PASSENGER
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.board import Board, Route
 from services.referee.games.trains.moves.turns import end_turn

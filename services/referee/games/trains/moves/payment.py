@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from schemas.commands import ClaimRoute
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import CommandRefusedError, require
+from schemas.trains.commands import ClaimRoute
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.seat_state import SeatState
 from services.referee.games.trains.board import GRAY, Route

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas.commands import RequestCards
-from schemas.events import CardsGiven, RequestUnmet
 from schemas.field_types import Seat
+from schemas.trains.commands import RequestCards
+from schemas.trains.events import CardsGiven, RequestUnmet
 from services.referee.games.play_off import end_game
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.moves.turns import end_turn

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas.commands import ClaimRoute
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
+from schemas.trains.commands import ClaimRoute
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.board import Route

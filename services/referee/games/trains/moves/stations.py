@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from schemas.commands import BuildStation
-from schemas.events import StationBuilt
-from schemas.field_types import COLORS, LOCOMOTIVE, Seat
+from schemas.field_types import Seat
 from schemas.refusals import require
+from schemas.trains.commands import BuildStation
+from schemas.trains.events import StationBuilt
+from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.board import GRAY, neighbours

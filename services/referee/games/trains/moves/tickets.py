@@ -7,10 +7,16 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from schemas.commands import DrawTickets, KeepTickets
-from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
+from schemas.trains.commands import DrawTickets, KeepTickets
+from schemas.trains.events import (
+    TicketsKept,
+    TicketsNamed,
+    TicketsOffered,
+    TicketsReturned,
+    TicketsShuffled,
+)
 from schemas.trains.rule_options import TicketDestination
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.moves.turns import end_turn

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from schemas.commands import DeclineTunnel, PayTunnel
-from schemas.events import TunnelDeclined, TunnelRevealed
-from schemas.field_types import LOCOMOTIVE, Seat
+from schemas.field_types import Seat
 from schemas.refusals import require
+from schemas.trains.commands import DeclineTunnel, PayTunnel
+from schemas.trains.events import TunnelDeclined, TunnelRevealed
+from schemas.trains.field_types import LOCOMOTIVE
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.board import Route
 from services.referee.games.trains.moves.claim_effects import complete_claim

@@ -6,15 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from schemas.commands import Pass
-from schemas.events import (
-    LastTurnsBegan,
-    Passed,
-    RevealedDiscarded,
-    TicketsShown,
-    TurnStarted,
-)  # fmt: skip
+from schemas.events import Passed, TurnStarted
 from schemas.field_types import MAX_SEATS, Seat
 from schemas.refusals import require
+from schemas.trains.events import LastTurnsBegan, RevealedDiscarded, TicketsShown
 from services.referee.games.play_off import end_game
 from services.referee.games.state import EventStream, Move
 from services.referee.games.trains.moves.market import fill_market

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from schemas.events import TicketsKept, TunnelDeclined
 from schemas.field_types import Seat
 from schemas.game_options import ExitReason
+from schemas.trains.events import TicketsKept, TunnelDeclined
 from services.referee.games.state import EventStream
 from services.referee.games.trains.moves.tickets import return_tickets
 from services.referee.games.trains.moves.turns import clean_up_turn, next_turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.games.trains.moves.passengers import MOVE_PASSENGER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatCleared, SeatGone, TurnStarted
-from schemas.field_types import COLORS, LOCOMOTIVE
+from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.state import ACTION, Ruleset

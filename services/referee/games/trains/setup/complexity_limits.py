@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from math import comb, prod
 from typing import Final
 
-from schemas.field_types import COLORS, PLUS_FOUR
 from schemas.refusals import require
 from schemas.stored.codec import MAX_ENVELOPE_BYTES
 from schemas.stored.rows import pack
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.trains.field_types import COLORS, PLUS_FOUR
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.trains.board import GRAY, Board, Route
 

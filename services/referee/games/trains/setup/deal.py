@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from schemas.events import HandDealt, HandReturned, MixAsked
+from schemas.events import HandDealt
 from schemas.field_types import Seat
+from schemas.trains.events import HandReturned, MixAsked
 from services.referee.games.shuffle import in_canonical_order
 from services.referee.games.state import EventStream
 from services.referee.games.trains.board import ticket_decks

@@ -11,24 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.commands import CreateGame, ForkGame, SeatPlan
 from schemas.errors import CorruptDataError
-from schemas.events import (
-    ChoiceLaid,
-    DeckKnown,
-    DeckLaid,
-    Event,
-    GameEnded,
-    GameForked,
-    HandLaid,
-    MomentLaid,
-    PositionLaid,
-    TicketsLaid,
-)  # fmt: skip
+from schemas.events import Event, GameEnded, GameForked
 from schemas.field_types import HIDDEN, Seat
-from schemas.positions import FORK_SCHEMA, Fork
+from schemas.forks import FORK_SCHEMA, Fork
 from schemas.refusals import CommandRefusedError, require
 from schemas.stored.codec import unpack_entry
 from schemas.stored.rows import event_to_row, row_to_event
 from schemas.trains.boards.form import TicketForm
+from schemas.trains.events import (
+    ChoiceLaid,
+    DeckKnown,
+    DeckLaid,
+    HandLaid,
+    MomentLaid,
+    PositionLaid,
+    TicketsLaid,
+)
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games.evolve import fold_events
 from services.referee.games.play_off import seat_plan_of

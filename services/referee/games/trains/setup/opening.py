@@ -11,9 +11,9 @@ from schemas.commands import CreateGame
 from schemas.errors import InvalidInputError
 from schemas.events import TurnStarted
 from schemas.field_types import as_logged
-from schemas.positions import Position
 from schemas.refusals import CommandRefusedError, require
 from schemas.trains.boards.form import BOARD_SCHEMA
+from schemas.trains.positions import Position
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games import create_game
 from services.referee.games.state import EventStream, Opening

@@ -1,4 +1,4 @@
-"""A game that starts from a valid position (position_check.py), set up (schemas/positions.py)."""
+"""A game that starts from a valid position (position_check.py), set up (schemas/trains/positions.py)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
-from schemas.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
-from schemas.positions import Position, TicketGiven
 from schemas.trains.boards.form import TicketForm
+from schemas.trains.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
+from schemas.trains.positions import Position, TicketGiven
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.shuffle import in_canonical_order, shuffled
 from services.referee.games.state import EventStream

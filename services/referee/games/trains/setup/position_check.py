@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from schemas.field_types import Seat
-from schemas.positions import Position
 from schemas.refusals import require
 from schemas.trains.boards.board_ids import did_you_mean
+from schemas.trains.positions import Position
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.trains.board import Board, closes_parallels, neighbours
 from services.referee.games.trains.setup.position import deck_names, identify_tickets, position_tickets

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from schemas.events import ChoiceLaid, MomentLaid
-from schemas.field_types import LOCOMOTIVE, Seat
-from schemas.positions import Position, TunnelGiven
+from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
+from schemas.trains.events import ChoiceLaid, MomentLaid
+from schemas.trains.field_types import LOCOMOTIVE
+from schemas.trains.positions import Position, TunnelGiven
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.state import ACTION, Choice, EventStream
 from services.referee.games.trains.board import Board, Route, closes_parallels

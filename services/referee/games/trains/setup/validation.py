@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from schemas.commands import BuildStation, Command, DrawMarket, DrawTickets, MovePassenger, PayTunnel
-from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.commands import Command
 from schemas.refusals import require
 from schemas.trains.boards.trains import COLORS, LENGTHS
+from schemas.trains.commands import BuildStation, DrawMarket, DrawTickets, MovePassenger, PayTunnel
+from schemas.trains.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.trains.board import GRAY, Board
 from services.referee.games.trains.moves.payment import require_long_route_for_plus_four

@@ -5,34 +5,20 @@ empty hands, an empty market, the whole deck and the tickets that nobody holds s
 no routes, full stacks of tokens. The top of a deck comes first; lists by seat may be shorter than
 the seats. Where it is nobody's turn yet (`turn` is null), the game begins with the deal, from the decks as
 they lie here and not shuffled. The last fields are of a game in progress: turns that are left, and a turn that has begun.
-
-A fork is a new game that goes on from the state of another one after an entry. `ForkGame` names the other game, the entry,
-and the seat by whose knowledge hidden cards are dealt. It is expanded into a CreateGame whose `fork` holds that state as
-events: so the new log holds all of its own beginning, and can be decided again without the other one (P4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from schemas.commands import POSITION_FORMS
 from schemas.contract import Schema, contract
-from schemas.field_types import (
-    Bool,
-    Card,
-    Cards,
-    CityId,
-    GameId,
-    Int,
-    RouteId,
-    Seat,
-    Slug,
-    lists_to_tuples,
-    require_json_object,
-)
+from schemas.field_types import Bool, Int, Seat, Slug
 from schemas.game_options import ExitReason
+from schemas.trains.field_types import Card, Cards, CityId, RouteId
 
 SmallCount = Annotated[Int, Field(ge=0, le=1000)]
 Points = Annotated[Int, Field(ge=-10_000, le=10_000)]
@@ -74,6 +60,7 @@ class OfferGiven:
     least: Annotated[Int, Field(ge=0, le=10)] = 1  # to keep
 
 
+@POSITION_FORMS.bring
 @contract()
 class Position:
     """The state to start from. None is the value of a new game: see the top of this module."""
@@ -116,31 +103,3 @@ class Position:
 
 
 POSITION_SCHEMA: Schema[Position] = Schema(Position, "position")
-
-
-# -- forks -------------------------------------------------------------------------------------
-
-
-def _to_logged_rows(rows: tuple[object, ...]) -> tuple[object, ...]:
-    """Convert rows to what a log gives back. Raises ValueError for what no log can hold."""
-    require_json_object({"rows": rows})
-    return tuple(map(lists_to_tuples, rows))
-
-
-SequenceNumber = Annotated[Int, Field(ge=1, le=2**53)]  # of an entry
-EventRows = Annotated[tuple[Any, ...], AfterValidator(_to_logged_rows)]  # pydantic: of any form
-
-
-@contract()
-class Fork:
-    """The origin of a new game, and the events that make its first state."""
-
-    of: GameId
-    at: SequenceNumber
-    asker: Seat | None  # by whose knowledge hidden cards were dealt afresh; None: by everybody's
-    afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
-    rules: Int  # the version of the rules that both games are played by
-    facts: EventRows  # as rows: see schemas/stored/rows.py
-
-
-FORK_SCHEMA: Schema[Fork] = Schema(Fork, "fork")
