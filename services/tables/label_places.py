@@ -14,13 +14,19 @@ from typing import Final, NamedTuple
 
 from services.gateway.models.catalog_models import Label
 
-CHARACTER_WIDTH: Final = 7.2  # of a name, on average
+NAME_SIZE: Final = 13.0  # of the letters: 11 px where a board is 545 px high
+NARROW, BROAD, WIDE = 0.33 * NAME_SIZE, 0.55 * NAME_SIZE, 0.82 * NAME_SIZE  # widths of letters
 TEXT_HEIGHT: Final = 12.0
-RADIUS: Final = 6.5  # of a city, and of a space of a route
-OFFSET: Final = 9.0  # of a name from the middle of its city
-CELL: Final = 4.0  # within which it makes no difference where a city or a space is
-COVERS_NAME, COVERS_CITY, COVERS_SPACE, OFF_BOARD = 40.0, 25.0, 6.0, 1_000.0
-PASSES: Final = 3  # over all cities, each time with the places of the others; fewer where there are many
+BASELINE: Final = 4.5  # of a name, below its middle
+RADIUS: Final = 4.5  # of a city, and of a space of a route at each of its points
+OFFSET: Final = 7.5  # of a name from the middle of its city
+SHIFTS: Final = (0.0, -0.4, 0.4, -0.8, 0.8, -1.2, 1.2, -1.6, 1.6)  # of a name along a side of its city
+FAR_OFF: Final = (0.0, 4.0, 9.0, 15.0, 22.0, 30.0)  # that a name may stand from its city, where few names are
+CELL: Final = 3.0  # within which it makes no difference where a city or a space is
+COVERS_NAME, COVERS_CITY, COVERS_SPACE, OFF_BOARD = 60.0, 25.0, 14.0, 1_000.0
+FAR, AWRY = 0.3, 0.5  # for each unit away from a city, and for a name that isn't in line with it
+MAX_FAR: Final = 120  # names of a board that may stand far off
+PASSES: Final = 5  # over all cities, each time with the places of the others; fewer where there are many
 MAX_PLACED: Final = 600  # names, over all passes but the first
 MAX_COMPARED: Final = 16  # names with one place: where more are near, nobody reads any of them
 
@@ -38,7 +44,6 @@ class Choice(NamedTuple):
     cost: float
     x: float
     y: float  # of the baseline
-    anchor: str
     box: Box
 
 
@@ -110,10 +115,13 @@ def place_labels(
     size: tuple[float, float],
     pieces: Iterable[tuple[float, float]] = (),
 ) -> dict[str, Label]:
-    """The place of each city's name, where it covers the least. `pieces` lie beside cities, and count as cities."""
+    """The place of each city's name, where it covers the least. `spaces` are points of them; `pieces` lie beside cities, and count as cities."""
     ground = _Ground(size, {COVERS_CITY: (*points.values(), *pieces), COVERS_SPACE: spaces})
-    choices = {city: _choices(name, *points[city], ground, size) for city, name in names.items()}
-    labels = _PlacedNames(max(map(len, names.values()), default=0) * CHARACTER_WIDTH)
+    widths = {city: name_width(name) for city, name in names.items()}
+    far, shifts = (FAR_OFF, SHIFTS) if len(names) <= MAX_FAR else (FAR_OFF[:1], SHIFTS[::3])
+    offsets = [(away, shift) for away in far for shift in shifts]
+    choices = {city: _choices(widths[city], *points[city], ground, size, offsets) for city in names}
+    labels = _PlacedNames(max(widths.values(), default=0.0))
     found: dict[str, Choice] = {}
     for _ in range(max(1, min(PASSES, MAX_PLACED // max(len(names), 1)))):
         before = dict(found)
@@ -125,7 +133,7 @@ def place_labels(
         if found == before:
             break
     return {
-        city: Label(x=round(choice.x, 1), y=round(choice.y, 1), anchor=choice.anchor)
+        city: Label(x=round(choice.x, 1), y=round(choice.y, 1), width=round(widths[city], 1))
         for city, choice in found.items()
     }
 
@@ -142,29 +150,30 @@ def _cheapest(choices: Sequence[Choice], labels: _PlacedNames) -> Choice:
     return best
 
 
-def _choices(name: str, x: float, y: float, ground: _Ground, size: Sequence[float]) -> list[Choice]:
-    """The places where a name may stand, those that cover the least first; among equals, those that look best."""
-    width = len(name) * CHARACTER_WIDTH
+def _choices(
+    width: float,
+    x: float,
+    y: float,
+    ground: _Ground,
+    size: Sequence[float],
+    offsets: Iterable[tuple[float, float]],
+) -> list[Choice]:
+    """The places where a name may stand, those that cover the least first; among equals, the nearest."""
     choices = []
-    for dx, dy, anchor in (
-        (0.0, -OFFSET, "middle"),
-        (0.0, OFFSET + 9, "middle"),
-        (OFFSET, 4.0, "start"),
-        (-OFFSET, 4.0, "end"),
-        (OFFSET - 2, -6.0, "start"),
-        (-OFFSET + 2, -6.0, "end"),
-        (OFFSET - 2, 15.0, "start"),
-        (-OFFSET + 2, 15.0, "end"),
-        (0.0, -OFFSET - 9, "middle"),
-        (0.0, OFFSET + 18, "middle"),
-        (OFFSET + 10, -10.0, "start"),
-        (-OFFSET - 10, -10.0, "end"),
-        (OFFSET + 10, 18.0, "start"),
-        (-OFFSET - 10, 18.0, "end"),
-    ):
-        left = x + dx - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
-        baseline = y + dy
-        box = Box(left, baseline - TEXT_HEIGHT + 2, left + width, baseline + 2)
-        off = left < 2 or box.top < 2 or box.right > size[0] - 2 or box.bottom > size[1] - 2
-        choices.append(Choice(OFF_BOARD * off + ground.covered(box), x + dx, baseline, anchor, box))
+    for away, shift in offsets:
+        beside, above = width / 2 + OFFSET + away, TEXT_HEIGHT / 2 + OFFSET + away - 1
+        up, along = shift * (above - 1), shift * width / 2
+        for dx, dy in ((beside, up), (along, -above), (along, above), (-beside, up)):
+            left, top = x + dx - width / 2, y + dy - TEXT_HEIGHT / 2
+            box = Box(left, top, left + width, top + TEXT_HEIGHT)
+            off = left < 3 or top < 3 or box.right > size[0] - 3 or box.bottom > size[1] - 3
+            cost = OFF_BOARD * off + ground.covered(box) + FAR * away + AWRY * abs(shift)
+            choices.append(Choice(cost, x + dx, y + dy + BASELINE, box))
     return sorted(choices, key=lambda choice: choice.cost)
+
+
+def name_width(name: str) -> float:
+    """How wide a name is written, whatever the font."""
+    narrow = sum(map(name.count, "iljtfrI .'-’"))
+    wide = sum(map(name.count, "mwMW"))
+    return narrow * NARROW + wide * WIDE + (len(name) - narrow - wide) * BROAD

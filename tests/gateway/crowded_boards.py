@@ -50,6 +50,7 @@ CROWDED: Final[Mapping[str, dict[str, Any]]] = {
     "long names": crowded(500, 750, lambda n: (n % 20, n // 20), name="W" * 36),
     "everywhere": crowded(500, 1_000, lambda n: (n * 397 % SIDE, n * 7919 % SIDE)),
     "parallel routes": parallel(1_000),
+    "lines to bend": crowded(60, 300, lambda n: (n * 997 % SIDE, n * 7919 % SIDE), spaces=5),
 }
 # with which games on them are created: no tickets, and points for routes of any length
 OPTIONS: Final[Mapping[str, Any]] = {

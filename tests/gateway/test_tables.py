@@ -200,23 +200,11 @@ def test_an_unknown_preset_is_refused(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("board", ["usa", "europe", "germany", "iberia", "nordic", "switzerland"])
-def test_a_board_is_drawn_within_its_frame_and_no_name_covers_another(http: httpx.Client, board: str) -> None:
+def test_a_board_is_drawn_within_its_frame(http: httpx.Client, board: str) -> None:
     drawing = http.get(f"/v1/boards/{board}").json()
     places = [space for route in drawing["routes"] for space in route["spaces"]] + drawing["cities"]
     assert all(0 < at["x"] < drawing["width"] and 0 < at["y"] < drawing["height"] for at in places)
     assert all(len(route["spaces"]) == route["length"] for route in drawing["routes"])
-    boxes = []
-    for city in drawing["cities"]:
-        width, label = 6.0 * len(city["name"]), city["label"]
-        left = label["x"] - {"start": 0, "middle": width / 2, "end": width}[label["anchor"]]
-        boxes.append((left, label["y"] - 9, left + width, label["y"]))
-    covered = [
-        (a, b)
-        for i, a in enumerate(boxes)
-        for b in boxes[i + 1 :]
-        if a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-    ]
-    assert covered == []
 
 
 def test_a_boards_picture_escapes_its_names(http: httpx.Client) -> None:

@@ -11,11 +11,11 @@ from services.gateway.models.response_models import ResponseModel
 
 
 class Label(ResponseModel):
-    """Where a city's name stands: the end of its baseline that `anchor` names, as SVG's `text-anchor`."""
+    """Where a city's name stands: the middle of its baseline, and how wide it is written."""
 
     x: float
     y: float
-    anchor: str
+    width: float
 
 
 class DrawnCity(ResponseModel):

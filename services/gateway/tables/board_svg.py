@@ -7,7 +7,7 @@ from typing import Final
 from services.gateway.models.catalog_models import BoardDrawing
 from services.runtime.html_templates import html_templates
 
-SPACE_HEIGHT: Final = 10.0
+SPACE_HEIGHT: Final = 9.0
 FILLS: Final = {
     "purple": "#a56cc1",
     "white": "#f5f3ee",

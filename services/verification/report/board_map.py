@@ -38,11 +38,11 @@ class Piece(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A city's name, at the end of its baseline that `anchor` names."""
+    """A city's name, at the middle of its baseline, and how wide it is written."""
 
     text: str
     at: Point
-    anchor: str
+    width: float
 
 
 class BoardMap(NamedTuple):
@@ -75,14 +75,18 @@ def board_map(state: TrainGame, marked: Collection[str] = (), cities: Collection
     return BoardMap(
         title=f"Map of {board.title}: {len(table.route_owners)} of {len(board.routes)} routes claimed",
         view_box=f"0 0 {drawing.width} {drawing.height}",
-        marked_routes=[_line(*_ends(routes[name].spaces)) for name in marked if name in routes],
+        marked_routes=[
+            "".join(_line(*_ends([space])) for space in routes[name].spaces)
+            for name in marked
+            if name in routes
+        ],
         marked_cities=[points[name] for name in cities if name in points],
         routes=[_route_shape(state, route) for route in drawing.routes],
         cities=[*points.values()],
         stations=[piece("station", seat, city) for city, seat in table.station_owners.items()],
         passengers=[piece("passenger", seat, city, 9) for city, seat in table.passenger_owners.items()],
         names=[
-            Label(city_name(state, city.id), Point(city.label.x, city.label.y), city.label.anchor)
+            Label(city_name(state, city.id), Point(city.label.x, city.label.y), city.label.width)
             for city in drawing.cities
         ],
     )
@@ -91,17 +95,15 @@ def board_map(state: TrainGame, marked: Collection[str] = (), cities: Collection
 def _route_shape(state: TrainGame, route: DrawnRoute) -> RouteShape:
     table = state.own
     owner, parallels = table.route_owners.get(route.id), table.board.routes[route.id].parallels
-    a, b = _ends(route.spaces)
-    share = (sum(other < route.id for other in parallels) + 1) / (
-        len(parallels) + 2
-    )  # not beside others' badges
+    lane = sum(other < route.id for other in parallels) + 1
+    space = route.spaces[len(route.spaces) * lane // (len(parallels) + 2)]  # not beside others' badges
     return RouteShape(
         title=route.title + ("" if owner is None else f"; {seat_name(state, owner)} (seat {owner}) has it"),
         kind=route.kind,
         color=route.color,
         path="".join(_line(*_ends([space])) for space in route.spaces),
         owner=owner,
-        badge=Point(round(a.x + (b.x - a.x) * share, 1), round(a.y + (b.y - a.y) * share, 1)),
+        badge=Point(space.x, space.y),
         ferries=route.spaces[: route.locomotives],
     )
 

@@ -381,7 +381,7 @@ export type JoinRequest = {
 export type Label = {
   x: number;
   y: number;
-  anchor: string;
+  width: number;
 };
 
 export type LegalCommand = {

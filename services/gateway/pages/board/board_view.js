@@ -20,7 +20,7 @@ import { mark } from "./marks.js";
  * @property {(city: string) => void} onCity
  */
 
-const HEIGHT = 10.5; // of a car space
+const HEIGHT = 9; // of a car space
 
 /** The names of classes, of those that apply. @param {(string | false)[]} names */
 const classNames = (...names) => names.filter(Boolean).join(" ");
@@ -70,6 +70,18 @@ export const stack = (color, tokens) => svg`<g class="tokens c-${color}" transfo
   ${tokens.slice(1, 4).map((_, place, rest) => svg`<circle class="below" cx=${(rest.length - place) * 1.6} cy=${(rest.length - place) * 1.6} r="6.8"></circle>`)}
   <circle class="top" r="6.8"></circle><text class="number" y="3.2">${tokens[0]}</text></g>`;
 
+/** A line along a route, from the begin of its first space to the end of its last. @param {DrawnRoute} route */
+export function lineOf({ spaces }) {
+  const ends = spaces.flatMap(({ x, y, angle, length }) => {
+    const [dx, dy] = [Math.cos, Math.sin].map((turn) => (turn((angle * Math.PI) / 180) * length) / 2);
+    return [
+      [x - dx, y - dy],
+      [x + dx, y + dy],
+    ];
+  });
+  return `M${ends.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
+}
+
 /** @param {DrawnRoute} route @param {BoardModel} model */
 function routeShape(route, model) {
   const { table } = model;
@@ -85,10 +97,9 @@ function routeShape(route, model) {
     model.newRoutes.has(id) && "latest",
   );
   const middle = Math.floor(spaces.length / 2);
-  const [first, last] = [spaces[0], spaces[spaces.length - 1]];
   return svg`<g class=${classes} data-route=${id} @click=${isLegal ? () => model.onRoute(id) : null}>
     <title>${route.title}${owner ? `; ${seatName(owner)} has it` : isLegal ? "; you can claim it" : ""}</title>
-    <path class="hit" d=${`M${first.x} ${first.y}L${last.x + 0.1} ${last.y}`}></path>
+    <path class="hit" d=${lineOf(route)}></path>
     ${spaces.map((space, place) => (owner ? car(space, owner.seat, place === middle) : freeSpace(route, space, place)))}
   </g>`;
 }
@@ -136,8 +147,8 @@ function cityShape(city, model) {
 }
 
 /** @param {DrawnCity} city */
-const label = ({ name, label: { x, y, anchor } }) =>
-  svg`<text class="name" x=${x} y=${y} text-anchor=${anchor}>${name}</text>`;
+const label = ({ name, label: { x, y, width } }) =>
+  svg`<text class="name" x=${x} y=${y} textLength=${width} lengthAdjust="spacingAndGlyphs">${name}</text>`;
 
 /** The board. @param {BoardDrawing} board @param {BoardModel} model */
 export function boardView(board, model) {
