@@ -3,7 +3,7 @@
 import { ask, newKey, Problem } from "../api/api.js";
 import { freeSeat, invitedTo, myGame, takeSeat } from "../api/my_games.js";
 import { seatName } from "../shared/words.js";
-import { choose, closeChoice } from "./choosing.js";
+import { choose, closeChoice, focusOnActions } from "./choosing.js";
 import { refresh, renew, sendAtOnce, shown } from "./following.js";
 import { game, page, refuse, update } from "./table_state.js";
 
@@ -16,6 +16,7 @@ const path = { game };
  * @param {() => Promise<void>} action
  */
 async function attempt(action) {
+  const held = document.activeElement;
   update({ isBusy: true, refusal: null });
   try {
     await action();
@@ -23,6 +24,16 @@ async function attempt(action) {
     refuse(error);
   }
   update({ isBusy: false });
+  keepFocus(held);
+}
+
+/** Give the focus back to what held it and was disabled meanwhile; where that is gone, to what may be done now. @param {Element | null} held */
+function keepFocus(held) {
+  const { activeElement, body } = document;
+  if (!(held instanceof HTMLElement) || held === body || (activeElement !== body && activeElement !== held))
+    return;
+  held.focus();
+  if (document.activeElement !== held || !held.checkVisibility()) focusOnActions();
 }
 
 /** Send a command. A second try, another way, is of the same key: it is executed once. @param {PlayerCommand} command */

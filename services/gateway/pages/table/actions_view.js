@@ -6,6 +6,7 @@ import { when } from "../shared/frame.js";
 import { plural, upperFirst } from "../shared/words.js";
 import { send } from "./acting.js";
 import { choose, pointAtNothing, pointAtTicket, toggleTicket } from "./choosing.js";
+import { keyOf } from "./keys.js";
 import { offersOf, ticketName } from "./table_state.js";
 
 /** @import { LegalCommand, PlayerCommand, TableState, TunnelState } from "../api/openapi.js" */
@@ -31,7 +32,7 @@ const PLACED = new Set(["draw_market", "draw_blind", "keep_tickets", ...CHOICES.
  * @param {string} label
  */
 export const commandButton = (offer, isBusy, kind, content, label = upperFirst(offer.text)) =>
-  html`<button type="button" class=${kind} ?disabled=${isBusy} aria-label=${label} @click=${() => send(offer.command)}>${content}</button>`;
+  html`<button type="button" class=${kind} aria-keyshortcuts=${kind === "primary" || offer.command.type === "draw_market" ? keyOf(offer.command) : nothing} ?disabled=${isBusy} aria-label=${label} @click=${() => send(offer.command)}>${content}</button>`;
 
 /** A button for a command that stands alone. @param {LegalCommand} offer @param {boolean} isBusy */
 export const mainButton = (offer, isBusy) => commandButton(offer, isBusy, "primary", upperFirst(offer.text));
@@ -47,7 +48,7 @@ export const mainButton = (offer, isBusy) => commandButton(offer, isBusy, "prima
 export function choiceButton(offers, isBusy, title, question, tally = offers.length) {
   if (!offers.length) return nothing;
   if (offers.length === 1) return mainButton(offers[0], isBusy);
-  return html`<button type="button" class="primary" ?disabled=${isBusy} @click=${() => choose({ title, question, offers })}>
+  return html`<button type="button" class="primary" aria-keyshortcuts=${keyOf(offers[0].command)} ?disabled=${isBusy} @click=${() => choose({ title, question, offers })}>
     ${title}<span class="tally">${tally}</span></button>`;
 }
 
@@ -99,7 +100,7 @@ function offerView({ board, table, latest, isBusy, chosenTickets }) {
       <span class="ends">${ticketName(board, ticket)}</span>
       <span class="deck-name">${ticket.deck}</span><b>${ticket.points}</b></label>`,
     )}
-    <button type="button" class="primary" ?disabled=${isBusy || !offer} @click=${() => offer && send(offer.command)}>
+    <button type="button" class="primary" aria-keyshortcuts="k" ?disabled=${isBusy || !offer} @click=${() => offer && send(offer.command)}>
       Keep ${plural(chosen.length, "ticket")}</button></fieldset>`;
 }
 
@@ -115,7 +116,7 @@ const tunnelView = ({ extra, revealed }) =>
 export function actionsPanel({ table, latest, replay }, content) {
   if (table.viewer === "public" || table.status !== "playing" || replay) return nothing;
   const mayAct = latest.legal?.length;
-  return html`<section class="panel actions ${mayAct ? "" : "idle"}" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${mayAct ? "Your move" : "Wait for the others"}</h2>
+  return html`<section class="panel actions ${mayAct ? "" : "idle"}" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1" aria-keyshortcuts="a">${mayAct ? "Your move" : "Wait for the others"}</h2>
     ${content}
   </section>`;
 }

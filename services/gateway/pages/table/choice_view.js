@@ -36,7 +36,7 @@ function groupView(title, offers, isBusy, isFolded) {
 }
 
 /** @param {Choice} choice @param {boolean} isBusy */
-function choiceContent({ title, question, offers, confirmation }, isBusy) {
+function choiceContent({ title, question, offers, keys, confirmation }, isBusy) {
   const groups = [...Map.groupBy(offers, (offer) => offer.title)];
   const isFolded = groups.length > 1 && offers.length > MOST_OPEN;
   const isFlat = offers.every((offer) => !offer.detail && !("cards" in offer.command));
@@ -48,6 +48,7 @@ function choiceContent({ title, question, offers, confirmation }, isBusy) {
         ? html`<div class="buttons">${offers.map((offer) => commandButton(offer, isBusy, "choice", offerView(offer)))}</div>`
         : groups.map(([name, group]) => groupView(name, group, isBusy, isFolded))
     }
+    ${when(keys, (known) => html`<dl class="keys">${known.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>`)}
     ${when(confirmation, ({ text, run }) => html`<p><button type="button" class="primary" @click=${run}>${text}</button></p>`)}
     </div>`;
 }

@@ -19,6 +19,12 @@ export function closeChoice() {
   if (page.choice) update({ choice: null, pointed: null });
 }
 
+/** Give the focus, which was lost, to what may be done, or to whose turn it is. */
+export const focusOnActions = () =>
+  /** @type {HTMLElement | null} */ (
+    root.querySelector("#actions-title") ?? root.querySelector(".turn")
+  )?.focus();
+
 /** Open a drawer, or close it. @param {NonNullable<typeof page.drawer>} drawer */
 export const toggleDrawer = (drawer) => update({ drawer: page.drawer === drawer ? null : drawer });
 

@@ -38,8 +38,8 @@ export function newsView({ table, moves, replay, drawer }) {
   const last = replay ? [] : moves.filter(({ number }) => number <= table.number).slice(-NEWS);
   return html`<section class="panel news" aria-label="The last moves">
     <ol>${last.toReversed().map((move) => html`<li>${moveBadge(move)}<span class="sentence">${move.text.join(" ")}</span></li>`)}</ol>
-    <div class="buttons"><button type="button" class="quiet more" aria-expanded=${drawer === "side"} @click=${() => toggleDrawer("side")}>${sideName(table)}</button>
-    <button type="button" class="quiet" aria-expanded=${drawer === "moves"} @click=${() => toggleDrawer("moves")}>Moves</button></div></section>`;
+    <div class="buttons"><button type="button" class="quiet more" aria-keyshortcuts="i" aria-expanded=${drawer === "side"} @click=${() => toggleDrawer("side")}>${sideName(table)}</button>
+    <button type="button" class="quiet" aria-keyshortcuts="m" aria-expanded=${drawer === "moves"} @click=${() => toggleDrawer("moves")}>Moves</button></div></section>`;
 }
 
 /** The drawer with all moves, the latest first. Each leads to the table as it was then. @param {TablePage} page */

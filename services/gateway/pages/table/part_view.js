@@ -101,7 +101,7 @@ function panel(page, id, title, parts) {
   if (!parts.length) return nothing;
   const [first] = parts;
   const isAlone = parts.length === 1;
-  return html`<section class="panel parts" aria-labelledby=${id}><h2 id=${id}>${isAlone ? `${title} ${words(first.name)}`.trim() : title}</h2>
+  return html`<section class="panel parts" aria-labelledby=${id}><h2 id=${id} tabindex="-1" aria-keyshortcuts=${id === "own-title" ? "h" : nothing}>${isAlone ? `${title} ${words(first.name)}`.trim() : title}</h2>
     ${isAlone ? contentView(page, first) : parts.map((part) => html`<div class="part"><h3>${upperFirst(words(part.name))}</h3>${contentView(page, part)}</div>`)}</section>`;
 }
 

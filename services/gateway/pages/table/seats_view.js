@@ -86,7 +86,7 @@ export function seatsView(page) {
 export function handView(page) {
   const { hand } = page.table;
   if (hand === null) return nothing;
-  return html`<section class="panel hand" aria-labelledby="hand-title"><h2 id="hand-title">${owner(page)} cards</h2>
+  return html`<section class="panel hand" aria-labelledby="hand-title"><h2 id="hand-title" tabindex="-1" aria-keyshortcuts="h">${owner(page)} cards</h2>
     <div class="cards">${Object.keys(hand).length ? cards(hand) : html`<p class="empty">None yet.</p>`}</div></section>`;
 }
 

@@ -7,8 +7,10 @@ import { offerRules } from "../guide/rules_dialog.js";
 import { root, showFailure } from "../shared/frame.js";
 import { openLink } from "../shared/seat_link.js";
 import { animate } from "./animation.js";
+import { focusOnActions } from "./choosing.js";
 import { follow } from "./following.js";
 import { isInvitedTwice, secondSeat, shareAddress } from "./inviting.js";
+import { listenForKeys } from "./keys.js";
 import { startReplay } from "./replay.js";
 import { drawWith, game, page } from "./table_state.js";
 import { tablePage } from "./table_view.js";
@@ -37,7 +39,7 @@ function draw() {
     animate(drawnTable, page.table, root);
   drawnTable = page.table;
   if (hadFocus && document.activeElement === document.body) {
-    /** @type {HTMLElement | null} */ (root.querySelector("#actions-title"))?.focus();
+    focusOnActions();
   }
   if (isStale) {
     isStale = false;
@@ -58,6 +60,7 @@ async function begin() {
     return showFailure("This table can't be shown", error);
   }
   drawWith(draw);
+  listenForKeys();
   setInterval(draw, 1000); // clocks, and how old the view is
   const at = Number(fragment.get("at"));
   return at ? startReplay(at, fragment.get("as")) : undefined;

@@ -17,6 +17,7 @@ import { seatName } from "../shared/words.js";
  * @property {string} title
  * @property {string} question
  * @property {LegalCommand[]} offers
+ * @property {[string, string][]} [keys] with what each does
  * @property {{ text: string, run: () => void }} [confirmation]
  */
 /**

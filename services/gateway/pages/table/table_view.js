@@ -12,6 +12,7 @@ import { actionsView, marketView } from "./actions_view.js";
 import { choiceView } from "./choice_view.js";
 import { chooseInCity, chooseOnRoute, cityOf, confirmLeave, pointedBy } from "./choosing.js";
 import { secondPersonBanner } from "./inviting.js";
+import { showKeys } from "./keys.js";
 import { drawerHead, movesView, newsView, replayView, sideName } from "./moves_view.js";
 import { ownPartsView, partsActions, partsView } from "./part_view.js";
 import { startReplay } from "./replay.js";
@@ -56,6 +57,7 @@ const header = (page) =>
   <p class="turn ${isOwnTurn(page) ? "own" : ""}" tabindex="-1">${headline(page)}</p>
   ${when(page.chain, chainView)}
   <button type="button" class="quiet rules-key" @click=${openRules}>Rules<kbd aria-hidden="true">R</kbd></button>
+  <button type="button" class="quiet" aria-keyshortcuts="?" aria-label="Keys" @click=${showKeys}>?</button>
   <button type="button" class="quiet" aria-pressed=${page.hasSounds} @click=${toggleSounds}>Sounds ${page.hasSounds ? "on" : "off"}</button></header>`;
 
 /** @param {keyof TablePage} banner */
