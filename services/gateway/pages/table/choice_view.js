@@ -56,8 +56,11 @@ function choiceContent({ title, question, offers, keys, confirmation }, isBusy) 
 /** A click beside the dialog closes it. @param {{ target: Element }} event */
 const closeBeside = (event) => event.target.matches("dialog") && closeChoice();
 
+/** It was closed, and nothing else is asked in it since. @param {{ currentTarget: HTMLDialogElement }} event */
+const closed = (event) => event.currentTarget.open || closeChoice();
+
 /** The dialog, open where there is a choice. @param {TablePage} page */
 export const choiceView = ({ choice, isBusy }) =>
-  html`<dialog aria-labelledby="dialog-title" @close=${closeChoice} @click=${closeBeside}>
+  html`<dialog aria-labelledby="dialog-title" @close=${closed} @click=${closeBeside}>
     ${choice ? choiceContent(choice, isBusy) : nothing}
   </dialog>`;
