@@ -86,7 +86,7 @@ def measure(size: Size, report: Report) -> Figure:
         report("clicks")
         clicks = own_moves(browser, url, table, size.of(60, 4))
         report("clicks from far away")
-        far_clicks = own_moves(browser, far.url, table, size.of(20, 3))
+        far_clicks = own_moves(browser, far.url, dealt_table(table.http), size.of(20, 3))
         report("networks that die")
         noticed = [silent_death(browser, near, table) for _ in range(size.of(DEAD_TRIES, 1))]
     return _figure(PageTimes(clicks, far_clicks, boards, raw, compressed, noticed, shift, actions))
@@ -128,9 +128,14 @@ def opened_table() -> Iterator[tuple[Any, str, SeatedTable]]:
         httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http,
         running_chromium(path) as browser,
     ):
-        table = SeatedTable(http, "europe", cars=45, last_cars=2)
-        table.start()
-        yield browser, server.url, table
+        yield browser, server.url, dealt_table(http)
+
+
+def dealt_table(http: httpx.Client) -> SeatedTable:
+    """A table on the europe board with a person and a bot, which has started: after some 80 clicks it is over."""
+    table = SeatedTable(http, "europe", cars=45, last_cars=2)
+    table.start()
+    return table
 
 
 def open_page(browser: Any, url: str, table: SeatedTable, script: str = "") -> Any:

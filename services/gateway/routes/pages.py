@@ -52,7 +52,7 @@ async def lobby() -> Response:
 
 @router.get("/table/{game}", summary="A table")
 async def table(game: str) -> Response:
-    return _page("table/table", "board/board", "table/table", "guide/guide")
+    return _page("table/table", "board/board", "table/table", "guide/guide", early="table/first_reading")
 
 
 @router.get("/audit/{game}", summary="A game's audit")
@@ -170,11 +170,12 @@ def _read_asset(path: Path) -> Asset:
 
 
 @cache
-def _render_page(name: str, sheets: tuple[str, ...]) -> str:
-    """The page that runs the module `name`. It names all modules that this one imports, so that a browser asks for them
-    at once."""
-    modules = sorted(_imported_by(f"{name}.js"))
-    return _TEMPLATES.get_template("app.html").render(name=name, sheets=sheets, modules=modules)
+def _render_page(name: str, sheets: tuple[str, ...], early: str) -> str:
+    """The page that runs the module `name`, and before it, as soon as it is there, the module `early`. It names all
+    modules that are imported, so that a browser asks for them at once."""
+    first = sorted(_imported_by(f"{early}.js")) if early else []
+    modules = [*first, *sorted(_imported_by(f"{name}.js") - {*first, f"{early}.js"})]
+    return _TEMPLATES.get_template("app.html").render(name=name, sheets=sheets, early=early, modules=modules)
 
 
 def _imported_by(module: str) -> set[str]:
@@ -190,5 +191,5 @@ def _imported_by(module: str) -> set[str]:
     return found
 
 
-def _page(name: str, *sheets: str) -> Response:
-    return HTMLResponse(_render_page(name, sheets), headers=HEADERS)
+def _page(name: str, *sheets: str, early: str = "") -> Response:
+    return HTMLResponse(_render_page(name, sheets, early), headers=HEADERS)

@@ -4,6 +4,7 @@ import { ask, Problem } from "../api/api.js";
 import { Connection } from "../api/connection.js";
 import { myGame, replaceToken } from "../api/my_games.js";
 import { say } from "../shared/frame.js";
+import { firstReading } from "./first_reading.js";
 import { sound } from "./sounds.js";
 import { game, page, offersOf, update } from "./table_state.js";
 
@@ -31,7 +32,12 @@ let waiting = []; // for the next table
 export const readTable = (query) =>
   ask("GET /games/{game}/state", { path: { game }, query, token: myGame(game).token });
 
-const readBoard = () => ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
+/** The reading that began while the page loaded, as long as the token is that one. */
+const earlyReading = () => (firstReading?.token === myGame(game).token ? firstReading : null);
+
+const readBoard = async () =>
+  (await earlyReading()?.board) ??
+  ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
 
 /** Read the table and its board, and follow the game from then on. */
 export async function follow() {
@@ -111,7 +117,7 @@ async function read(anew) {
   /** @type {AnyTable} */
   let latest;
   try {
-    latest = await readTable(query);
+    latest = await ((!page.latest && earlyReading()?.table) || readTable(query));
   } catch (error) {
     if (!token || !(error instanceof Problem && error.status === 401)) throw error;
     await goOnWithout(token);
