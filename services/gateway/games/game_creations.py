@@ -29,6 +29,7 @@ class GameCreation(NamedTuple):
     has_own_board: bool = False  # a board of its creator's, or a position
     source: str | None = None  # of a fork: the game that it goes on from
     seats: int = 0
+    board: str | None = None  # None: the game is played on none
 
 
 class GameCreations:
@@ -63,7 +64,7 @@ class GameCreations:
 
 def read_creation(first: ViewEntry) -> GameCreation:
     """Read a first entry, as everybody sees it."""
-    access, source, has_own_board, was_laid, seats = PUBLIC_ACCESS, None, False, False, 0
+    access, source, has_own_board, was_laid, seats, board = PUBLIC_ACCESS, None, False, False, 0, None
     for event in first.events:
         match event:
             case AccessSet():
@@ -77,9 +78,10 @@ def read_creation(first: ViewEntry) -> GameCreation:
                 source = event.of
             case GameCreated():
                 has_own_board, seats = event.board_form is not None, len(event.seats)
+                board = event.board
             case PositionLaid():
                 was_laid = True
             case _:
                 pass
     # a fork lays what was played
-    return GameCreation(access, has_own_board or (was_laid and source is None), source, seats)
+    return GameCreation(access, has_own_board or (was_laid and source is None), source, seats, board)

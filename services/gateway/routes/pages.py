@@ -2,8 +2,8 @@
 socket, and a page for models.
 
 The lobby is at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files under
-`/assets`. A page is the same for everybody: it asks the API for all that it shows, with the tokens that the
-browser has. It may run only scripts of this server, and asks no other host for anything.
+`/assets`. A page is the same for everybody, but for the preview of its link: it asks the API for all that it
+shows, with the tokens that the browser has. It may run only scripts of this server, and asks no other host for anything.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic_core import to_json
@@ -29,6 +29,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from schemas.web.socket_messages import describe_socket
+from services.gateway.routes.link_previews import LOBBY, LinkPreview, preview_table
 from services.gateway.web.request_middleware import CONTENT_SECURITY_POLICY
 from services.runtime.html_templates import html_templates
 
@@ -46,18 +47,21 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/", summary="The lobby")
-async def lobby() -> Response:
-    return _page("lobby/lobby", "lobby/lobby")
+async def lobby(request: Request) -> Response:
+    return _page(request, "lobby/lobby", "lobby/lobby")
 
 
 @router.get("/table/{game}", summary="A table")
-async def table(game: str) -> Response:
-    return _page("table/table", "board/board", "table/table", "guide/guide", early="table/first_reading")
+async def table(request: Request, game: str) -> Response:
+    sheets = ("board/board", "table/table", "guide/guide")
+    preview = await preview_table(request, game)
+    return _page(request, "table/table", *sheets, early="table/first_reading", preview=preview)
 
 
 @router.get("/audit/{game}", summary="A game's audit")
-async def audit(game: str) -> Response:
-    return _page("audit/audit", "audit/audit")
+async def audit(request: Request, game: str) -> Response:
+    preview = await preview_table(request, game)
+    return _page(request, "audit/audit", "audit/audit", preview=preview)
 
 
 @router.get("/docs", summary="The API for people")
@@ -170,15 +174,7 @@ def _read_asset(path: Path) -> Asset:
 
 
 @cache
-def _render_page(name: str, sheets: tuple[str, ...], early: str) -> str:
-    """The page that runs the module `name`, and before it, as soon as it is there, the module `early`. It names all
-    modules that are imported, so that a browser asks for them at once."""
-    first = sorted(_imported_by(f"{early}.js")) if early else []
-    modules = [*first, *sorted(_imported_by(f"{name}.js") - {*first, f"{early}.js"})]
-    return _TEMPLATES.get_template("app.html").render(name=name, sheets=sheets, early=early, modules=modules)
-
-
-def _imported_by(module: str) -> set[str]:
+def _imported_by(module: str) -> frozenset[str]:
     """All modules that a module imports, itself or by others: each by its path in the folder of the pages."""
     found: set[str] = set()
     new = {module}
@@ -188,8 +184,21 @@ def _imported_by(module: str) -> set[str]:
         imported = {normpath(join(dirname(importer), path)) for path in IMPORTED.findall(text)} - found
         found |= imported
         new |= imported
-    return found
+    return frozenset(found)
 
 
-def _page(name: str, *sheets: str, early: str = "") -> Response:
-    return HTMLResponse(_render_page(name, sheets, early), headers=HEADERS)
+def _page(
+    request: Request, name: str, *sheets: str, early: str = "", preview: LinkPreview = LOBBY
+) -> Response:
+    """The page that runs the module `name`, and before it, as soon as it is there, the module `early`. It names all
+    modules that are imported, so that a browser asks for them at once, and what a link to it is shown with."""
+    first = sorted(_imported_by(f"{early}.js")) if early else []
+    page = _TEMPLATES.get_template("app.html").render(
+        name=name,
+        sheets=sheets,
+        early=early,
+        modules=[*first, *sorted(_imported_by(f"{name}.js") - {*first, f"{early}.js"})],
+        preview=preview,
+        site=str(request.base_url),  # programs that show a preview take whole addresses alone
+    )
+    return HTMLResponse(page, headers=HEADERS)
