@@ -195,9 +195,10 @@ EVENTS = {  # by code: type, length of a row; places of the seat, of what others
     ("passenger_moved", 7, 0, (), 0), 31: ("cards_given", 3, 1, (2,), 2), 32: ("request_unmet", 2, 0, (), 0), 33:
     ("position_laid", 12, 0, (), 0), 34: ("deck_laid", 2, 0, (1,), 0), 35: ("tickets_laid", 3, 0, (2,), 0), 36: ("hand_laid", 4,
     1, (2, 3), 0), 37: ("play_off_called", 4, 0, (), 0), 38: ("play_off_ended", 3, 0, (), 0), 39: ("mix_asked", 2, 0, (), 0),
-    40: ("access_set", 5, 0, (), 0), 41: ("seed_revealed", 2, 0, (), 0), 42: ("deck_recreated", 3, 0, (1,), 0), 43:
+    40: ("access_set", 6, 0, (), 0), 41: ("seed_revealed", 2, 0, (), 0), 42: ("deck_recreated", 3, 0, (1,), 0), 43:
     ("hand_returned", 3, 1, (2,), 0), 44: ("seat_freed", 2, 0, (), 0), 45: ("game_forked", 5, 0, (), 0), 46: ("moment_laid", 13,
-    0, (), 0), 47: ("choice_laid", 6, 1, (2, 5), 0), 48: ("deck_known", 4, 1, (3,), 0), 49: ("play_resumed", 1, 0, (), 0)
+    0, (), 0), 47: ("choice_laid", 6, 1, (2, 5), 0), 48: ("deck_known", 4, 1, (3,), 0), 49: ("play_resumed", 1, 0, (), 0), 50:
+    ("undo_asked", 2, 0, (), 0), 51: ("undo_answered", 3, 0, (), 0), 52: ("move_undone", 2, 0, (), 0)
 }  # fmt: skip
 # -- until here --
 FIRST_ONLY = ("game_created", "seed_sealed", "access_set", "game_forked", *LAID)  # of a game's first entry

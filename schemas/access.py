@@ -1,4 +1,4 @@
-"""Who may watch a game, how its seats are taken, and whether they are helped.
+"""Who may watch a game, how its seats are taken, whether they are helped, and whether they take moves back.
 
 It is settled when the game is created, and stands in its log's first entry; a log that says nothing of it is of a
 public game.
@@ -16,6 +16,8 @@ MAX_SPECTATOR_DELAY: Final = 500  # entries
 
 GameVisibility = Literal["public", "unlisted", "players"]
 VISIBILITIES: Final[tuple[GameVisibility, ...]] = get_args(GameVisibility)
+UndoPolicy = Literal["never", "consent", "free"]
+UNDO_POLICIES: Final[tuple[UndoPolicy, ...]] = get_args(UndoPolicy)
 SpectatorDelay = Annotated[Int, Field(ge=0, le=MAX_SPECTATOR_DELAY)]
 
 
@@ -26,15 +28,17 @@ class AccessFields(TypedDict):
     spectator_delay: int | None
     by_invitation: bool | None
     suggestions: bool | None
+    undo: UndoPolicy | None
 
 
 class Access(NamedTuple):
-    """The settled access of one game: its audience, its delay, its seats, its suggestions."""
+    """The settled access of one game: its audience, its delay, its seats, its suggestions, its undo."""
 
     visibility: GameVisibility = "public"  # listed; or found by its id alone; or for who holds a token of it
     spectator_delay: int = 0  # how many entries late the public view is, until the game is over
     by_invitation: bool = False  # a seat is taken only with its invitation
     suggestions: bool = True  # a seat may ask what it might do while the game is played
+    undo: UndoPolicy = "never"  # whether a seat takes its last move back: if the others agree, or freely
 
     @property
     def is_listed(self) -> bool:
@@ -53,6 +57,7 @@ class Access(NamedTuple):
             "spectator_delay": self.spectator_delay or None,
             "by_invitation": self.by_invitation or None,
             "suggestions": None if self.suggestions else False,
+            "undo": None if self.undo == "never" else self.undo,
         }
 
     def of_fork(self) -> Access:

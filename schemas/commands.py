@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from schemas.access import GameVisibility, SpectatorDelay
+from schemas.access import GameVisibility, SpectatorDelay, UndoPolicy
 from schemas.contract import COMMAND_REGISTRY, BroughtForms, CommandContract, command, contract
 from schemas.errors import InvalidInputError
 from schemas.field_types import (
@@ -78,6 +78,7 @@ class CreateGame(CommandContract):
     spectator_delay: SpectatorDelay | None = None  # else none
     by_invitation: Bool | None = None  # else anybody may take a free seat
     suggestions: Bool | None = None  # else seats may ask for them while the game is played
+    undo: UndoPolicy | None = None  # else never: whether a seat takes its last move back
 
 
 @command(type="take_seat", code=2, sender="system")
@@ -110,6 +111,18 @@ class Pass(CommandContract):
 @command(type="leave", code=10, sender="player")
 class Leave(CommandContract):
     """Leave the game for good (CONDUCT-3)."""
+
+
+@command(type="ask_undo", code=21, sender="player", description="take the last move back")
+class AskUndo(CommandContract):
+    """Take back the seat's last move, or ask the others whether it may (UNDO-1)."""
+
+
+@command(type="answer_undo", code=22, sender="player")
+class AnswerUndo(CommandContract):
+    """Let the seat that asked take back its last move, or not (UNDO-2)."""
+
+    agrees: Bool
 
 
 @command(type="call_time", code=11, sender="system")

@@ -101,6 +101,7 @@ Json: TypeAlias = dict[str, Any]  # a JSON object: its values nest, and are chec
 CommandT = TypeVar("CommandT", bound="CommandContract")
 EventT = TypeVar("EventT", bound="EventContract")
 Class: TypeAlias = type[T]  # `type` is the name of a keyword below
+InMove = Literal["begins", "follows", "ends"]
 Sender = Literal["player", "system"]  # a seat, or the server, its operator and its clock
 
 
@@ -131,6 +132,8 @@ class EventContract(Contract):
     repeats: ClassVar[
         Class[CommandContract] | None
     ]  # the command that its fields of the same names repeat in full
+    # what it is to a move that its seat can take back, as it showed it nothing hidden
+    in_move: ClassVar[InMove]
     draws: ClassVar[str]  # the field of the cards that it takes off the top of the hidden deck; empty: none
 
 
@@ -172,9 +175,11 @@ def event(
     lays: bool = False,
     draws: str = "",
     repeats: Class[CommandContract] | None = None,
+    in_move: InMove = "ends",
 ) -> Callable[[Class[EventT]], Class[EventT]]:
     """Declare an event. `type` and `code` are what the wire calls it: they stay when the class is renamed;
-    `visibility` is who may know what it holds, `draws` the field of the cards that it takes off the deck. Raises
+    `visibility` is who may know what it holds, `draws` the field of the cards that it takes off the deck; `in_move`
+    what it is to a move that can be taken back: it begins one, as it shows its seat nothing hidden; it follows, or it ends that. Raises
     TypeError where another event has its type or code, or where one of these names a field that it lacks."""
 
     def decorate(cls: Class[EventT]) -> Class[EventT]:
@@ -187,7 +192,7 @@ def event(
         wire_code = f"{code}^{names.index(draws) + 1}" if draws and isinstance(code, str) else code
         declared.type, declared.version, declared.code = type, version, wire_code
         declared.visibility, declared.sentence, declared.lays = visibility, sentence, lays
-        declared.draws, declared.repeats = draws, repeats
+        declared.draws, declared.repeats, declared.in_move = draws, repeats, in_move
         require_words(sentence, declared.__name__, names)
         _register(EVENT_REGISTRY, declared, type, wire_code)
         return declared

@@ -42,6 +42,8 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "GAME-7": "The game goes on: what it hides is shown when it is over.",
     "GAME-8": "A host ends a game only after nobody has acted in it for long: ten minutes, or half the time for a move.",
     "GAME-9": "A host frees a seat before the start only, and where nobody has seen its hand.",
+    "UNDO-1": "A seat takes back its last move only where the table allows it, nobody has acted since, and it showed nothing hidden.",
+    "UNDO-2": "Whoever else plays answers once when a seat asks to take its move back.",
     "DISPUTE-1": "There is no such dispute.",
     "DISPUTE-2": "A seat disputes only so many moves of a game, and has only so many wait for an answer.",
 }

@@ -16,6 +16,7 @@ from schemas.events.ending import (
     CommandRefused,
     EndReason,
     GameEnded,
+    MoveUndone,
     PlayOffCalled,
     PlayOffEnded,
     Score,
@@ -23,6 +24,8 @@ from schemas.events.ending import (
     SeatGone,
     SeatScore,
     SeedRevealed,
+    UndoAnswered,
+    UndoAsked,
 )
 from schemas.events.opening import (
     AccessSet,
@@ -55,6 +58,9 @@ __all__ = [
     "GameEnded",
     "GameForked",
     "GameStarted",
+    "MoveUndone",
+    "UndoAnswered",
+    "UndoAsked",
     "HandDealt",
     "Passed",
     "PlayOffCalled",

@@ -1,4 +1,4 @@
-"""Events of how seats and games end: scores, play-offs; and refusals."""
+"""Events of how moves are taken back, and seats and games end: scores, play-offs; and refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from schemas.commands import PlayOff
 from schemas.contract import PUBLIC, WHOLE_EVENT, BroughtForms, EventContract, Private, contract, event
-from schemas.field_types import GameId, Hex32, Int, Seat, Slug, Text
+from schemas.field_types import Bool, GameId, Hex32, Int, Seat, Slug, Text
 from schemas.game_options import ExitReason
 
 EndReason = Annotated[Text, Field(max_length=60)]  # in the words of the game
@@ -76,6 +76,40 @@ class PlayOffEnded(EventContract):
     winners: tuple[Seat, ...]  # as the seats of that game
 
 
+@event(
+    type="undo_asked",
+    code=50,
+    visibility=PUBLIC,
+    sentence="{seat} asks to take the last move back.",
+    in_move="follows",
+)
+class UndoAsked(EventContract):
+    """The seat asks the others to let it take back its last move (UNDO-1)."""
+
+    seat: Seat
+
+
+@event(type="undo_answered", code=51, visibility=PUBLIC, in_move="follows")
+class UndoAnswered(EventContract):
+    """The seat lets the one that asked take back its move, or not; once all agree, it is taken back (UNDO-2)."""
+
+    seat: Seat
+    agrees: Bool
+
+
+@event(
+    type="move_undone",
+    code=52,
+    visibility=PUBLIC,
+    sentence="{seat} takes the last move back.",
+    in_move="follows",
+)
+class MoveUndone(EventContract):
+    """The seat's last move is taken back: all is as it was before it, but for the time (UNDO-1)."""
+
+    seat: Seat
+
+
 @event(type="seed_revealed", code=41, visibility=PUBLIC)
 class SeedRevealed(EventContract):
     """The game is over: with the seed every shuffle and every hidden part can be checked."""
@@ -93,6 +127,7 @@ class GameEnded(EventContract):
     type="command_refused",
     code=21,
     visibility=Private(owner="seat", hides=WHOLE_EVENT, public_if_null="seat"),
+    in_move="follows",
 )
 class CommandRefused(EventContract):
     """A rule refused a command. Private to its sender; those of system commands are public."""

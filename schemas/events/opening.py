@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from schemas.access import GameVisibility, SpectatorDelay
+from schemas.access import GameVisibility, SpectatorDelay, UndoPolicy
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import PUBLIC, EventContract, Private, Secret, event
 from schemas.field_types import (
@@ -42,12 +42,14 @@ class GameCreated(EventContract):
 
 @event(type="access_set", code=40, visibility=PUBLIC)
 class AccessSet(EventContract):
-    """The game isn't simply public: this says who may watch it, how its seats are taken, and whether they are helped."""
+    """The game isn't simply public: this says who may watch it, how its seats are taken, whether they are helped, and
+    whether they take moves back."""
 
     visible_to: GameVisibility
     spectator_delay: SpectatorDelay  # how many entries late the public view is, until the game is over
     by_invitation: Bool  # a seat is taken only with its invitation
     suggestions: Bool  # whether they are allowed while the game is played
+    undo: UndoPolicy  # whether a seat takes its last move back: never, if the others agree, or freely
 
 
 Contributor = Literal["seat", "nobody", "server", "seed"]

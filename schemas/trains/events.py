@@ -86,7 +86,7 @@ class MarketCardTaken(EventContract):
     card: Card
 
 
-@event(type="route_claimed", code=15, visibility=PUBLIC, repeats=ClaimRoute)
+@event(type="route_claimed", code=15, visibility=PUBLIC, repeats=ClaimRoute, in_move="begins")
 class RouteClaimed(EventContract):
     """A route was paid for and taken; all see the cards."""
 
@@ -117,7 +117,7 @@ class RevealedDiscarded(EventContract):
     """The cards that were turned up for a tunnel went to the discard pile (TUNNEL-4)."""
 
 
-@event(type="station_built", code=28, visibility=PUBLIC)
+@event(type="station_built", code=28, visibility=PUBLIC, in_move="begins")
 class StationBuilt(EventContract):
     seat: Seat
     city: CityId
@@ -125,13 +125,13 @@ class StationBuilt(EventContract):
     neighbour: CityId | None  # whose route it borrows; null leaves that to the end
 
 
-@event(type="passenger_placed", code=29, visibility=PUBLIC)
+@event(type="passenger_placed", code=29, visibility=PUBLIC, in_move="follows")
 class PassengerPlaced(EventContract):
     seat: Seat
     city: CityId
 
 
-@event(type="passenger_moved", code=30, visibility=PUBLIC)
+@event(type="passenger_moved", code=30, visibility=PUBLIC, in_move="begins")
 class PassengerMoved(EventContract):
     """A passenger travelled, took the top token of these cities, and left the game."""
 
@@ -158,7 +158,7 @@ class RequestUnmet(EventContract):
     seat: Seat
 
 
-@event(type="last_turns_began", code=17, visibility=PUBLIC)
+@event(type="last_turns_began", code=17, visibility=PUBLIC, in_move="follows")
 class LastTurnsBegan(EventContract):
     """Each of these seats has one turn left (END-1)."""
 

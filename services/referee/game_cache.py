@@ -19,7 +19,7 @@ from services.referee.decision_log import FailureLog
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.seat_state import SEAT_FIELDS, SeatState
-from services.referee.games.state import STATE_FIELDS, Ruleset
+from services.referee.games.state import STATE_FIELDS, Ruleset, Undo
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -38,9 +38,10 @@ PACKED_OVERHEAD_BYTES: Final = 350  # of a packed game besides its bytes: its ke
 MEASURED_AGAIN: Final = 2  # as soon as a game has so many times the entries
 
 PACKED_FIELDS: Final = tuple(
-    name for name in STATE_FIELDS if name not in ("ruleset", "rule_options", "own", "seats")
+    name for name in STATE_FIELDS if name not in ("ruleset", "rule_options", "own", "seats", "undo")
 )
 PACKED_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "own")
+PackedValues = tuple[tuple[object, ...], list[tuple[object, ...]], object]  # fields, seats, the game's own
 _packed_fields_of = attrgetter(*PACKED_FIELDS)
 _seat_fields_of = attrgetter(*PACKED_SEAT_FIELDS)
 
@@ -106,7 +107,7 @@ class CachedGame:
         state = self.state
         if not state.game:
             return NEW_GAME_BYTES
-        own_bytes = state.ruleset.packing.size_bytes(state)
+        own_bytes = state.ruleset.packing.size_bytes(state) * (1 if state.undo is None else 2)
         return GAME_BYTES + SEAT_BYTES * len(state.seats) + own_bytes + ENTRY_BYTES * self.length
 
     def pack(self) -> PackedGame:
@@ -120,13 +121,12 @@ class CachedGame:
             self.last_private_sequences,
             self.pile_tracker.to_state(),
         )
-        seats = [_seat_fields_of(seat_state) for seat_state in state.seats]
-        own = state.ruleset.packing.values_of(state)
+        undo = state.undo and (state.undo.seat, _values_of(state.undo.before), state.undo.waiting)
         return PackedGame(
             state.ruleset,
             state.ruleset.packing.shared_of(state),
             state.rule_options,
-            pickle.dumps((_packed_fields_of(state), seats, own, extra), 5),
+            pickle.dumps((_values_of(state), undo, extra), 5),
         )
 
 
@@ -148,19 +148,26 @@ class PackedGame(NamedTuple):
 
     def unpack(self) -> CachedGame:
         """The game, folded as it was."""
-        fields, seats, own, extra = pickle.loads(self.data)  # noqa: S301 - our own
+        values, undo, extra = pickle.loads(self.data)  # noqa: S301 - our own
         game = CachedGame()
-        state = game.state
-        state.ruleset, state.rule_options = self.ruleset, self.rule_options
-        _set_fields(state, PACKED_FIELDS, fields)
-        for values in seats:
-            seat_state: SeatState = SeatState.__new__(SeatState)
-            _set_fields(seat_state, PACKED_SEAT_FIELDS, values)
-            state.seats.append(seat_state)
-        self.ruleset.packing.restore(state, self.shared_part, own)
+        self._restore(game.state, values)
+        if undo is not None:
+            seat, values_before, waiting = undo
+            game.state.undo = Undo(seat, GameState(), waiting)
+            self._restore(game.state.undo.before, values_before)
         game.length, game.head, packed_ids, game.last_private_sequences, pile_state = extra
         game.answered_ids, game.pile_tracker = AnsweredIds(packed_ids), PileTracker.from_state(pile_state)
         return game
+
+    def _restore(self, state: GameState, values: PackedValues) -> None:
+        fields, seats, own = values
+        state.ruleset, state.rule_options = self.ruleset, self.rule_options
+        _set_fields(state, PACKED_FIELDS, fields)
+        for seat_values in seats:
+            seat_state: SeatState = SeatState.__new__(SeatState)
+            _set_fields(seat_state, PACKED_SEAT_FIELDS, seat_values)
+            state.seats.append(seat_state)
+        self.ruleset.packing.restore(state, self.shared_part, own)
 
 
 class SharedPart(NamedTuple):
@@ -168,6 +175,12 @@ class SharedPart(NamedTuple):
 
     identity: int
     size_bytes: int
+
+
+def _values_of(state: GameState) -> PackedValues:
+    """All of a state that no other game shares, but for what its last move can be taken back to."""
+    seats = [_seat_fields_of(seat_state) for seat_state in state.seats]
+    return _packed_fields_of(state), seats, state.ruleset.packing.values_of(state)
 
 
 def _shared_part_of(state: GameState) -> SharedPart | None:

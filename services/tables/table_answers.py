@@ -26,6 +26,7 @@ from services.gateway.models.table_models import (
     TableState,
     TicketState,
     TunnelState,
+    UndoState,
 )
 from services.referee.games.state import GameState
 from services.referee.games.trains.board import Ticket
@@ -40,7 +41,7 @@ def table_state(
     state: GameState, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
 ) -> TableState | PartsTable:
     """The table as its viewer sees it after entry `number`: in parts, if its game describes it so."""
-    result = state.result
+    result, undo = state.result, state.undo
     fields: Json = {
         "game": state.game,
         "viewer": "public" if viewer is None else viewer,
@@ -57,6 +58,7 @@ def table_state(
         "by_invitation": state.access.by_invitation,
         "ended": result.reason if result else None,
         "play_off": state.next_play_off.game if state.next_play_off else None,
+        "undo": undo and UndoState(seat=undo.seat, waiting=None if undo.waiting is None else [*undo.waiting]),
         "moves": list(moves),
     }
     if state.ruleset.describe is None:

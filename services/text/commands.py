@@ -121,6 +121,11 @@ def _create_game(state: TrainGame, seat: Seat | None, command: commands.CreateGa
     return f"create a game with {pluralize(len(command.seats), 'seat')}"
 
 
+@describes(commands.AnswerUndo)
+def _answer_undo(state: TrainGame, seat: Seat | None, command: commands.AnswerUndo) -> str:
+    return "let the last move be taken back" if command.agrees else "let the last move stand"
+
+
 @describes(commands.TakeSeat)
 def _take_seat(state: TrainGame, seat: Seat | None, command: commands.TakeSeat) -> str:
     name = command.name or state.name_of(command.name_commitment)

@@ -205,6 +205,11 @@ def _play_off_ended(state: TrainGame, event: events.PlayOffEnded) -> str:
     return f"The play-off of game {event.of} is over: {winners} of that game {won}."
 
 
+@sentence(events.UndoAnswered)
+def _undo_answered(state: TrainGame, event: events.UndoAnswered) -> str:
+    return f"{seat_name(state, event.seat)} {'agrees' if event.agrees else 'does not agree'}."
+
+
 @sentence(events.GameEnded)
 def _game_ended(state: TrainGame, event: events.GameEnded) -> str:
     return f"The game is over: {event.reason}."

@@ -34,7 +34,13 @@ class SeatedTable:
     """A table that was made over the API, with people who have sat down: the short way to a page."""
 
     def __init__(
-        self, http: httpx.Client, ruleset: str = "usa", people: int = 1, bots: int = 1, **options: int
+        self,
+        http: httpx.Client,
+        ruleset: str = "usa",
+        people: int = 1,
+        bots: int = 1,
+        undo: str = "never",
+        **options: int,
     ) -> None:
         board, short = SHORT[ruleset]
         seats = [{"kind": "human"}] * people + [{"kind": "bot", "policy": "greedy"}] * bots
@@ -44,6 +50,7 @@ class SeatedTable:
             "options": short | options,
             "seats": seats,
             "visibility": "public",
+            "undo": undo,
         }
         created = http.post("/v1/games", json=body).raise_for_status().json()
         self.http, self.game, self.host = http, created["game"], created["token"]

@@ -252,3 +252,23 @@ def test_on_a_phone_no_page_is_wider_than_the_screen(open_page: OpenPage, http: 
     page.goto(f"/audit/{table.game}")
     page.locator(".checks").wait_for()
     assert page.evaluate(width) <= PHONE["width"]
+
+
+def test_UNDO_1_a_move_is_taken_back_when_the_other_person_agrees(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, people=2, bots=0, undo="consent", hand=12)
+    table.start()
+    for seat in (0, 1):
+        table.do_first(seat, "keep_tickets")
+    table.do_first(0, "claim_route")
+    ada, bo = table.open(open_page, 0), table.open(open_page, 1)
+    # when
+    ada.get_by_role("button", name="Take my last move back").click()
+    ada.get_by_text("waiting for Bo").wait_for()
+    bo.get_by_role("button", name="Agree").click()
+    # then
+    ada.get_by_role("heading", name="Your move").wait_for()
+    bo.get_by_text("Ada takes the last move back").first.wait_for()
+    bo.get_by_role("button", name="Agree").wait_for(state="detached")

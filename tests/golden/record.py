@@ -16,6 +16,8 @@ from random import Random
 from typing import Any
 
 from schemas.commands import (
+    AnswerUndo,
+    AskUndo,
     CallTime,
     Command,
     CommandEnvelope,
@@ -97,6 +99,16 @@ class Recorder:
             else:
                 seat = min(self.state.pending_choices)
                 self.send(seat, self.next_command(seat))
+                self.take_back()
+
+    def take_back(self) -> None:
+        """Take the last move back, if it can be; each who is asked agrees with it half the time."""
+        undo = self.state.undo
+        if undo is None or self.rng.random() >= self.scenario.undo:
+            return
+        self.send(undo.seat, AskUndo())
+        while (undo := self.state.undo) and undo.waiting:
+            self.send(undo.waiting[0], AnswerUndo(self.rng.random() < 0.5))
 
     def send_script(self, commands: Iterable[ScriptedCommand]) -> None:
         for seat, command in commands:

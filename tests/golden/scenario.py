@@ -39,4 +39,5 @@ class Scenario(NamedTuple):
     always: CommandJson | None = None  # what every seat sends in its turns, where it fits the pending choice
     leave: int | None = None  # after so many commands every seat leaves
     absent: int | None = None  # after so many commands no seat sends anything
+    undo: float = 0  # the share of moves that are taken back, where they can be
     mischief: float = 0  # the share of a seat's commands that are arbitrary

@@ -162,6 +162,17 @@ SEATS: Final[dict[str, Scenario]] = {  # who sits there, who watches, and what e
             sends(None, "take_seat", name="Bob"),
         ),
     ),
+    "usa-undone": Scenario(
+        "usa",
+        "person person greedy",
+        "undone",
+        options={"cars": 12},
+        access={"undo": "consent"},
+        before=(sends(None, "take_seat", name="Ada"), sends(None, "take_seat", name="Bob")),
+        script=(sends(0, "ask_undo"), sends(1, "answer_undo", agrees=True)),
+        undo=0.5,
+    ),
+    "tricks-undone": Scenario("tricks", "random random random", "undone", access={"undo": "free"}, undo=0.2),
     "usa-names": Scenario(
         "usa",
         "person person greedy",

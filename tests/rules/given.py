@@ -283,6 +283,7 @@ def full_state(state: GameState) -> dict[str, Any]:
         if isinstance(state.own, TrainState):
             values["board"] = state.own.board.digest
     values["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
+    values["undo"] = state.undo and (state.undo.seat, full_state(state.undo.before), state.undo.waiting)
     return {name: _copy_value(value) for name, value in values.items()}
 
 

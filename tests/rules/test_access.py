@@ -38,7 +38,7 @@ def whole_log(access: Access) -> list[bytes]:
 
 def test_SETUP_1_a_creation_settles_who_may_watch_and_take_a_seat() -> None:
     scene = create_from(CreateGame((BOT, BOT), visibility="players", spectator_delay=5, by_invitation=True))
-    assert scene.events_of(AccessSet) == (AccessSet("players", 5, True, True),)
+    assert scene.events_of(AccessSet) == (AccessSet("players", 5, True, True, "never"),)
     assert scene.state.access == PRIVATE
 
 
@@ -62,6 +62,7 @@ def test_P4_a_log_that_says_nothing_of_it_is_of_a_public_game(fields: dict[str, 
         ("spectator_delay", True),
         ("by_invitation", 1),
         ("suggestions", 0),
+        ("undo", "always"),
     ],
 )
 def test_SHAPE_1_no_other_access_is_taken(field: str, value: object) -> None:
@@ -77,6 +78,7 @@ def test_P4_an_access_is_what_its_fields_create(visibility: Any) -> None:
         Access(visibility, 3),
         Access(visibility, 0, by_invitation=True),
         Access(visibility, suggestions=False),
+        Access(visibility, undo="consent"),
     ):
         assert create_from(CreateGame((BOT, BOT), **access.fields())).state.access == access
 

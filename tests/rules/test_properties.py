@@ -205,6 +205,7 @@ PARTLY_HIDDEN_FIELDS = {
     "refusal_counts",
     "seed",
     "ticket_decks",
+    "undo",
     "untaken",
 }
 PUBLIC_SEAT_FIELDS = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.commands import (
+    AnswerUndo,
+    AskUndo,
     CallTime,
     Command,
     CreateGame,
@@ -29,6 +31,7 @@ from schemas.events import (
     GameForked,
     GameStarted,
     HandDealt,
+    MoveUndone,
     Passed,
     PlayOffCalled,
     PlayOffEnded,
@@ -40,6 +43,8 @@ from schemas.events import (
     SeedRevealed,
     SeedSealed,
     TurnStarted,
+    UndoAnswered,
+    UndoAsked,
 )
 from schemas.field_types import as_logged
 from schemas.forks import Fork
@@ -162,6 +167,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
     RequestCards(),
     Pass(),
     Leave(),
+    AskUndo(),
+    AnswerUndo(agrees=True),
     CallTime(3),
     EndGame(),
     FreeSeat(1),
@@ -173,9 +180,12 @@ BOARD_WRITTEN: Final = as_logged(BOARD_SCHEMA.write(BOARD, exclude_defaults=True
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, OPTIONS_WRITTEN, PLANS, None, 1_700_000_000_000, 0),
     GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD_WRITTEN, OPTIONS_WRITTEN, PLANS, SERIES, 1_700_000_000_000, 250),
-    AccessSet("players", 5, True, True),
-    AccessSet("public", 0, False, False),
+    AccessSet("players", 5, True, True, "consent"),
+    AccessSet("public", 0, False, False, "free"),
     SeatFreed(1),
+    UndoAsked(1),
+    UndoAnswered(0, agrees=False),
+    MoveUndone(1),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
     MarketFlushed(),

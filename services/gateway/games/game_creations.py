@@ -73,6 +73,7 @@ def read_creation(first: ViewEntry) -> GameCreation:
                     event.spectator_delay,
                     event.by_invitation,
                     event.suggestions,
+                    event.undo,
                 )
             case GameForked():
                 source = event.of

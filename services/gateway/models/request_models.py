@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
-from schemas.access import GameVisibility, SpectatorDelay
+from schemas.access import GameVisibility, SpectatorDelay, UndoPolicy
 from schemas.commands import Policy, SeatPlan
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
@@ -77,6 +77,12 @@ class CreateGameRequest(RequestModel):
     suggestions: Annotated[
         Bool | None,
         Field(description="whether seats may ask for suggestions while the game is played; else they may"),
+    ] = None
+    undo: Annotated[
+        UndoPolicy | None,
+        Field(
+            description="whether a seat takes back its last move that showed nothing hidden: consent: if the others agree; free; else never"
+        ),
     ] = None
 
 

@@ -149,6 +149,13 @@ class Suggestions(ResponseModel):
     commands: list[SuggestedCommand]
 
 
+class UndoState(ResponseModel):
+    """The last move, which its seat can take back."""
+
+    seat: int = Field(description="whose move it was")
+    waiting: list[int] | None = Field(description="whose answers are open; null: the seat hasn't asked")
+
+
 class AnyTable(ResponseModel):
     """A table as its viewer sees it after an entry: what tables of all games have."""
 
@@ -166,6 +173,7 @@ class AnyTable(ResponseModel):
         description="of the turns: by seat, or by age, the oldest or the youngest first"
     )
     turn_order: list[int]
+    undo: UndoState | None = Field(description="null where the last move can't be taken back")
     by_invitation: bool = Field(description="a seat is taken only with the invitation that its host gives")
     ended: str | None = Field(description="why, once the game is over")
     play_off: str | None = Field(description="the game that follows, for a shared first place")

@@ -59,6 +59,7 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
             access.spectator_delay,
             access.by_invitation,
             access.suggestions,
+            access.undo,
         )
     yield from seats_at_creation(context.game, seed, command)
     yield from opening.lay(seed)
@@ -130,6 +131,7 @@ def access_of(command: CreateGame) -> Access:
         command.spectator_delay or 0,
         bool(command.by_invitation),
         command.suggestions is not False,
+        command.undo or "never",
     )
 
 

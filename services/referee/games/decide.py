@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from schemas.commands import (
+    AnswerUndo,
+    AskUndo,
     CallTime,
     Command,
     CommandEnvelope,
@@ -28,10 +30,11 @@ from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, is_rule_of_play, require
 from schemas.registry import OfItsKey
 from services.referee.games.create_game import NewGameContext, create_game, start_game
-from services.referee.games.evolve import APPLIERS, advance_clocks
+from services.referee.games.evolve import advance_clocks, evolve
 from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
 from services.referee.games.seat_changes import free_seat, seat_bot, take_seat
 from services.referee.games.state import ACTION, Choice, EventStream, GameState, Ruleset
+from services.referee.games.undo import answer_undo, ask_undo
 from services.referee.games.withdrawal import (
     call_time,
     end_abandoned,
@@ -157,8 +160,8 @@ def decide_without_move(
         raise CommandRefusedError(
             "CLOCK-2" if exit_reason == "out of time" else "CONDUCT-3", "you take no further part"
         )
-    if isinstance(command, Leave):
-        return leave(state, seat, command)
+    if decide_at_any_time := SEAT_COMMANDS.get(type(command)):
+        return decide_at_any_time(state, seat, command)
     if choice is None and state.turn is None and ACTION not in state.pending_choices.values():
         raise CommandRefusedError(
             "SETUP-2", "others still choose before the first turn, and it isn't for you to choose now"
@@ -195,7 +198,7 @@ def _create_game(
 def _apply_all(state: GameState, stream: EventStream) -> list[Event]:
     events = []
     for event in stream:
-        APPLIERS[type(event)](state, event)
+        evolve(state, event)
         events.append(event)
     return events
 
@@ -209,11 +212,17 @@ SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, 
     SeatBot: seat_bot,
 }
 
+SEAT_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat, OfItsKey], EventStream]]] = {
+    Leave: leave,
+    AskUndo: ask_undo,
+    AnswerUndo: answer_undo,
+}
+
 
 def require_decided() -> None:
     """Every declared command is decided: by a move of a ruleset, or by a function of this module; but a
     fork, which the referee expands into a CreateGame first. Raises TypeError, naming the others."""
-    decided = {CreateGame, ForkGame, Leave, *SYSTEM_COMMANDS}
+    decided = {CreateGame, ForkGame, *SEAT_COMMANDS, *SYSTEM_COMMANDS}
     decided |= {
         move.command
         for ruleset in RULESET_VERSIONS.values()

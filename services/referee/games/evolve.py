@@ -15,11 +15,12 @@ from schemas.stored.codec import unpack_for_fold
 from services.referee.games.appliers import ending, opening  # noqa: F401 - they fill the table
 from services.referee.games.appliers.table import APPLIER_TABLE
 from services.referee.games.state import GameState
+from services.referee.games.undo import apply_noting
 
 
 def evolve(state: GameState, event: Event) -> None:
     """Apply an event to a state that the caller owns."""
-    APPLIERS[type(event)](state, event)
+    apply_noting(state, event, APPLIERS[type(event)])
 
 
 def advance_clocks(state: GameState, at_ms: int) -> None:
@@ -49,6 +50,10 @@ def fold(entries: Iterable[bytes], state: GameState | None = None) -> GameState:
 def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
     """Apply one entry: its time, then its events."""
     advance_clocks(state, at_ms)
+    if state.access.undo != "never":
+        for event in events:
+            apply_noting(state, event, APPLIERS[type(event)])
+        return
     for event in events:
         APPLIERS[type(event)](state, event)
 

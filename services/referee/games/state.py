@@ -66,7 +66,16 @@ STATE_FIELDS: Final = (
     "started",
     "turn",
     "turn_order",
+    "undo",
 )
+
+
+class Undo(NamedTuple):
+    """What the last move can be taken back to, and who was asked for it."""
+
+    seat: Seat  # whose move it was
+    before: GameState  # the move; it has no undo itself
+    waiting: tuple[Seat, ...] | None = None  # whose answers are open; None: nobody was asked
 
 
 class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
@@ -102,6 +111,7 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         self.seed: str | None = None
         self.setup_digest = ""  # see fair_randomness.compute_setup_digest
         self.shuffle_key = ""  # of all shuffles of the play; empty in a viewer's state
+        self.undo: Undo | None = None  # of the last move, where it can be taken back
         self.epoch = 0  # how many shuffles there were
 
     def name_of(self, commitment: str | None) -> str:
@@ -175,6 +185,7 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         duplicate.started = self.started
         duplicate.turn = self.turn
         duplicate.turn_order = self.turn_order
+        duplicate.undo = self.undo
 
 
 @dataclass(frozen=True, slots=True)

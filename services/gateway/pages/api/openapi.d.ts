@@ -124,6 +124,15 @@ export type CommandAccepted = {
   entry: EntryBody;
 };
 
+export type Command_answer_undo = {
+  type: "answer_undo";
+  agrees: boolean;
+};
+
+export type Command_ask_undo = {
+  type: "ask_undo";
+};
+
 export type Command_build_station = {
   type: "build_station";
   city: string;
@@ -197,6 +206,7 @@ export type CreateGameRequest = {
   spectator_delay?: number | null;
   by_invitation?: boolean | null;
   suggestions?: boolean | null;
+  undo?: "never" | "consent" | "free" | null;
 };
 
 export type Dispute = {
@@ -507,6 +517,7 @@ export type PartsTable = {
   turn: number | null;
   order: "seated" | "age" | "youngest";
   turn_order: number[];
+  undo: UndoState | null;
   by_invitation: boolean;
   ended: string | null;
   play_off: string | null;
@@ -526,7 +537,7 @@ export type Perspective = {
   after: ExplainedTable;
 };
 
-export type PlayerCommand = Command_draw_blind | Command_draw_market | Command_draw_tickets | Command_keep_tickets | Command_claim_route | Command_pay_tunnel | Command_decline_tunnel | Command_build_station | Command_move_passenger | Command_request_cards | Command_pass | Command_leave;
+export type PlayerCommand = Command_draw_blind | Command_draw_market | Command_draw_tickets | Command_keep_tickets | Command_claim_route | Command_pay_tunnel | Command_decline_tunnel | Command_build_station | Command_move_passenger | Command_request_cards | Command_pass | Command_leave | Command_ask_undo | Command_answer_undo;
 
 export type Position = {
   turn?: number | null;
@@ -745,6 +756,7 @@ export type TableState = {
   turn: number | null;
   order: "seated" | "age" | "youngest";
   turn_order: number[];
+  undo: UndoState | null;
   by_invitation: boolean;
   ended: string | null;
   play_off: string | null;
@@ -804,6 +816,11 @@ export type TunnelState = {
   cards: { [name: string]: number };
   revealed: string[];
   extra: number;
+};
+
+export type UndoState = {
+  seat: number;
+  waiting: number[] | null;
 };
 
 export type UnknownVerdict = {

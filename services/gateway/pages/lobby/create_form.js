@@ -21,6 +21,7 @@ import { update, USUAL_BOARD } from "./lobby_state.js";
  * @property {string} clock
  * @property {boolean} isPublic
  * @property {boolean} suggestions
+ * @property {"never" | "consent" | "free"} undo
  * @property {Record<string, OptionValue>} options
  * @property {boolean} isBusy
  * @property {string | null} refusal
@@ -41,6 +42,7 @@ export const form = {
   clock: "evening",
   isPublic: false,
   suggestions: true,
+  undo: "consent",
   options: {},
   isBusy: false,
   refusal: null,
@@ -84,6 +86,7 @@ const chosenGame = () => ({
   ...(form.board === null ? {} : { board: form.board }),
   ruleset: form.ruleset,
   visibility: "unlisted",
+  undo: form.undo,
 });
 
 /** @type {SeatPlan} */

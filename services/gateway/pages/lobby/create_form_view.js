@@ -24,6 +24,15 @@ const DOORS = /** @type {const} */ ([
   [false, "Only with my invitations", "Not in the lobby; a link for each seat."],
   [true, "Anybody", "Listed in the lobby; anybody may sit down or watch."],
 ]);
+const UNDO = /** @type {const} */ ([
+  [
+    "consent",
+    "If the others agree",
+    "Only one's last move, while nobody has acted since, and if it showed nothing hidden.",
+  ],
+  ["free", "Without asking", "The same moves, at once."],
+  ["never", "Never", "What is done stays."],
+]);
 
 /**
  * A value that was typed, where it is JSON; else the server says what is wrong with it.
@@ -147,6 +156,10 @@ const helpField = (form) =>
     "Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.",
   )}</fieldset>`;
 
+/** @param {CreateForm} form */
+const undoField = (form) =>
+  html`<fieldset><legend>Taking a move back</legend>${UNDO.map(([undo, title, meaning]) => line(html`<input type="radio" name="undo" .checked=${form.undo === undo} @change=${() => fill({ undo })}>`, title, meaning))}</fieldset>`;
+
 /** All that may be chosen of a table. @param {CreateForm} form @param {RulesetDescription} ruleset @param {ClockPreset[]} clocks */
 function ownTable(form, ruleset, clocks) {
   const { seats } = form;
@@ -163,6 +176,7 @@ function ownTable(form, ruleset, clocks) {
     <fieldset><legend>Time</legend>${clocks.map(({ name, title, meaning }) => line(html`<input type="radio" name="clock" .checked=${form.clock === name} @change=${() => fill({ clock: name })}>`, title, meaning))}</fieldset>
     <fieldset><legend>Who may come</legend>${DOORS.map(([isPublic, title, meaning]) => line(html`<input type="radio" name="door" .checked=${form.isPublic === isPublic} @change=${() => fill({ isPublic })}>`, title, meaning))}</fieldset>
     ${ruleset.policies.includes(SUGGESTING) ? helpField(form) : nothing}
+    ${undoField(form)}
     ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
     <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${options.map(optionRow)}</dl></details>
     <button type="button" class="primary large" ?disabled=${form.isBusy} @click=${makeChosen}>Make the table</button></div></details>`;

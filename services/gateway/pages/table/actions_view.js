@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { card } from "../board/marks.js";
 import { when } from "../shared/frame.js";
-import { plural, upperFirst } from "../shared/words.js";
+import { plural, seatName, upperFirst } from "../shared/words.js";
 import { send } from "./acting.js";
 import { choose, pointAtNothing, pointAtTicket, toggleTicket } from "./choosing.js";
 import { keyOf } from "./keys.js";
@@ -108,16 +108,38 @@ function offerView({ board, table, latest, isBusy, chosenTickets }) {
 const tunnelView = ({ extra, revealed }) =>
   html`<p>The tunnel asks for <b>${plural(extra, "card")}</b> more; turned up: ${revealed.map((color) => card(color))}</p>`;
 
+/** What may be done about the last move: take it back, or answer who asks to. @param {TablePage} page */
+function undoView({ table, latest, isBusy }) {
+  const { undo } = latest;
+  if (!undo) return nothing;
+  const { seat, waiting } = undo;
+  if (waiting === null) {
+    if (seat !== table.viewer) return nothing;
+    return html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${() => send({ type: "ask_undo" })}>Take my last move back</button>`;
+  }
+  /** @param {boolean} agrees @param {string} label */
+  const answer = (agrees, label) =>
+    html`<button type="button" ?disabled=${isBusy} @click=${() => send({ type: "answer_undo", agrees })}>${label}</button>`;
+  if (waiting.some((other) => other === table.viewer)) {
+    return html`<div class="undo" role="status"><p>${seatName(table.seats[seat])} asks to take the last move back.</p>
+      <div class="buttons">${answer(true, "Agree")} ${answer(false, "Let it stand")}</div></div>`;
+  }
+  const names = waiting.map((other) => seatName(table.seats[other])).join(", ");
+  return html`<p class="undo" role="status">${seatName(table.seats[seat])} asks to take the last move back: waiting for ${names}.</p>`;
+}
+
 /**
  * The panel of actions: what may be done now. None where nobody acts.
  * @param {TablePage} page
  * @param {unknown} content
  */
-export function actionsPanel({ table, latest, replay }, content) {
+export function actionsPanel(page, content) {
+  const { table, latest, replay } = page;
   if (table.viewer === "public" || table.status !== "playing" || replay) return nothing;
   const mayAct = latest.legal?.length;
-  return html`<section class="panel actions ${mayAct ? "" : "idle"}" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1" aria-keyshortcuts="a">${mayAct ? "Your move" : "Wait for the others"}</h2>
+  return html`<section class="panel actions ${mayAct || latest.undo ? "" : "idle"}" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1" aria-keyshortcuts="a">${mayAct ? "Your move" : "Wait for the others"}</h2>
     ${content}
+    ${undoView(page)}
   </section>`;
 }
 

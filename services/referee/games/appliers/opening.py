@@ -55,7 +55,9 @@ def game_created(state: GameState, event: GameCreated) -> None:
 
 @applies(AccessSet)
 def access_set(state: GameState, event: AccessSet) -> None:
-    state.access = Access(event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions)
+    state.access = Access(
+        event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions, event.undo
+    )
 
 
 @applies(SeedSealed)

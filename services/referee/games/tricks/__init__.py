@@ -52,13 +52,21 @@ class PlayCard(CommandContract):
     card: CardName
 
 
-@event(type="card_played", code="tricks:1", visibility=PUBLIC, sentence="{seat} plays {card}.")
+@event(
+    type="card_played", code="tricks:1", visibility=PUBLIC, sentence="{seat} plays {card}.", in_move="begins"
+)
 class CardPlayed(EventContract):
     seat: Seat
     card: CardName
 
 
-@event(type="trick_taken", code="tricks:2", visibility=PUBLIC, sentence="{seat} takes the trick.")
+@event(
+    type="trick_taken",
+    code="tricks:2",
+    visibility=PUBLIC,
+    sentence="{seat} takes the trick.",
+    in_move="follows",
+)
 class TrickTaken(EventContract):
     seat: Seat
 
