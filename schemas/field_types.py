@@ -140,4 +140,4 @@ BoardChoice = Annotated[
     WithJsonSchema(
         {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
     ),
-]  # a board's name, or a board in place in the form of schemas/trains/boards/form.py; pydantic checks no more
+]  # a board's name, or a board in place in the form of its game; pydantic checks no more

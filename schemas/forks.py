@@ -32,7 +32,7 @@ class Fork:
     of: GameId
     at: SequenceNumber
     asker: Seat | None  # by whose knowledge hidden cards were dealt afresh; None: by everybody's
-    afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
+    afresh: Bool  # what is hidden was dealt afresh; else it is where it was
     rules: Int  # the version of the rules that both games are played by
     facts: EventRows  # as rows: see schemas/stored/rows.py
 

@@ -54,7 +54,7 @@ class SeatGone(EventContract):
 
 @event(type="seat_cleared", code=23, visibility=PUBLIC)
 class SeatCleared(EventContract):
-    """A removed seat's cards and tickets are out of the game, its routes are free (CONDUCT-2)."""
+    """What a removed seat held is out of the game, what it had claimed is free (CONDUCT-2)."""
 
     seat: Seat
 

@@ -93,7 +93,7 @@ class SeatFreed(EventContract):
 
 @event(type="game_started", code=3, visibility=PUBLIC)
 class GameStarted(EventContract):
-    """Every seat is taken; the cards and tickets are about to be shuffled."""
+    """Every seat is taken; the cards are about to be shuffled."""
 
     order: tuple[Seat, ...]  # of the turns
 
@@ -122,7 +122,7 @@ class GameForked(EventContract):
     of: GameId
     at: SequenceNumber  # the entry after which it had that state
     asker: Seat | None  # by whose knowledge hidden cards were dealt; None: by everybody's
-    afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
+    afresh: Bool  # what is hidden was dealt afresh; else it is where it was
 
 
 @event(type="play_resumed", code=49, visibility=PUBLIC)

@@ -9,8 +9,8 @@ from schemas.contract import Json
 from schemas.events import Score, SeatScore
 from schemas.field_types import Seat
 from schemas.trains.events import TrainScore
-from services.bots.policies.ticket_paths import NO_PATH, TicketPath, shortest_paths
 from services.bots.searching.candidate_halving import CandidateValue
+from services.bots.trains.ticket_paths import NO_PATH, TicketPath, shortest_paths
 from services.gateway.models.table_models import (
     ListedGame,
     ListedSeat,

@@ -13,8 +13,8 @@ from schemas.field_types import Text
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.trains import read_trains_map
 from schemas.trains.commands import ClaimRoute, RequestCards
-from services.bots.policies.trains_strategies import hold_10
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.trains_strategies import hold_10
 from services.referee.games import legal
 from services.referee.games.trains.board import build_board, with_pair_tickets
 from services.tournament.knock_out import GameOutcome, Groups, run_knock_out

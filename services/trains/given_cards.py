@@ -20,8 +20,8 @@ from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.trains.commands import ClaimRoute, KeepTickets
 from schemas.trains.positions import Position, TicketGiven
 from services.bots.policies import Policy
-from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.trains_strategies import buy_now, hold_10
 from services.referee.games import GameState, decide_envelope, legal
 from services.referee.games.trains.board import build_board, with_pair_tickets
 from services.referee.games.trains.rulesets.trains import TRAINS

@@ -15,7 +15,7 @@ from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.trains.commands import ClaimRoute, RequestCards
 from schemas.trains.positions import Position
-from services.bots.policies.trains_strategies import Connection, connection_of
+from services.bots.trains.trains_strategies import Connection, connection_of
 from services.referee.games import UnloggedRejectionError, decide
 from services.referee.games.trains.board import Board, build_board
 from services.referee.games.trains.position_game import start_from_position

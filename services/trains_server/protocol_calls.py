@@ -17,7 +17,7 @@ from schemas.field_types import Bool, Int, Seat
 from schemas.trains.boards.form import MAX_CITIES, MAX_ROUTES, BoardForm
 from schemas.trains.boards.trains import COLORS, read_trains_map
 from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
-from services.bots.policies.trains_strategies import Connection, Destination, connection_of, destination_of
+from services.bots.trains.trains_strategies import Connection, Destination, connection_of, destination_of
 from services.referee.games.trains.train_state import TrainGame
 from services.trains.given_cards import NOT_ON_ANY_MAP
 from services.trains.player_state import (

@@ -16,7 +16,7 @@ from schemas.events import GameEnded, SeatCleared, SeatGone
 from schemas.field_types import Seat
 from schemas.trains.boards.form import BoardForm
 from schemas.trains.boards.trains import COLORS, write_trains_map
-from services.bots.policies.trains_strategies import Connection
+from services.bots.trains.trains_strategies import Connection
 from services.referee.games import fold_events
 from services.referee.games.trains.pending_choices import TICKETS
 from services.referee.games.trains.scoring import score

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from schemas.errors import InvalidInputError
 from schemas.trains.boards.form import BoardForm
 from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
-from services.bots.policies.trains_strategies import Connection, Destination
+from services.bots.trains.trains_strategies import Connection, Destination
 from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
 from services.trains_server.protocol_calls import (
     MAX_ANSWER_BYTES,

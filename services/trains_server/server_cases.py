@@ -19,7 +19,7 @@ from schemas.field_types import Seat, Text
 from schemas.refusals import CommandRefusedError
 from schemas.trains.boards.form import BoardForm
 from schemas.trains.boards.trains import read_trains_map
-from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
+from services.bots.trains.trains_strategies import BUY_NOW, HOLD_10
 from services.referee.games import GameState, decide_envelope
 from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value, require_values
 from services.trains.cases import CASE_S

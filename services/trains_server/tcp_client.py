@@ -15,7 +15,8 @@ from schemas.trains.boards.form import BOARD_SCHEMA
 from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
 from schemas.trains.positions import Position, TicketGiven
 from services.bots.policies import POLICIES
-from services.bots.policies.trains_strategies import (
+from services.bots.seat_random import SeatRandom
+from services.bots.trains.trains_strategies import (
     BUY_NOW,
     HOLD_10,
     Connection,
@@ -24,7 +25,6 @@ from services.bots.policies.trains_strategies import (
     choose_connection,
     choose_destinations,
 )
-from services.bots.seat_random import SeatRandom
 from services.referee.games import GameState, fold_events, legal, redact_for
 from services.referee.games.trains.board import build_board
 from services.referee.games.trains.rulesets.trains import TRAINS

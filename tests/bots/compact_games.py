@@ -22,11 +22,11 @@ from schemas.trains.commands import (
     RequestCards,
 )
 from schemas.trains.events import DeckRecreated
-from services.bots.planning.board_graph import TicketEnds
-from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
-from services.bots.searching.compact_rules import KINDS, compact_rules
-from services.bots.searching.rollout_policy import Rollout
-from services.bots.searching.world_sampler import public_part, ticket_ends
+from services.bots.trains.planning.board_graph import TicketEnds
+from services.bots.trains.searching.compact_game import NOWHERE, CompactGame, Payment
+from services.bots.trains.searching.compact_rules import KINDS, compact_rules
+from services.bots.trains.searching.rollout_policy import Rollout
+from services.bots.trains.searching.world_sampler import public_part, ticket_ends
 from services.referee.games import GameState, decide_and_apply
 from tests.rules.given import create_from, make_start_choices
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck

@@ -23,11 +23,11 @@ from schemas.trains.commands import (
     RequestCards,
 )
 from schemas.trains.events import DeckRecreated
-from services.bots.planning.board_graph import TicketEnds
-from services.bots.searching.candidates import payment_of
-from services.bots.searching.compact_game import NOWHERE
-from services.bots.searching.compact_rules import WILD
-from services.bots.searching.final_points import final_points
+from services.bots.trains.planning.board_graph import TicketEnds
+from services.bots.trains.searching.candidates import payment_of
+from services.bots.trains.searching.compact_game import NOWHERE
+from services.bots.trains.searching.compact_rules import WILD
+from services.bots.trains.searching.final_points import final_points
 from services.referee.games import GameState, decide_and_apply, legal
 from services.referee.games.state import ACTION
 from services.referee.games.trains.pending_choices import TICKETS

@@ -17,10 +17,10 @@ from schemas.trains.commands import (
     KeepTickets,
     MovePassenger,
 )
-from services.bots.planning.command_choice import plan_command
-from services.bots.planning.network_plan import plan_network
-from services.bots.planning.seat_situation import see_situation
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.command_choice import plan_command
+from services.bots.trains.planning.network_plan import plan_network
+from services.bots.trains.planning.seat_situation import see_situation
 from services.tournament.core_game import CoreGame
 from services.tournament.viewed_game import GameSetting
 from tests.long_runs import short_and_long

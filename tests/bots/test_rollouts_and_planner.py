@@ -7,8 +7,8 @@ from statistics import mean
 
 from schemas.commands import Command
 from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket
-from services.bots.searching.compact_game import CompactGame
-from services.bots.searching.rollout_policy import Rollout
+from services.bots.trains.searching.compact_game import CompactGame
+from services.bots.trains.searching.rollout_policy import Rollout
 from services.referee.games.state import ACTION
 from services.tournament.core_game import CoreGame
 from services.tournament.viewed_game import GameSetting

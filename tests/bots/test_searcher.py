@@ -12,13 +12,13 @@ import pytest
 
 from schemas.commands import StartGame
 from schemas.trains.commands import ClaimRoute, KeepTickets
-from services.bots.planning.board_graph import TicketEnds
 from services.bots.searching.candidate_halving import CandidateValue
-from services.bots.searching.candidates import errors_to_leave, evaluate_candidates
-from services.bots.searching.compact_game import NO_CARD, CompactGame
-from services.bots.searching.compact_rules import KINDS, compact_rules
-from services.bots.searching.world_sampler import START_TICKETS, WorldSampler
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.board_graph import TicketEnds
+from services.bots.trains.searching.candidates import errors_to_leave, evaluate_candidates
+from services.bots.trains.searching.compact_game import NO_CARD, CompactGame
+from services.bots.trains.searching.compact_rules import KINDS, compact_rules
+from services.bots.trains.searching.world_sampler import START_TICKETS, WorldSampler
 from services.referee.games import GameState, legal
 from services.referee.games.seat_state import SeatState
 from services.referee.games.trains.determinization import ViewerKnowledge, determinize

@@ -11,7 +11,8 @@ from schemas.commands import POLICIES as NAMES
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
 from services.bots.policies import POLICIES
-from services.bots.policies.trains_strategies import (
+from services.bots.seat_random import SeatRandom
+from services.bots.trains.trains_strategies import (
     BUY_NOW,
     HOLD_10,
     Connection,
@@ -20,7 +21,6 @@ from services.bots.policies.trains_strategies import (
     choose_destinations,
     connection_of,
 )
-from services.bots.seat_random import SeatRandom
 from services.referee.games import GameState, decide_envelope, evolve, legal, redact_for
 from tests.rules.given import SEED, Scene, given, started
 from tests.rules.trains_map import (

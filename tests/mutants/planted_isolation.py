@@ -96,7 +96,7 @@ ISOLATION_MUTANTS: Final = (
         "end = projection.sequence - first_recent, None", ("tests/bots/test_shared_projections.py",),
     ),
     Mutant(
-        "a bot keeps a path whose route somebody claimed", "P8", "services/bots/policies/ticket_paths.py",
+        "a bot keeps a path whose route somebody claimed", "P8", "services/bots/trains/ticket_paths.py",
         " and not known.holds_over(open_routes)", " and False", ("tests/bots/test_greedy.py",),
     ),
     Mutant(

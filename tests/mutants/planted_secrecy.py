@@ -87,11 +87,11 @@ SECRECY_MUTANTS: Final = (
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.commitment)", GUESSING,
     ),
     Mutant(
-        "a sampled world keeps what others hold, where the state has it", "P5", "services/bots/searching/world_sampler.py",
+        "a sampled world keeps what others hold, where the state has it", "P5", "services/bots/trains/searching/world_sampler.py",
         "    if not is_view(state):", "    if False:", SEARCHER,
     ),
     Mutant(
-        "a sampled world deals no ticket that another seat holds", "P5", "services/bots/searching/world_sampler.py",
+        "a sampled world deals no ticket that another seat holds", "P5", "services/bots/trains/searching/world_sampler.py",
         "for name, each in ends.items() if name not in seen]",
         "for name, each in ends.items() if name not in {*seen, *state.seats[seat - 1].tickets}]", SEARCHER,
     ),

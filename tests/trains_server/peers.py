@@ -12,7 +12,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
+from services.bots.trains.trains_strategies import BUY_NOW, HOLD_10
 from services.trains.given_cards import choose_map
 from services.trains_server.peer_connection import READ_BYTES, PeerConnection, PeerFailedError
 from services.trains_server.protocol_calls import MAX_CALL_BYTES, Call, read_call

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.bots.policies.trains_strategies import HOLD_10
+from services.bots.trains.trains_strategies import HOLD_10
 from services.trains.player_state import STATE as PLAYER_STATE
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
 from services.trains_server.protocol_calls import MAX_CALL_BYTES, read_offer, read_setup

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10
+from services.bots.trains.trains_strategies import BUY_NOW, HOLD_10
 from services.trains_server.peer_connection import ClockLimits
 from services.trains_server.server_cases import LOOPBACK
 from services.trains_server.tcp_client import ClientAnswers, StrategyPlayer, sign_up_and_play

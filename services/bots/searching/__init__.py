@@ -1,2 +1,1 @@
-"""The policy `searcher`: candidates for a move, and their value in games played out from worlds that look the same to the
-seat. Start with `candidates`, whose `evaluate_candidates` is also what a suggestion to a player is made of."""
+"""The policy `searcher` in any game, and the halving of candidates that each search ends with."""

@@ -1,7 +1,7 @@
 """The policy `searcher` in any game: each legal command is tried in worlds that the seat can't tell from its own.
 
 A world is the seat's view with all that is hidden dealt afresh, by what the game says of itself (`Ruleset.deal_afresh`).
-It is played on by chance to the end. The train family has a search of its own.
+It is played on by chance to the end. A family of games may have a search of its own.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from services.bots.searching.candidate_halving import (
     run_halving,
     values_of,
 )
-from services.bots.searching.candidates import WORLD_SEEDS, evaluate_candidates
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.searching.candidates import WORLD_SEEDS, evaluate_candidates
 from services.referee.games import GameState, decide_and_apply, legal
 from services.referee.games.fair_randomness import without_commitments
 from services.referee.games.state import Seen
@@ -42,7 +42,7 @@ def search_command(
 def evaluate_commands(
     view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, rollouts: int
 ) -> tuple[CandidateValue, ...]:
-    """The seat's legal commands (at least one), in a train game the sensible ones, the one to choose first, by so many
+    """The seat's legal commands (at least one), in a family with a search of its own the sensible ones, the one to choose first, by so many
     rollouts of all of them together.
 
     Pure: nothing is read that the seat doesn't see, and all chance comes from `seat_random`. Raises InvalidInputError: the

@@ -8,12 +8,12 @@ from __future__ import annotations
 from operator import mul
 from typing import Final
 
-from services.bots.planning.board_graph import TicketEnds, shortest_path
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
-from services.bots.searching.compact_rules import WILD
-from services.bots.searching.final_points import final_points
-from services.bots.searching.rollout_actions import (
+from services.bots.trains.planning.board_graph import TicketEnds, shortest_path
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
+from services.bots.trains.searching.compact_rules import WILD
+from services.bots.trains.searching.final_points import final_points
+from services.bots.trains.searching.rollout_actions import (
     Claim,
     best_claim,
     best_journey,
@@ -23,8 +23,14 @@ from services.bots.searching.rollout_actions import (
     last_claim,
     place_for_passenger,
 )
-from services.bots.searching.rollout_needs import Fillers, RolloutNeeds, find_fillers
-from services.bots.searching.rollout_plan import RolloutPlan, make_plan, route_costs, turns_for, turns_left
+from services.bots.trains.searching.rollout_needs import Fillers, RolloutNeeds, find_fillers
+from services.bots.trains.searching.rollout_plan import (
+    RolloutPlan,
+    make_plan,
+    route_costs,
+    turns_for,
+    turns_left,
+)
 
 MAX_TURNS: Final = 1_000  # of a rollout; no game takes as many
 

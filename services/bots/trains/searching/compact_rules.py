@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from services.bots.planning.board_graph import BoardGraph, graph_of
-from services.bots.planning.plan_weights import WEIGHTS
+from services.bots.trains.planning.board_graph import BoardGraph, graph_of
+from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.referee.games.state import ACTION
 from services.referee.games.trains.board import GRAY, Route
 from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST, REQUEST_CARDS

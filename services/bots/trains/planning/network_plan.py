@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, shortest_path
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.planning.seat_situation import SeatSituation
+from services.bots.trains.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, shortest_path
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.planning.seat_situation import SeatSituation
 
 REPAIRS: Final = 2  # rounds in which every ticket is laid anew
 TIGHT_PRICES: Final = (1.0, 3.0)  # more points a car, tried in turn for a network of fewer cars

@@ -15,9 +15,9 @@ from random import Random
 from typing import Final
 
 from schemas.field_types import Seat
-from services.bots.planning.board_graph import UNREACHABLE, TicketEnds, least_costs
-from services.bots.searching.compact_game import CLOSED, FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame
-from services.bots.searching.compact_rules import KINDS, CompactRules
+from services.bots.trains.planning.board_graph import UNREACHABLE, TicketEnds, least_costs
+from services.bots.trains.searching.compact_game import CLOSED, FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame
+from services.bots.trains.searching.compact_rules import KINDS, CompactRules
 from services.referee.games.trains.train_state import TrainGame
 
 START_TICKETS: Final = 2  # at least, of another seat that hasn't chosen yet

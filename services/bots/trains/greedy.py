@@ -23,9 +23,9 @@ from schemas.trains.commands import (
     RequestCards,
 )
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR
-from services.bots.planning.command_choice import even_mix, of_type, pass_or_any
-from services.bots.policies.ticket_paths import shortest_paths, ticket_paths
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.command_choice import even_mix, of_type, pass_or_any
+from services.bots.trains.ticket_paths import shortest_paths, ticket_paths
 from services.referee.games.trains.board import GRAY, Board
 from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST

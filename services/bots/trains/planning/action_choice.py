@@ -8,9 +8,9 @@ from typing import Final
 from schemas.commands import Command
 from schemas.trains.commands import BuildStation, ClaimRoute, MovePassenger
 from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
-from services.bots.planning.move_plan import MovePlan
-from services.bots.planning.plan_weights import WEIGHTS
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.move_plan import MovePlan
+from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
 

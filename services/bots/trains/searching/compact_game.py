@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from services.bots.planning.board_graph import TicketEnds
-from services.bots.searching.compact_rules import TOLL, WILD, CompactRules
+from services.bots.trains.planning.board_graph import TicketEnds
+from services.bots.trains.searching.compact_rules import TOLL, WILD, CompactRules
 
 MARKET: Final = 10  # slots at most
 NO_CARD: Final = -1  # a gap in the market

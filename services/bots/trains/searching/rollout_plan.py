@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from services.bots.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
-from services.bots.planning.move_plan import MOST_LOSS
-from services.bots.planning.network_plan import TIGHT_PRICES
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
-from services.bots.searching.compact_rules import ANY_COLOUR, WILD
-from services.bots.searching.final_points import tickets_made
+from services.bots.trains.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
+from services.bots.trains.planning.move_plan import MOST_LOSS
+from services.bots.trains.planning.network_plan import TIGHT_PRICES
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.searching.compact_game import FREE, NOT_YET, CompactGame
+from services.bots.trains.searching.compact_rules import ANY_COLOUR, WILD
+from services.bots.trains.searching.final_points import tickets_made
 
 MOST_CARS: Final = 100  # where nobody else plays on
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
-from services.bots.planning.action_choice import (
+from services.bots.trains.planning.action_choice import (
     LOCOMOTIVE_PRICE,
     PER_TOKEN,
     PLACED,
@@ -15,13 +15,13 @@ from services.bots.planning.action_choice import (
     TICKET_POINTS,
     TURNS_TO_SPARE,
 )
-from services.bots.planning.board_graph import UNREACHABLE
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import FREE, NOWHERE, CompactGame, Payment
-from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
-from services.bots.searching.final_points import tickets_made
-from services.bots.searching.rollout_needs import RolloutNeeds
-from services.bots.searching.rollout_plan import RolloutPlan
+from services.bots.trains.planning.board_graph import UNREACHABLE
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.searching.compact_game import FREE, NOWHERE, CompactGame, Payment
+from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
+from services.bots.trains.searching.final_points import tickets_made
+from services.bots.trains.searching.rollout_needs import RolloutNeeds
+from services.bots.trains.searching.rollout_plan import RolloutPlan
 
 NO_CLAIM: Final = -1
 

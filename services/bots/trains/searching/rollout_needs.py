@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from services.bots.planning.move_plan import (
+from services.bots.trains.planning.move_plan import (
     FERRY_VALUE,
     GRAY_VALUE,
     IDLE_GROWTH,
@@ -18,10 +18,10 @@ from services.bots.planning.move_plan import (
     PLUS_FOUR_VALUE,
     chance_of_longest,
 )
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.searching.compact_game import FREE, NOT_YET, CompactGame
-from services.bots.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
-from services.bots.searching.rollout_plan import RolloutPlan
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.searching.compact_game import FREE, NOT_YET, CompactGame
+from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
+from services.bots.trains.searching.rollout_plan import RolloutPlan
 
 NO_BONUSES: Final[Mapping[int, float]] = {}
 ENOUGH_FILLERS: Final = 12  # routes looked at at least, as some can't be claimed together

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from services.bots.planning.board_graph import UNREACHABLE, shortest_path
-from services.bots.planning.network_plan import NetworkPlan, plan_network
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.planning.seat_situation import SeatSituation, see_situation
+from services.bots.trains.planning.board_graph import UNREACHABLE, shortest_path
+from services.bots.trains.planning.network_plan import NetworkPlan, plan_network
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.planning.seat_situation import SeatSituation, see_situation
 from services.referee.games.trains.board import GRAY
 from services.referee.games.trains.scoring import route_ends
 from services.referee.games.trains.train_state import TrainGame, TrainRuleset

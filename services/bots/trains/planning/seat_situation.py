@@ -10,8 +10,8 @@ from typing import Final
 
 from schemas.field_types import Seat
 from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
-from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, graph_of
-from services.bots.planning.plan_weights import WEIGHTS
+from services.bots.trains.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, graph_of
+from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.referee.games.trains.board import GRAY
 from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
 from services.referee.games.trains.train_state import TrainGame

@@ -27,9 +27,6 @@ from schemas.trains.commands import (
     PayTunnel,
     RequestCards,
 )
-from services.bots.planning.action_choice import cheapest_station, passenger_worth, payment_price
-from services.bots.planning.command_choice import best_card, even_mix, of_type, plan_command
-from services.bots.planning.move_plan import MovePlan, make_move_plan
 from services.bots.searching.candidate_halving import (
     Candidate,
     CandidateValue,
@@ -38,11 +35,14 @@ from services.bots.searching.candidate_halving import (
     standard_error,
     values_of,
 )
-from services.bots.searching.compact_game import NOWHERE, CompactGame, Payment
-from services.bots.searching.compact_rules import KINDS, WILD, compact_rules
-from services.bots.searching.rollout_policy import Rollout
-from services.bots.searching.world_sampler import WorldSampler, ticket_ends
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.action_choice import cheapest_station, passenger_worth, payment_price
+from services.bots.trains.planning.command_choice import best_card, even_mix, of_type, plan_command
+from services.bots.trains.planning.move_plan import MovePlan, make_move_plan
+from services.bots.trains.searching.compact_game import NOWHERE, CompactGame, Payment
+from services.bots.trains.searching.compact_rules import KINDS, WILD, compact_rules
+from services.bots.trains.searching.rollout_policy import Rollout
+from services.bots.trains.searching.world_sampler import WorldSampler, ticket_ends
 from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.moves.tunnels import pending_tunnel

@@ -19,13 +19,13 @@ from schemas.trains.commands import (
     RequestCards,
 )
 from schemas.trains.field_types import LOCOMOTIVE
-from services.bots.planning.action_choice import best_claim, best_journey, best_last_move, best_station
-from services.bots.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
-from services.bots.planning.move_plan import MovePlan, blind_value, card_values, make_move_plan
-from services.bots.planning.network_plan import plan_network
-from services.bots.planning.plan_weights import WEIGHTS
-from services.bots.planning.seat_situation import SeatSituation, see_situation, ticket_of
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.action_choice import best_claim, best_journey, best_last_move, best_station
+from services.bots.trains.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
+from services.bots.trains.planning.move_plan import MovePlan, blind_value, card_values, make_move_plan
+from services.bots.trains.planning.network_plan import plan_network
+from services.bots.trains.planning.plan_weights import WEIGHTS
+from services.bots.trains.planning.seat_situation import SeatSituation, see_situation, ticket_of
 from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST
 from services.referee.games.trains.pending_choices import MIX, TUNNEL
