@@ -54,7 +54,7 @@ def test_who_makes_a_table_says_its_age_where_the_oldest_begins(
     assert page.get_by_label("Your age or birthday").count() == 0
     page.locator(".own > summary").click()
     page.get_by_text("Options of the").click()
-    page.get_by_label("Order", exact=True).select_option("age")
+    page.get_by_label("Who begins", exact=True).select_option("age")
     # when
     page.get_by_label("Your age or birthday").fill("36")
     page.get_by_role("button", name="Make the table").click()

@@ -77,3 +77,18 @@ def test_playing_now_needs_no_scrolling(open_page: OpenPage, width: int, height:
     page = open_page("/", {"width": width, "height": height})
     box = page.get_by_role("button", name="Play now").bounding_box()
     assert 0 <= box["y"] <= box["y"] + box["height"] <= height
+
+
+def test_options_are_in_words_and_groups_and_those_of_programs_are_left_out(open_page: OpenPage) -> None:
+    # given
+    page = open_page("/")
+    page.locator(".own > summary").click()
+    # when
+    page.get_by_text("Options of the").click()
+    # then
+    groups = page.locator(".option-groups h3").all_inner_texts()
+    assert groups == ["The table", "Length of the game", "Cards and tickets", "Points"]
+    shown = page.locator(".option-groups").inner_text()
+    assert "For the longest trail" in shown
+    assert "each" in shown
+    assert not [word for word in ("Flush", "Refusals", "_", "ms", "null", "{") if word in shown.split()]

@@ -1,6 +1,7 @@
 // @ts-check
 // The ways to a table: boards to choose from, a game at once, one with friends; folded, all that may be chosen of a table.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { optionGroups, valueWords } from "./option_words.js";
 import { ageField, onChecked, onSubmit, onValue, when } from "../shared/frame.js";
 import { plural, seatLetter, upperFirst } from "../shared/words.js";
 import { botOf, strengthsOf } from "./bots.js";
@@ -61,7 +62,7 @@ function optionInput(option) {
   }
   if (type.enum) {
     return html`<select id=${id} @change=${onChange((value) => value)}>
-      <option value="">${usual} (as usual)</option>${type.enum.map((value) => html`<option>${value}</option>`)}</select>`;
+      <option value="">${valueWords(String(usual))} (as usual)</option>${type.enum.map((value) => html`<option value=${value}>${valueWords(value)}</option>`)}</select>`;
   }
   if (type.type !== "integer")
     return html`<input id=${id} placeholder=${JSON.stringify(usual)} @change=${onChange(parse)}>`;
@@ -143,10 +144,13 @@ function quickWays(form, ruleset) {
     <p class="note aim">${ruleset.meaning} <a href="/rules/${ruleset.name}">The rules</a></p></div>`;
 }
 
-/** @param {OptionDescription} option */
-const optionRow = (option) =>
-  html`<div><dt><label for="option-${option.name}">${upperFirst(option.name.replaceAll("_", " "))}</label></dt>
-      <dd>${optionInput(option)}<p class="note">${option.meaning}</p></dd></div>`;
+/** @param {ReturnType<typeof optionGroups>[number]} group */
+const optionGroup = ([group, rows]) =>
+  html`<section><h3>${group}</h3><dl class="options">${rows.map(
+    ({ option, title, unit }) =>
+      html`<div><dt><label for="option-${option.name}">${upperFirst(title)}</label></dt>
+      <dd>${optionInput(option)} ${unit}<p class="note">${option.meaning}</p></dd></div>`,
+  )}</dl></section>`;
 
 /** @param {CreateForm} form */
 const helpField = (form) =>
@@ -178,7 +182,7 @@ function ownTable(form, ruleset, clocks) {
     ${ruleset.policies.includes(SUGGESTING) ? helpField(form) : nothing}
     ${undoField(form)}
     ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
-    <details><summary>Options of the ${ruleset.name} rules</summary><dl class="options">${options.map(optionRow)}</dl></details>
+    <details><summary>Options of the ${ruleset.name} rules</summary><div class="option-groups">${optionGroups(options).map(optionGroup)}</div></details>
     <button type="button" class="primary large" ?disabled=${form.isBusy} @click=${makeChosen}>Make the table</button></div></details>`;
 }
 
