@@ -68,7 +68,7 @@ export function marketView({ table, latest, isBusy }) {
   /** @param {string | null} color @param {number} slot */
   const slotView = (color, slot) => {
     if (color === null) return html`<span class="card gap">gap</span>`;
-    const offer = slots.get(slot);
+    const offer = latest.market[slot] === color ? slots.get(slot) : undefined; // others' moves may still be shown
     if (!offer) return card(color);
     return commandButton(
       offer,
@@ -85,7 +85,7 @@ export function marketView({ table, latest, isBusy }) {
 }
 
 /** The tickets of an offer, with a box for each. @param {TablePage<TableState>} page */
-function offerView({ board, table, latest, isBusy, chosenTickets }) {
+function offerView({ board, latest, isBusy, chosenTickets }) {
   const offers = offersOf(latest, "keep_tickets");
   if (!offers.length) return nothing;
   const chosen = [...chosenTickets].toSorted((a, b) => a - b);
@@ -93,7 +93,7 @@ function offerView({ board, table, latest, isBusy, chosenTickets }) {
   const sizes = offers.map(({ command }) => command.keep.length);
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   return html`<fieldset class="offer"><legend>Which tickets do you keep? ${least === most ? `Exactly ${least}` : `${least} to ${most}`}.</legend>
-    ${table.offer.map(
+    ${latest.offer.map(
       (ticket, place) =>
         html`<label class="ticket" @mouseenter=${() => pointAtTicket(ticket)} @mouseleave=${pointAtNothing}>
       <input type="checkbox" .checked=${chosenTickets.has(place)} @change=${() => toggleTicket(place)} @focus=${() => pointAtTicket(ticket)} @blur=${pointAtNothing}>
@@ -145,11 +145,11 @@ export function actionsPanel(page, content) {
 
 /** The actions of a train game. @param {TablePage<TableState>} page */
 export function actionsView(page) {
-  const { table, latest, isBusy } = page;
+  const { latest, isBusy } = page;
   const plain = (latest.legal ?? []).filter(({ command }) => !PLACED.has(command.type));
   return actionsPanel(
     page,
-    html`${when(table.tunnel, tunnelView)}
+    html`${when(latest.tunnel, tunnelView)}
     ${offerView(page)}
     <div class="buttons">
       ${offersOf(latest, "draw_blind").map((offer) => mainButton(offer, isBusy))}

@@ -1,5 +1,7 @@
 // @ts-check
 // What changed between two tables, moved: the page shows the new table first, and only then its pieces move into place.
+import { render } from "../vendor/lit-html/lit-html.js";
+import { card } from "../board/marks.js";
 
 /** @import { TableState } from "../api/openapi.js" */
 
@@ -19,6 +21,52 @@ const newKeys = (before, after) =>
   Object.keys(after)
     .filter((key) => !(key in before))
     .map(CSS.escape);
+
+/** @param {Element | null} element */
+const middle = (element) => {
+  const { x, y, width, height } = element?.getBoundingClientRect() ?? new DOMRect();
+  return [x + width / 2, y + height / 2];
+};
+
+/**
+ * A card flies from where it lay to who drew it: it is drawn for as long as that takes.
+ * @param {string} color
+ * @param {Element | null} from
+ * @param {Element | null} to
+ */
+function fly(color, from, to) {
+  if (!from || !to) return;
+  const holder = document.createElement("div");
+  holder.className = "tray flying";
+  holder.inert = true;
+  render(card(color), holder);
+  document.body.append(holder);
+  const [[x, y], [toX, toY]] = [middle(from), middle(to)];
+  const frames = [
+    { transform: `translate(${x}px, ${y}px) translate(-50%, -50%)` },
+    { transform: `translate(${toX}px, ${toY}px) translate(-50%, -50%) scale(.4)` },
+  ];
+  const flight = holder.animate(frames, { duration: 380, easing: "ease-in-out" });
+  flight.finished.finally(() => holder.remove());
+}
+
+/**
+ * The cards that seats have drawn fly to them: from their place in the market, or from the deck.
+ * @param {TableState} before
+ * @param {TableState} after
+ * @param {HTMLElement} root
+ */
+function flyCards(before, after, root) {
+  const seat = after.seats.find(({ seat: each, cards }) => cards > before.seats[each].cards);
+  if (!seat || after.turn === null) return;
+  const slot = after.market.findIndex((color, place) => color !== before.market[place]);
+  const from = root.querySelector(slot < 0 ? ".market .deck" : `.market li:nth-child(${slot + 2})`);
+  fly(
+    slot < 0 ? "gray" : (before.market[slot] ?? "gray"),
+    from,
+    root.querySelector(seat.seat === after.viewer ? ".hand .cards" : `.seat[data-seat="${seat.seat}"]`),
+  );
+}
 
 /**
  * Move what is new in `after`, which is drawn already.
@@ -43,6 +91,7 @@ export function animate(before, after, root) {
     if (color !== before.market[slot]) move(`.market li:nth-child(${slot + 2}) .card`, DEAL);
   }
   if (after.viewer !== before.viewer) return;
+  if (passed === 1) flyCards(before, after, root);
   for (const [color, count] of Object.entries(after.hand ?? {})) {
     if (count > (before.hand?.[color] ?? 0)) move(`.hand .card.c-${CSS.escape(color)}`, SWELL);
   }

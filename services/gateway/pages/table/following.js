@@ -5,6 +5,7 @@ import { Connection } from "../api/connection.js";
 import { myGame, replaceToken } from "../api/my_games.js";
 import { say } from "../shared/frame.js";
 import { firstReading } from "./first_reading.js";
+import { present } from "./pacing.js";
 import { sound } from "./sounds.js";
 import { game, page, offersOf, update } from "./table_state.js";
 
@@ -136,14 +137,9 @@ function show(latest, since) {
   const fresh = latest.moves.filter((move) => move.number > since);
   if (since) announce(latest, fresh);
   chooseOffer(latest);
-  update({
-    latest,
-    readAt: performance.now(),
-    moves: since ? [...page.moves, ...fresh] : fresh,
-    ...(page.replay
-      ? {}
-      : { table: latest, newRoutes: new Set(since ? fresh.flatMap((move) => move.routes) : []) }),
-  });
+  const moves = since ? [...page.moves, ...fresh] : fresh;
+  Object.assign(page, { latest, readAt: performance.now(), moves });
+  present(latest, since ? fresh : []);
   const waited = waiting;
   waiting = [];
   for (const go of waited) go();

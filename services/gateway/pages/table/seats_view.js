@@ -73,7 +73,7 @@ export function seatsView(page) {
   const { table } = page;
   const order = table.turn_order.length ? table.turn_order : table.seats.map((seat) => seat.seat);
   const isEnding = "last_turns" in table && table.last_turns && table.status === "playing";
-  return html`<section class="panel seats-panel" aria-labelledby="seats-title"><h2 id="seats-title">Seats</h2>
+  return html`<section class="panel seats-panel" tabindex="0" aria-labelledby="seats-title"><h2 id="seats-title">Seats</h2>
     ${when(isEnding, () => html`<p class="notice">The last turns are being played.</p>`)}
     ${when(
       table.bots_late,

@@ -27,17 +27,17 @@ import { waitingView } from "./waiting_view.js";
 /** @import { TablePage } from "./table_state.js" */
 
 /** @param {TablePage} page */
-const isOwnTurn = ({ table, replay }) =>
+const isOwnTurn = ({ latest, replay }) =>
   !replay &&
-  table.status === "playing" &&
-  table.seats.some((seat) => seat.seat === table.viewer && seat.choice !== null);
+  latest.status === "playing" &&
+  latest.seats.some((seat) => seat.seat === latest.viewer && seat.choice !== null);
 
 /** @param {TablePage} page */
 function headline(page) {
-  const { table, latest, replay } = page;
+  const { latest, replay } = page;
   if (replay) return `Entry ${replay.at} of ${latest.number}`;
-  if (table.status !== "playing") return `This game is ${STATUS[table.status]}`;
-  const acting = table.seats.filter((seat) => seat.choice !== null);
+  if (latest.status !== "playing") return `This game is ${STATUS[latest.status]}`;
+  const acting = latest.seats.filter((seat) => seat.choice !== null);
   if (isOwnTurn(page)) return "It is your turn";
   return `${acting.map(seatName).join(" and ") || "Nobody"} ${acting.length > 1 ? "are" : "is"} to move`;
 }

@@ -1,0 +1,47 @@
+// @ts-check
+// Moves that came together are shown one after another, each as the table was after it; a press anywhere shows the last at once.
+import { page, update } from "./table_state.js";
+
+/** @import { Move } from "../api/openapi.js" */
+/** @import { AnyTable, TablePage } from "./table_state.js" */
+
+const STEP_MS = 400;
+const MOST_STEPS = 12; // more are not waited for: the table was away for long
+
+/** @type {Pick<TablePage, "table" | "newRoutes">[]} */
+let steps = []; // that are still to be shown
+/** @type {number | undefined} */
+let timer;
+
+const isStill = () =>
+  document.visibilityState !== "visible" || matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/**
+ * Show a table: what the viewer did itself at once, what others did after what they did before.
+ * @param {AnyTable} table
+ * @param {Move[]} fresh the moves that led to it
+ */
+export function present(table, fresh) {
+  steps.push({ table, newRoutes: new Set(fresh.flatMap((move) => move.routes)) });
+  const isOwn = fresh.every((move) => move.seat === table.viewer);
+  if (isOwn || isStill() || steps.length > MOST_STEPS) showLast();
+  else if (timer === undefined) step();
+  else update({});
+}
+
+function step() {
+  timer = undefined;
+  const next = steps.shift();
+  if (!next) return;
+  timer = setTimeout(step, STEP_MS);
+  update(page.replay ? {} : next);
+}
+
+/** Show the last of what is still to be shown. */
+export function showLast() {
+  const last = steps.at(-1);
+  steps = [];
+  if (last) update(page.replay ? {} : last);
+}
+
+addEventListener("pointerdown", showLast, { capture: true });
