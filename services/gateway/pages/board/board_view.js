@@ -4,6 +4,7 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { when } from "../shared/frame.js";
 import { seatLetter, seatName } from "../shared/words.js";
 import { mark } from "./marks.js";
+import { lineOf, pointing } from "./viewport.js";
 
 /** @import { BoardDrawing, CarSpace, DrawnCity, DrawnRoute, TableState } from "../api/openapi.js" */
 
@@ -16,7 +17,7 @@ import { mark } from "./marks.js";
  * @property {Set<string | undefined>} legalCities
  * @property {Set<string>} pointedRoutes
  * @property {Set<string>} pointedCities
- * @property {(route: string) => void} onRoute
+ * @property {(routes: string[]) => void} onRoutes the first is the nearest to the pointer
  * @property {(city: string) => void} onCity
  */
 
@@ -47,19 +48,13 @@ export const freeSpace = (route, space, place) => svg`<g transform=${turned(spac
   <g class="mark" transform="scale(.8)">${mark(place < route.locomotives ? "locomotive" : route.color)}</g>
 </g>`;
 
-/** @param {CarSpace} space @param {number} seat @param {boolean} isNumbered */
-const car = (
-  space,
-  seat,
-  isNumbered,
-) => svg`<g transform=${turned(space)} class="car s-${seat}"><g class="piece">
-  <rect class="body" x=${-space.length / 2 + 0.4} y=${-HEIGHT / 2 - 0.6} width=${space.length - 0.8} height=${HEIGHT + 1.2} rx="2.6"></rect>
-  ${
-    isNumbered
-      ? svg`<circle class="plate" r="5"></circle><text class="number" y="3.2">${seatLetter(seat)}</text>`
-      : svg`<path class="windows" d=${`M${-space.length / 2 + 3}-1.4h${space.length - 6}`}></path>`
-  }
-</g></g>`;
+/** A claimed route: a ribbon in the colour and pattern of its seat, with its letter. @param {DrawnRoute} route @param {number} seat */
+function ribbon(route, seat) {
+  const [line, middle] = [lineOf(route), route.spaces[Math.floor(route.spaces.length / 2)]];
+  return svg`<g class="ribbon piece s-${seat}">
+    <path class="casing" d=${line}></path><path class="band" d=${line}></path><path class="pattern" d=${line}></path>
+    <g transform=${`translate(${middle.x} ${middle.y})`}><circle class="plate" r="6.2"></circle><text class="number" y="3.2">${seatLetter(seat)}</text></g></g>`;
+}
 
 /**
  * Merchandise: the stack's colour with its mark, and the token on top.
@@ -69,18 +64,6 @@ const car = (
 export const stack = (color, tokens) => svg`<g class="tokens c-${color}" transform="translate(10 10)">
   ${tokens.slice(1, 4).map((_, place, rest) => svg`<circle class="below" cx=${(rest.length - place) * 1.6} cy=${(rest.length - place) * 1.6} r="6.8"></circle>`)}
   <circle class="top" r="6.8"></circle><text class="number" y="3.2">${tokens[0]}</text></g>`;
-
-/** A line along a route, from the begin of its first space to the end of its last. @param {DrawnRoute} route */
-export function lineOf({ spaces }) {
-  const ends = spaces.flatMap(({ x, y, angle, length }) => {
-    const [dx, dy] = [Math.cos, Math.sin].map((turn) => (turn((angle * Math.PI) / 180) * length) / 2);
-    return [
-      [x - dx, y - dy],
-      [x + dx, y + dy],
-    ];
-  });
-  return `M${ends.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
-}
 
 /** @param {DrawnRoute} route @param {BoardModel} model */
 function routeShape(route, model) {
@@ -92,15 +75,15 @@ function routeShape(route, model) {
     `route c-${route.color} ${route.kind}`,
     owner && "owned",
     isLegal && "legal",
+    !owner && !isLegal && model.legalRoutes.size > 0 && "paled",
     table.closed.includes(id) && "closed",
     model.pointedRoutes.has(id) && "marked",
     model.newRoutes.has(id) && "latest",
   );
-  const middle = Math.floor(spaces.length / 2);
-  return svg`<g class=${classes} data-route=${id} @click=${isLegal ? () => model.onRoute(id) : null}>
+  return svg`<g class=${classes} data-route=${id}>
     <title>${route.title}${owner ? `; ${seatName(owner)} has it` : isLegal ? "; you can claim it" : ""}</title>
-    <path class="hit" d=${lineOf(route)}></path>
-    ${spaces.map((space, place) => (owner ? car(space, owner.seat, place === middle) : freeSpace(route, space, place)))}
+    <path class="way" d=${lineOf(route)}></path><path class="hit" d=${lineOf(route)}></path>
+    ${owner ? ribbon(route, owner.seat) : spaces.map((space, place) => freeSpace(route, space, place))}
   </g>`;
 }
 
@@ -153,7 +136,9 @@ const label = ({ name, label: { x, y, width } }) =>
 /** The board. @param {BoardDrawing} board @param {BoardModel} model */
 export function boardView(board, model) {
   const claimed = Object.keys(model.table.routes).length;
-  return html`<svg class="board ${board.land ? "" : "plain"}" viewBox=${`0 0 ${board.width} ${board.height}`} role="img" aria-label=${`Map of ${board.title}; ${claimed} of ${board.routes.length} routes claimed`}>
+  const on = pointing(board, model.legalRoutes, model.onRoutes);
+  return html`<svg class="board ${board.land ? "" : "plain"}" viewBox=${`0 0 ${board.width} ${board.height}`} role="img" aria-label=${`Map of ${board.title}; ${claimed} of ${board.routes.length} routes claimed`}
+  @wheel=${on.wheel} @pointerdown=${on.down} @pointermove=${on.move} @pointerup=${on.up} @pointercancel=${on.up} @pointerleave=${on.up} @click=${on.click} @dblclick=${on.doubleClick}>
   <rect class="sea" width=${board.width} height=${board.height}></rect>
   <path class="land" d=${board.land}></path>
   <g class="routes">${board.routes.map((route) => routeShape(route, model))}</g>

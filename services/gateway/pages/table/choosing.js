@@ -37,9 +37,10 @@ export const confirmLeave = () =>
     offers: [{ command: { type: "leave" }, text: "leave the table", title: "leave the table", detail: "" }],
   });
 
-/** @param {string} route */
-export function chooseOnRoute(route) {
-  const offers = offersOf(page.latest, "claim_route").filter((offer) => offer.command.route === route);
+/** @param {string[]} routes one of which is meant */
+export function chooseOnRoutes(routes) {
+  const claims = offersOf(page.latest, "claim_route");
+  const offers = routes.flatMap((route) => claims.filter((offer) => offer.command.route === route));
   if (offers.length) choose({ title: "Claim this route", question: "Paid with what?", offers });
 }
 

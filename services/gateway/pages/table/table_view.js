@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { boardKey } from "../board/board_key.js";
 import { boardView } from "../board/board_view.js";
+import { moveByKey, zoomBy } from "../board/viewport.js";
 import { openRules } from "../guide/rules_dialog.js";
 import { home, when } from "../shared/frame.js";
 import { linkBanner } from "../shared/seat_link.js";
@@ -10,7 +11,7 @@ import { ago, plural, seatName, STATUS, upperFirst } from "../shared/words.js";
 import { confirmEnd } from "./acting.js";
 import { actionsView, marketView } from "./actions_view.js";
 import { choiceView } from "./choice_view.js";
-import { chooseInCity, chooseOnRoute, cityOf, confirmLeave, pointedBy } from "./choosing.js";
+import { chooseInCity, chooseOnRoutes, cityOf, confirmLeave, pointedBy } from "./choosing.js";
 import { secondPersonBanner } from "./inviting.js";
 import { showKeys } from "./keys.js";
 import { drawerHead, movesView, newsView, replayView, sideName } from "./moves_view.js";
@@ -110,7 +111,7 @@ function boardModel({ table, latest, replay, newRoutes, pointed, pinnedTicket })
     legalCities: new Set(replay ? [] : latest.legal?.map((offer) => cityOf(offer.command))),
     pointedRoutes: new Set(shown?.routes),
     pointedCities: new Set(shown?.cities),
-    onRoute: chooseOnRoute,
+    onRoutes: chooseOnRoutes,
     onCity: chooseInCity,
   };
 }
@@ -127,9 +128,16 @@ const stocks = ({ discards, ticket_decks }) => {
   return html`<p class="facts">${plural(discards, "discard")} · tickets: ${decks.join(", ") || "none"}</p>`;
 };
 
+const ZOOMS = [
+  ["+", "+", "Zoom in"],
+  ["-", "−", "Zoom out"],
+  ["0", "⤢", "All of the board"],
+];
+
 /** @param {TablePage<TableState>} page */
 const boardFrame = (page) =>
-  html`<div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(page.board, boardModel(page))}</div>`;
+  html`<div class="board-frame" tabindex="0" role="group" aria-label="Board: + and - zoom, arrows move" @keydown=${(/** @type {never} */ event) => moveByKey(event, page.board)}>${boardView(page.board, boardModel(page))}
+    <div class="zooms">${ZOOMS.map(([key, sign, name]) => html`<button type="button" title=${name} aria-label=${name} @click=${(/** @type {{ currentTarget: Element }} */ { currentTarget }) => zoomBy(/** @type {Element} */ (currentTarget.closest(".board-frame")), page.board, key)}>${sign}</button>`)}</div></div>`;
 
 /** What leads away from the game as it is played. @param {TablePage} page @param {MyGame} mine */
 const links = ({ table, latest, isBusy }, mine) => {

@@ -1,0 +1,70 @@
+"""The board under wheel, keys, buttons and pointers: what is seen of it, and which route a tap means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.browser.conftest import OpenPage
+from tests.browser.players import SeatedTable
+
+PHONE = {"width": 390, "height": 844}
+PALED = """() => {
+  const count = (selector) => document.querySelectorAll(`.route${selector}`).length;
+  return count(".paled") > 0 && count(".paled") === count(":not(.owned):not(.legal)");
+}"""
+BESIDE = """() => {  // 11 px beside the middle of the longest route that may be claimed
+  const svg = document.querySelector("svg.board");
+  const lines = [...svg.querySelectorAll(".route.legal .way")];
+  const line = lines.toSorted((a, b) => b.getTotalLength() - a.getTotalLength())[0];
+  const half = line.getTotalLength() / 2, matrix = svg.getScreenCTM();
+  const [a, b] = [half - 1, half + 1].map((at) => line.getPointAtLength(at).matrixTransform(matrix));
+  const far = Math.hypot(b.x - a.x, b.y - a.y);
+  return [(a.x + b.x) / 2 - ((b.y - a.y) / far) * 11, (a.y + b.y) / 2 + ((b.x - a.x) / far) * 11];
+}"""
+
+
+def seen_width(page: Any) -> float:
+    width: float = page.evaluate("document.querySelector('svg.board').viewBox.baseVal.width")
+    return width
+
+
+def at_turn(open_page: OpenPage, http: httpx.Client, **more: Any) -> Any:
+    table = SeatedTable(http)
+    table.start()
+    table.play_until(8)
+    page = table.open(open_page, 0, **more)
+    page.locator(".route.legal").first.wait_for(state="attached")
+    return page
+
+
+def test_wheel_double_click_keys_and_buttons_zoom_the_board(open_page: OpenPage, http: httpx.Client) -> None:
+    page = at_turn(open_page, http)
+    whole = seen_width(page)
+    frame = page.locator(".board-frame")
+    frame.hover()
+    page.mouse.wheel(0, -100)
+    page.wait_for_function("document.querySelector('svg.board').hasAttribute('data-zoomed')")
+    assert seen_width(page) < whole
+    page.get_by_role("button", name="All of the board").click()
+    assert seen_width(page) == whole
+    frame.focus()
+    page.keyboard.press("+")
+    once = seen_width(page)
+    page.keyboard.press("-")
+    assert once < whole == seen_width(page)
+    page.get_by_role("button", name="Zoom in").click()
+    assert seen_width(page) == once
+
+
+def test_a_tap_beside_a_route_claims_it(open_page: OpenPage, http: httpx.Client) -> None:
+    page = at_turn(open_page, http, size=PHONE, has_touch=True)
+    page.touchscreen.tap(*page.evaluate(BESIDE))
+    page.locator("dialog[open]").get_by_role("heading", name="Claim this route").wait_for()
+
+
+def test_what_cannot_be_claimed_is_paled(open_page: OpenPage, http: httpx.Client) -> None:
+    page = at_turn(open_page, http)
+    page.wait_for_function(PALED)
+    assert page.locator(".route.owned .ribbon .pattern").count() > 0
