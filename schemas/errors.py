@@ -40,6 +40,18 @@ class CorruptDataError(LedgerlineError):
     """A log or view holds what no referee writes: the store is damaged, not the game."""
 
 
+class MissingGameError(CorruptDataError):
+    """A log, a view or a command is of a game that isn't installed here, so nothing can be said of it. The text names the
+    game, and what to do."""
+
+
+def missing_game(what: str) -> MissingGameError:
+    """The error for rules, or a part of them, that this process doesn't have."""
+    return MissingGameError(
+        f"{what} isn't installed here: install the package that has it, and start this program again"
+    )
+
+
 class ForeignFileError(CorruptDataError):
     """A game's file is signed with a key that isn't believed. The text names the key, and nothing of the game."""
 

@@ -19,7 +19,7 @@ OfItsGame: TypeAlias = Any
 C = TypeVar("C")
 F = TypeVar("F")
 S = TypeVar("S")
-_GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}(\^[1-9])?")
+GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}(\^[1-9])?")
 
 
 class Registry(Generic[C, S]):
@@ -36,7 +36,7 @@ class Registry(Generic[C, S]):
     def add(self, cls: type[C], type_name: str, code: int | str) -> None:
         """Raises TypeError where another one has its type or its code, or where the code is neither a number from 1
         nor `game:number`, which a game uses that doesn't come with the product."""
-        if not type_name or not (code > 0 if isinstance(code, int) else _GAMES_CODE.fullmatch(code)):
+        if not type_name or not (code > 0 if isinstance(code, int) else GAMES_CODE.fullmatch(code)):
             raise TypeError(
                 f"the {self.kind} {cls.__name__} needs a type, and a code from 1 or like 'bids:1'"
             )

@@ -19,10 +19,10 @@ from schemas.commands import BY_CODE as COMMAND_BY_CODE
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import Command, read_command, write_command
 from schemas.contract import holds_contracts
-from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError, missing_game
 from schemas.events import BY_CODE, FIELDS, SCHEMAS, Event
 from schemas.events.upcasting import Row, upcast
-from schemas.registry import MadeOnce
+from schemas.registry import GAMES_CODE, MadeOnce
 
 _Packer: Final = msgpack.Packer  # one for each value: `packb` would also take options, in a sixth of its time
 
@@ -95,6 +95,8 @@ def row_to_event(row: Row) -> Event:
         PLAIN_CLASSES[row[0]] = cls
         return cls(*row[1:])
     except LookupError:  # without the key: a deep one breaks its own message
+        if isinstance(row[0], str) and GAMES_CODE.fullmatch(row[0]):
+            raise missing_game(f"the game {row[0].split(':')[0]}, which has the event {row[0]},") from None
         raise CorruptDataError(f"no event has the code of {short_repr(row)}") from None
     except InvalidInputError as error:
         raise CorruptDataError(f"no event can be read from {short_repr(row)}: {error}") from None

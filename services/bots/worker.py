@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
-from schemas.errors import CorruptDataError
+from schemas.errors import CorruptDataError, MissingGameError
 from schemas.field_types import Seat
 from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.seat_projection import (
@@ -76,6 +76,7 @@ class BotWorker:
         self.clock, self.slow_tasks = clock, slow_tasks
         self._slow_choices: dict[tuple[str, Seat], Command | None] = {}  # of the tasks in process
         self.projections = HeldProjections(clock)
+        self._missing: set[str] = set()  # the games that aren't installed here, each logged once
 
     def step(self, block_ms: int = 500) -> int:
         """Process the next tasks; returns how many were delivered. Waits for one at most `block_ms`."""
@@ -186,8 +187,8 @@ class BotWorker:
                 self.ledger.requeue_tasks(requeued)
         if errors and not finished and all(map(_is_connection_lost, errors)):
             raise errors[0]
-        if errors:
-            log.warning("bot tasks wait", count=len(errors), why=str(errors[-1]) or "not now")
+        if waiting := [error for error in errors if not isinstance(error, MissingGameError)]:
+            log.warning("bot tasks wait", count=len(waiting), why=str(waiting[-1]) or "not now")
         return len(finished)
 
     def _choose_and_send(self, deliveries: Iterable[DeliveredBotTask]) -> list[Exception | None]:
@@ -207,12 +208,19 @@ class BotWorker:
             command = self._choose_or_fall_back(task)
         except CONNECTION_ERRORS as error:
             return error
+        except MissingGameError as error:  # a worker that has the game takes the task
+            self.projections.drop(task.game)
+            if str(error) not in self._missing:
+                self._missing.add(str(error))
+                log.error("bot tasks wait for a worker with their game", **task._asdict(), why=str(error))
+            return error
         if command is None:
             return None
         return CommandEnvelope(f"bot:{task.sequence}", task.game, task.seat, command)
 
     def _choose_or_fall_back(self, task: BotTask) -> Command | None:
-        """The policy's choice. If it fails twice, the first legal command; None if that can't be found."""
+        """The policy's choice. If it fails twice, the first legal command; None if that can't be found. Raises
+        MissingGameError."""
         for choose in (self.choose_command, self.choose_command, self.first_legal_command):
             try:
                 return choose(task)
@@ -221,6 +229,8 @@ class BotWorker:
             except VerificationFailedError as error:  # a bot doesn't act on a forged view
                 fields = {**task._asdict(), "entry": error.sequence, "why": error.reason}
                 log.error("THE SERVER IS NOT TO BE BELIEVED", **fields)
+            except MissingGameError:
+                raise
             except CorruptDataError as error:  # a damaged view
                 log.error("bot can't choose", **task._asdict(), error=str(error))
             except PROGRAMMING_ERRORS:  # a bug of the policy; an unreachable engine raises others

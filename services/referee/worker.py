@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
-from schemas.errors import CorruptDataError
+from schemas.errors import CorruptDataError, MissingGameError
 from services.ledger import (
     BotTaskDispatcher,
     DeadlineIndex,
@@ -164,6 +164,8 @@ class Referee:
             count += 1
             try:
                 action(game)
+            except MissingGameError as error:
+                log.error("game isn't installed here", game=game, error=str(error))
             except (MissingEntryError, CorruptDataError) as error:
                 log.error("game is damaged", game=game, error=str(error))
                 self.processor.game_cache.invalidate(game)

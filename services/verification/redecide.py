@@ -11,7 +11,7 @@ from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, Event, GameCreated, SeatTaken, SeedSealed
 from schemas.stored.entries import Entry
 from services.referee.games import GameState, UnloggedRejectionError, decide_envelope, fold_events
-from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.found_games import find_version
 from services.referee.games.state import Ruleset
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 
@@ -102,11 +102,7 @@ def read_replay_context(game: str, first: Entry) -> ReplayContext:
     game_created, seed_sealed = first.events[:2]
     if not isinstance(game_created, GameCreated) or not isinstance(seed_sealed, SeedSealed):
         raise CorruptDataError("a log begins with a game's creation")
-    ruleset = RULESET_VERSIONS.get((game_created.ruleset, game_created.rules))
-    if ruleset is None:
-        raise CorruptDataError(
-            f"nobody knows version {game_created.rules} of the rules {game_created.ruleset}"
-        )
+    ruleset = find_version(game_created.ruleset, game_created.rules)
     return ReplayContext(
         game=game,
         created_ms=game_created.created,

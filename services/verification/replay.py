@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from schemas.errors import CorruptDataError
-from schemas.events import Event
+from schemas.errors import CorruptDataError, MissingGameError
+from schemas.events import Event, GameCreated
 from schemas.stored.codec import unpack_for_fold, unpack_foreign_entry
 from schemas.stored.entries import Entry
 from services.referee.games import GameState, fold_events
+from services.referee.games.found_games import find_version
 from services.verification.redecide import RedecidedEntry, redecide_entries, require_ruled_creation
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.reseal import ResealedEntry, reseal_entries
@@ -34,10 +35,13 @@ class Pass(NamedTuple, Generic[T]):
 
 class Replay:
     """A log, and what the passes over it found. `names` are its players', by commitment, for states that people
-    are shown; without them seats have numbers alone."""
+    are shown; without them seats have numbers alone.
+
+    Raises MissingGameError: nothing can be said of a game whose rules aren't installed here."""
 
     def __init__(self, game: str, log: Sequence[bytes], names: Mapping[str, str] | None = None) -> None:
         self.game, self.log, self.names = game, log, names
+        _require_installed(log[:1])
 
     @cached_property
     def decoded(self) -> Pass[Entry]:
@@ -80,6 +84,20 @@ class Replay:
     def state_after(self, length: int) -> GameState:
         """The referee's state after so many entries. Raises CorruptDataError, naming the entry."""
         return _fold(self.timed_events(length), GameState(self.names))
+
+
+def _require_installed(first: Sequence[bytes]) -> None:
+    """Require the rules of a game's creation, if the log begins with one. Raises MissingGameError."""
+    for data in first:
+        try:
+            with replaying():
+                created = unpack_for_fold(data)[4][0]
+                if isinstance(created, GameCreated):
+                    find_version(created.ruleset, created.rules)
+        except MissingGameError:
+            raise
+        except REPLAY_ERRORS:
+            return  # a finding of each pass
 
 
 def _run(found: Iterator[T]) -> Pass[T]:

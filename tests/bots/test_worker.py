@@ -23,6 +23,7 @@ from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.ports.protocols import LogRewoundError
 from services.referee.games import GameState, legal
+from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.worker import Referee
 from tests.bots.recorded_commands import RecordedCommands
 from tests.captured_logs import captured_logs
@@ -222,6 +223,33 @@ def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     assert errors(lines)[-1] == "bot task dropped"
     assert [envelope.seat for envelope in sink.sent] == [1]
     assert left_in_streams(client) == {}
+
+
+def test_P8_tasks_of_a_game_that_is_not_installed_wait_for_a_worker_that_has_it(
+    ledger: RedisLedger, other_ledger: RedisLedger, client: Any
+) -> None:
+    # given bots of a game that the first worker doesn't have
+    create = CreateGame((SeatPlan("bot", "random"),) * 3, "tricks", seed="tricks")
+    submit(ledger, [CommandEnvelope("create", GAME, None, create), opening_commands()[1]])
+    referee_at(ledger).step(0)
+    version = RULESET_VERSIONS.pop(("tricks", 1))
+    try:
+        # when it takes their tasks, more than once
+        sink = RecordedCommands()
+        with captured_logs() as lines:
+            lacking = BotWorker(ledger, sink, "one")
+            lacking.step(0)
+            lacking.reclaim(0)
+    finally:
+        RULESET_VERSIONS["tricks", 1] = version
+    # then it says once what to install, and leaves them
+    (line,) = [line for line in lines if line["log_level"] != "debug"]
+    assert line["event"] == "bot tasks wait for a worker with their game"
+    assert line["why"].startswith("version 1 of the rules tricks isn't installed here: install the package")
+    assert not sink.sent
+    assert left_in_streams(client) == {TASKS: 1}
+    BotWorker(other_ledger, sink, "two").reclaim(0)
+    assert [envelope.seat for envelope in sink.sent] == [0]
 
 
 def test_P8_where_a_node_becomes_unreachable_only_what_was_not_sent_stays(

@@ -36,6 +36,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
 from services.ledger.ports.protocols import LogRewoundError
+from services.referee.games.found_games import RULESET_VERSIONS
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import CreatedGame, Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
@@ -135,6 +136,21 @@ def test_P8_clients_learn_that_a_view_is_damaged(
     assert "secret" not in reply.text
     assert http.get("/health").json() == {"status": "ok"}
     in_turn(http)
+
+
+def test_the_state_of_a_game_that_is_not_installed_names_it_and_what_to_do(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given
+    game = CreatedGame(http, "human", "human", "human", visibility="public", ruleset="tricks").game
+    # when the server goes on without its rules
+    monkeypatch.delitem(RULESET_VERSIONS, ("tricks", 1))
+    reply = http.get(f"/v1/games/{game}/state")
+    # then
+    assert plain_problem(reply, 501)["detail"] == (
+        "version 1 of the rules tricks isn't installed here: install the package that has it, and start this"
+        " program again"
+    )
 
 
 @pytest.mark.parametrize(

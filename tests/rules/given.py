@@ -252,7 +252,10 @@ def parts(state: GameState) -> Iterator[tuple[object, Sequence[str]]]:
 
 def own_names(own: Any) -> Sequence[str]:
     """The fields of a game's own part of a state."""
-    return [each.name for each in fields(own)] if is_dataclass(own) else own.__slots__
+    if is_dataclass(own):
+        return [each.name for each in fields(own)]
+    slots: Sequence[str] = own.__mypyc_attrs__ if hasattr(own, "__mypyc_attrs__") else own.__slots__
+    return slots  # a compiled class has no `__slots__`
 
 
 def vars_of(own: object) -> dict[str, Any]:

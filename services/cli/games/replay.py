@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from schemas.access import PUBLIC_ACCESS
-from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
 from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
@@ -159,6 +159,9 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
         summary = game_summary_json(state, event_count, len(log))
         if state.access != PUBLIC_ACCESS:
             summary |= state.access._asdict()
+    except MissingGameError as error:
+        cells = (game, "", "", "not installed", "", "", str(error))
+        return ListedGame({"game": game, "state": "not installed", "why": str(error)}, cells)
     except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS) as error:
         # of the last: its rows can be read, and no rules wrote them; or a bug
         reason = f"{type(error).__name__}: {error}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from schemas.errors import CorruptDataError
+from schemas.errors import CorruptDataError, MissingGameError
 from services.gateway.errors import RefusedError, RequestError
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
 from services.ledger import MissingEntryError
@@ -67,6 +67,8 @@ def describe_ending(error: BaseException, **fields: object) -> Ending:
     log.error("socket ended", **fields, error=str(error))
     if isinstance(error, LogRewoundError):
         return Ending(CloseCode.BEGIN_ANEW, LOG_REWOUND_REASON)
+    if isinstance(error, MissingGameError):
+        return Ending(CloseCode.INTERNAL_ERROR, str(error))
     if isinstance(error, DAMAGED_ERRORS):
         return Ending(CloseCode.INTERNAL_ERROR, "this game's view is damaged")
     return Ending(CloseCode.GO_ON, ENGINE_UNREACHABLE_REASON)

@@ -12,7 +12,14 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError, plain_field, plain_reason
+from schemas.errors import (
+    CorruptDataError,
+    ForeignFileError,
+    InvalidInputError,
+    MissingGameError,
+    plain_field,
+    plain_reason,
+)
 from schemas.refusals import EVERY_RULE
 from services.gateway.errors import (
     EngineFullError,
@@ -174,6 +181,13 @@ def _install_server_errors(app: FastAPI) -> None:
     async def _foreign_file(request: Request, error: ForeignFileError) -> JSONResponse:
         log.warning("archived game isn't served", why=str(error))
         return problem_of(NotFoundError("GAME-1", str(error))).response()
+
+    @app.exception_handler(MissingGameError)
+    async def _missing_game(request: Request, error: MissingGameError) -> JSONResponse:
+        log.error("game isn't installed here", error=str(error))
+        title = "This server doesn't have the game"
+        body = {"type": "about:blank", "title": title, "status": 501, "detail": str(error)}
+        return JSONResponse(body, 501, None, PROBLEM_MEDIA_TYPE)
 
     @app.exception_handler(CorruptDataError)
     async def _corrupt_data(request: Request, error: CorruptDataError) -> JSONResponse:

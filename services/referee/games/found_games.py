@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from schemas.commands import CreateGame
-from schemas.errors import LedgerlineError
+from schemas.errors import LedgerlineError, missing_game
 from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, EVERY_RULE
 from services.referee.games.frozen_classes import as_call
 from services.referee.games.state import Ruleset
@@ -72,8 +72,11 @@ def _as_found(ruleset: Ruleset) -> tuple[Callable[..., object], tuple[object, ..
 
 
 def find_version(name: str, version: int) -> Ruleset:
-    """The ruleset of a log. Raises KeyError: none of this name and version is played here."""
-    return RULESET_VERSIONS[name, version]
+    """The ruleset of a log. Raises MissingGameError: none of this name and version is installed here."""
+    ruleset = RULESET_VERSIONS.get((name, version))
+    if ruleset is None:
+        raise missing_game(f"version {version} of the rules {name}")
+    return ruleset
 
 
 copyreg.pickle(Ruleset, _as_found)  # type: ignore[arg-type]  # of a test it is made by its fields

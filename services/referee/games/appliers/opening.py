@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from schemas.access import Access
-from schemas.errors import CorruptDataError
 from schemas.events import (
     AccessSet,
     DeckShuffled,
@@ -23,7 +22,7 @@ from services.referee.games.fair_randomness import (
     default_setup_digest,
     derive_shuffle_key,
 )  # fmt: skip
-from services.referee.games.found_games import RULESET_VERSIONS
+from services.referee.games.found_games import find_version
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import ACTION, GameState, read_options
 
@@ -31,11 +30,7 @@ from services.referee.games.state import ACTION, GameState, read_options
 @applies(GameCreated)
 def game_created(state: GameState, event: GameCreated) -> None:
     state.game = event.game
-    if (event.ruleset, event.rules) not in RULESET_VERSIONS:
-        raise CorruptDataError(
-            f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}, not installed here"
-        )
-    ruleset = state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]
+    ruleset = state.ruleset = find_version(event.ruleset, event.rules)
     state.rule_options = rule_options = read_options(ruleset, event.parameters)
     state.setup_digest = (
         default_setup_digest(ruleset, event.board, event.board_digest, len(event.seats))
