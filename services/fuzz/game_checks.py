@@ -423,9 +423,8 @@ def state_fields(value: object) -> tuple[str, ...]:
     """The names of the fields of an object; none of a plain value."""
     if is_dataclass(value) and not isinstance(value, type):
         return tuple(field.name for field in fields(value))
-    slots = getattr(value, "__mypyc_attrs__", None) or getattr(
-        type(value), "__slots__", ()
-    )  # compiled, or not
+    declared = "__mypyc_attrs__" if hasattr(value, "__mypyc_attrs__") else "__slots__"  # compiled, or not
+    slots = getattr(type(value), declared, ())
     return ((slots,) if isinstance(slots, str) else tuple(slots)) or tuple(getattr(value, "__dict__", ()))
 
 
