@@ -35,18 +35,18 @@ class Pass(NamedTuple, Generic[T]):
 
 class Replay:
     """A log, and what the passes over it found. `names` are its players', by commitment, for states that people
-    are shown; without them seats have numbers alone.
-
-    Raises MissingGameError: nothing can be said of a game whose rules aren't installed here."""
+    are shown; without them seats have numbers alone. Each pass raises MissingGameError where the rules aren't installed
+    here: nothing can be said of the game."""
 
     def __init__(self, game: str, log: Sequence[bytes], names: Mapping[str, str] | None = None) -> None:
         self.game, self.log, self.names = game, log, names
-        _require_installed(log[:1])
 
     @cached_property
     def decoded(self) -> Pass[Entry]:
         """Every entry decoded."""
-        return _run(map(_decode, self.log))
+        decoded = _run(map(_decode, self.log))
+        _require_installed(decoded)
+        return decoded
 
     @cached_property
     def resealed(self) -> Pass[ResealedEntry]:
@@ -86,18 +86,14 @@ class Replay:
         return _fold(self.timed_events(length), GameState(self.names))
 
 
-def _require_installed(first: Sequence[bytes]) -> None:
-    """Require the rules of a game's creation, if the log begins with one. Raises MissingGameError."""
-    for data in first:
-        try:
-            with replaying():
-                created = unpack_for_fold(data)[4][0]
-                if isinstance(created, GameCreated):
-                    find_version(created.ruleset, created.rules)
-        except MissingGameError:
-            raise
-        except REPLAY_ERRORS:
-            return  # a finding of each pass
+def _require_installed(decoded: Pass[Entry]) -> None:
+    """Require the rules of the creation that a log begins with. Raises MissingGameError."""
+    if not decoded.entries and isinstance(decoded.error, MissingGameError):
+        raise decoded.error
+    for entry in decoded.entries[:1]:
+        for event in entry.events[:1]:
+            if isinstance(event, GameCreated):
+                find_version(event.ruleset, event.rules)
 
 
 def _run(found: Iterator[T]) -> Pass[T]:

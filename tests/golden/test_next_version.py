@@ -69,6 +69,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[PassedAfter]:
     return applied
 
 
+@pytest.mark.pure_python
 def test_P4_a_golden_game_folds_alike_when_an_event_has_a_second_version(passes: list[PassedAfter]) -> None:
     document, log, *_ = read(HERE / f"{MANY_PASSES}.json")
     state = fold(log)
