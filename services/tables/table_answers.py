@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from schemas.commands import write_command
 from schemas.contract import Json
@@ -36,6 +37,8 @@ from services.text.commands import describe_command
 from services.text.formatting import pluralize
 from services.text.game_summary import game_status
 
+MADE: Final = TicketPath(0, ())
+
 
 def table_state(
     state: GameState, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
@@ -53,6 +56,7 @@ def table_state(
         "status": game_status(state),
         "ruleset": state.ruleset.name,
         "turn": state.turn,
+        "free_seats": [seat for seat, seat_state in enumerate(state.seats) if not seat_state.is_seated],
         "order": state.rule_options.order,
         "turn_order": list(state.turn_order),
         "by_invitation": state.access.by_invitation,
@@ -109,7 +113,7 @@ def _train_table(state: TrainGame, viewer: Seat | None, fields: Json) -> TableSt
             route=tunnel.route, cards=dict(tunnel.cards), revealed=list(tunnel.revealed), extra=tunnel.extra
         ),
         hand={card: n for card, n in own.own.hand.items() if n and card is not None} if own else None,
-        tickets=ticket_states(state, viewer, own.own.tickets) if own else [],
+        tickets=_own_tickets(state, viewer),
         offer=ticket_states(state, viewer, own.own.offer) if own else [],
         keep_least=own.own.min_keep if own else 0,
         result=[_seat_result(state, score) for score in train_scores(result)] if result else None,
@@ -174,17 +178,15 @@ def _seat_view(state: TrainGame, seat: Seat) -> SeatView:
 
 
 def _seat_result(state: TrainGame, score: TrainScore) -> SeatResult:
+    tickets = _final_tickets(state, score)
     return SeatResult(
         seat=score.seat,
         place=score.place,
         total=score.total,
         routes=score.routes,
         tickets=score.tickets,
-        made=[
-            ticket.model_copy(update={"made": True, "way": [], "open": True})  # with what its stations borrow
-            for ticket in ticket_states(state, score.seat, list(score.made))
-        ],
-        missed=ticket_states(state, score.seat, list(score.missed)),
+        made=[ticket for ticket in tickets if ticket.made],
+        missed=[ticket for ticket in tickets if not ticket.made],
         longest=score.longest,
         bonus=score.bonus,
         most=score.most,
@@ -269,6 +271,21 @@ def ticket_states(state: TrainGame, seat: Seat | None, tickets: list[str | None]
     known = [state.own.board.tickets[ticket] for ticket in tickets if ticket is not None]
     paths = [None] * len(known) if seat is None else shortest_paths(state, seat, known)
     return [_ticket_state(ticket, path) for ticket, path in zip(known, paths, strict=True)]
+
+
+def _own_tickets(state: TrainGame, seat: Seat | None) -> list[TicketState]:
+    """The tickets of the viewer's seat as they stand; once the game is over, as they were counted."""
+    scores = train_scores(state.result) if state.result else ()
+    for score in scores:
+        if score.seat == seat:
+            return _final_tickets(state, score)
+    return [] if seat is None else ticket_states(state, seat, state.seats[seat].own.tickets)
+
+
+def _final_tickets(state: TrainGame, score: TrainScore) -> list[TicketState]:
+    """A seat's tickets of a game that is over, those made first, with what its stations borrow: no way is open any more."""
+    counted = [(ticket, MADE) for ticket in score.made] + [(ticket, NO_PATH) for ticket in score.missed]
+    return [_ticket_state(state.own.board.tickets[ticket], path) for ticket, path in counted]
 
 
 def _ticket_state(ticket: Ticket, path: TicketPath | None) -> TicketState:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+LAN_HOST: Final = "table.lan"  # this machine by a name that browsers don't trust on plain http
 FLAGS: Final = (
     "--no-sandbox",  # a container's root can't have one
     "--disable-gpu",
@@ -16,6 +17,7 @@ FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--host-resolver-rules=MAP {LAN_HOST} 127.0.0.1",
 )
 DESKTOP: Final = {"width": 1280, "height": 900}
 PHONE: Final = {"width": 390, "height": 844}

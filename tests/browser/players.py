@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import httpx
@@ -39,7 +41,7 @@ class SeatedTable:
         ruleset: str = "usa",
         people: int = 1,
         bots: int = 1,
-        undo: str = "never",
+        access: Mapping[str, object] = MappingProxyType({"visibility": "public"}),
         **options: int,
     ) -> None:
         board, short = SHORT[ruleset]
@@ -49,8 +51,7 @@ class SeatedTable:
             "board": board,
             "options": short | options,
             "seats": seats,
-            "visibility": "public",
-            "undo": undo,
+            **access,
         }
         created = http.post("/v1/games", json=body).raise_for_status().json()
         self.http, self.game, self.host = http, created["game"], created["token"]

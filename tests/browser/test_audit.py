@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 
 import httpx
 import pytest
 
+from tests.browser.chromium import LAN_HOST
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, wait_for_audit
 
@@ -62,3 +64,29 @@ def test_while_a_game_goes_on_its_chain_alone_is_checked(open_page: OpenPage, ht
     page = open_page(f"/audit/{table.game}")
     page.locator(".checks .good", has_text="all 2 entries follow").wait_for()
     assert page.locator(".verdict, .explained, .doubts, .doubt-form").count() == 0
+
+
+def test_P5_the_chain_is_checked_on_plain_http_in_a_lan_too(open_page: OpenPage, http: httpx.Client) -> None:
+    # given
+    table = SeatedTable(http)
+    # when
+    page = open_page(f"http://{LAN_HOST}:{http.base_url.port}/audit/{table.game}")
+    # then
+    assert page.evaluate("[isSecureContext, typeof crypto.subtle]") == [False, "undefined"]
+    page.get_by_text("The chain was checked here, too").wait_for()
+
+
+def test_the_pages_hash_is_sha_256(open_page: OpenPage) -> None:
+    # given
+    messages = [b"", b"abc", *(bytes(range(256))[:length] * 5 for length in (11, 12, 13, 25, 26, 200))]
+    hexed = [message.hex() for message in messages]
+    # when
+    hashes = open_page("/").evaluate(
+        """async (hexed) => {
+          const { sha256 } = await import("/assets/api/sha256.js");
+          return hexed.map((hex) => [...sha256(Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16)))]);
+        }""",
+        hexed,
+    )
+    # then
+    assert [bytes(each) for each in hashes] == [hashlib.sha256(message).digest() for message in messages]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from services.referee.games import seat_changes
 from tests.browser.chromium import PHONE
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, keep_all
@@ -216,6 +218,80 @@ def test_a_game_is_looked_back_through_with_the_slider(open_page: OpenPage, http
     page.locator("main.table.playing .actions").wait_for()
 
 
+def test_nothing_can_be_done_at_a_table_that_is_looked_back_at(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http)
+    table.start()
+    table.play_until()
+    page = table.open(open_page, 0)
+    # when
+    page.get_by_role("button", name="Watch it again").click()
+    page.locator("main.table.waiting").wait_for()
+    # then
+    page.get_by_text("Entry 1 of").first.wait_for()
+    assert page.get_by_role("button", name=re.compile("Start the game|bot|invitation|seat")).count() == 0
+    assert page.locator(".join").count() == 0
+
+
+def test_what_was_not_done_because_the_server_was_away_is_said_until_it_is_back(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, people=2, bots=0)
+    table.start()
+    for seat in range(2):
+        table.do_first(seat, "keep_tickets")
+    page = table.open(open_page, 0)
+    page.route("**/v1/**", lambda route: route.abort())
+    # when
+    page.locator(".actions").get_by_role("button", name="Draw blind").click()
+    page.locator(".banner.refusal", has_text="can't be reached").wait_for()
+    page.unroute("**/v1/**")
+    # then
+    page.locator(".banner.refusal").wait_for(state="detached")
+    open_page.printed.clear()  # type: ignore[attr-defined]  # the requests that failed
+
+
+def test_an_invitation_that_was_copied_is_told_until_the_game_starts(
+    open_page: OpenPage, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given
+    monkeypatch.setattr(seat_changes, "FREED_SEAT_RESTS_MS", 0)  # a freed seat can be taken at once
+    table = SeatedTable(http, people=3, bots=0)
+    table.http.post(
+        f"/v1/games/{table.game}/seats/2/free", headers={"Authorization": f"Bearer {table.host}"}
+    ).raise_for_status()
+    page = table.open(open_page, 0)
+    page.get_by_role("button", name="Copy an invitation").click()
+    page.locator(".banner .link").wait_for()
+    # when
+    table.http.post(
+        f"/v1/games/{table.game}/seats/2/bot",
+        json={"policy": "random"},
+        headers={"Authorization": f"Bearer {table.host}"},
+    ).raise_for_status()
+    table.start()
+    # then
+    page.locator(".offer").wait_for()
+    assert page.locator(".banner").count() == 0
+
+
+def test_who_watches_a_delayed_game_is_offered_no_seat_that_is_gone(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    delayed = {"visibility": "public", "spectator_delay": 20}
+    table = SeatedTable(http, people=2, bots=0, access=delayed)
+    # when
+    lobby = open_page("/")
+    lobby.get_by_role("link", name=re.compile(f"Look: .*{table.game}")).click()
+    # then
+    lobby.get_by_text("Every seat is taken").wait_for()
+    assert lobby.get_by_role("button", name="Take this seat").count() == 0
+
+
 def test_a_game_that_is_over_is_seen_as_any_seat_saw_it_from_a_link_to_a_moment(
     open_page: OpenPage, http: httpx.Client
 ) -> None:
@@ -258,7 +334,7 @@ def test_UNDO_1_a_move_is_taken_back_when_the_other_person_agrees(
     open_page: OpenPage, http: httpx.Client
 ) -> None:
     # given
-    table = SeatedTable(http, people=2, bots=0, undo="consent", hand=12)
+    table = SeatedTable(http, people=2, bots=0, access={"visibility": "public", "undo": "consent"}, hand=12)
     table.start()
     for seat in (0, 1):
         table.do_first(seat, "keep_tickets")

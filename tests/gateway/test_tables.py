@@ -128,6 +128,34 @@ def test_a_move_says_its_turn_and_what_it_earned(http: httpx.Client, finished: t
         )
 
 
+def test_no_ticket_of_a_game_that_is_over_is_open(http: httpx.Client, finished: tuple[str, int]) -> None:
+    # given
+    game, number = finished
+    table = http.get(f"/v1/games/{game}/state").json()
+    for seat, score in enumerate(table["result"]):
+        # when
+        params = {"at": number, "as": seat}
+        tickets = http.get(f"/v1/games/{game}/state", params=params).json()["tickets"]
+        # then
+        assert tickets == [*score["made"], *score["missed"]] != []
+        assert all(ticket["open"] == ticket["made"] and not ticket["way"] for ticket in tickets)
+
+
+def test_who_is_shown_a_table_late_is_told_which_seats_are_free_now(http: httpx.Client) -> None:
+    # given
+    delay = {"visibility": "public", "spectator_delay": 20}
+    created = CreatedGame(http, "human", "human", **delay)
+    # when
+    created.join("Bo", 1)
+    # then
+    table = http.get(f"/v1/games/{created.game}/state").json()
+    assert [seat["seated"] for seat in table["seats"]] == [False, False], "it is shown late"
+    assert table["free_seats"] == [0]
+    rows = {row["game"]: row for row in http.get("/v1/games").json()["games"]}
+    assert rows[created.game]["free"] == 1
+    assert [seat["free"] for seat in rows[created.game]["seats"]] == [True, False]
+
+
 def games_of(http: httpx.Client, **filters: str) -> set[str]:
     return {row["game"] for row in http.get("/v1/games", params=filters).json()["games"]}
 

@@ -25,7 +25,7 @@ class TicketState(ResponseModel):
     way: list[str] = Field(
         description="the routes still to claim on a way that needs the fewest cars; empty where it is made or cut off"
     )
-    open: bool = Field(description="it is made, or a way is still open")
+    open: bool = Field(description="it is made, or a way is still open; none is once the game is over")
 
 
 class SeatState(ResponseModel):
@@ -169,6 +169,9 @@ class AnyTable(ResponseModel):
     status: GameStatus
     ruleset: str
     turn: int | None
+    free_seats: list[int] = Field(
+        description="that may be taken now, also where the viewer is shown the table late; with `at`, then"
+    )
     order: Literal["seated", "age", "youngest"] = Field(
         description="of the turns: by seat, or by age, the oldest or the youngest first"
     )

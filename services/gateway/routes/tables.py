@@ -158,7 +158,7 @@ async def state(
 
     if at is None:
         table = await folds.read(game, viewer, client, answer)
-        await folds.note_late_bots(table)
+        await folds.note_now(table)
     else:
         fold = await folds.at(game, viewer, client, at)
         table = await folds.compute(client, lambda: answer(fold))

@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 from pydantic_core import to_json
 
 from schemas.errors import InvalidInputError, LedgerlineError
+from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames, names_in
@@ -204,13 +205,15 @@ class TableFolds:
                 table = await self.compute(key[0], partial(read_table, fold.table, since, with_legal=True))
                 if len(fold.moves) >= MAX_TOLD:
                     fold.moves.clear()
-                await self.note_late_bots(table)
+                await self.note_now(table)
                 fold.written = fold.written or _write_table(table)
                 fold.moves[since] = to_json(table.moves)
             return fold.written, fold.moves[since]
 
-    async def note_late_bots(self, table: TableState | PartsTable) -> None:
-        """Say in a table whether its bots are late."""
+    async def note_now(self, table: TableState | PartsTable) -> None:
+        """Say in a table what its view doesn't: which seats are free now, and whether its bots are late."""
+        viewer = None if table.viewer == "public" else table.viewer
+        table.free_seats = await self.free_now(table.game, viewer, table.number, table.free_seats)
         if table.status == "playing" and any(seat.policy for seat in table.seats):
             table.bots_late = await self.service.ledger.has_late_bots(table.game)
 
@@ -254,11 +257,31 @@ class TableFolds:
             row = await self.read(game, None, client, lambda fold: fold.listed())
         except RequestError:
             return None
+        shown_free = [seat.seat for seat in row.seats if seat.free]
+        free = await self.free_now(game, None, row.number, shown_free)
+        row.free = len(free)
+        for seat in row.seats:
+            seat.free = seat.seat in free
         self._listed[game] = row, names
         self._listed.move_to_end(game)
         while len(self._listed) > MAX_LISTED:
             self._listed.popitem(last=False)
         return row
+
+    async def free_now(
+        self, game: str, viewer: Seat | None, number: int, shown_free: Sequence[Seat]
+    ) -> list[Seat]:
+        """Which seats may be taken now, by what a viewer is shown as free up to an entry: the public may be shown it late.
+        Raises what reading the view does."""
+        free = set(shown_free)
+        if free and await self._views.spectator_delay(game, viewer):
+            for entry in await self.service.ledger.read_view(game, viewer, number, PAGE_SIZE):
+                for event in entry.events:
+                    if isinstance(event, SeatTaken):
+                        free.discard(event.seat)
+                    elif isinstance(event, SeatFreed):
+                        free.add(event.seat)
+        return sorted(free)
 
     async def _read(
         self, key: FoldKey, after: int, most: int, client: str

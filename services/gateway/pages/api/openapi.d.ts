@@ -515,6 +515,7 @@ export type PartsTable = {
   status: "waiting" | "playing" | "over";
   ruleset: string;
   turn: number | null;
+  free_seats: number[];
   order: "seated" | "age" | "youngest";
   turn_order: number[];
   undo: UndoState | null;
@@ -754,6 +755,7 @@ export type TableState = {
   status: "waiting" | "playing" | "over";
   ruleset: string;
   turn: number | null;
+  free_seats: number[];
   order: "seated" | "age" | "youngest";
   turn_order: number[];
   undo: UndoState | null;

@@ -21,6 +21,7 @@ import { openLink } from "../shared/seat_link.js";
  * @property {number | null} at the entry that is explained
  * @property {boolean} isBusy
  * @property {string | null} refusal
+ * @property {boolean} isAway whether that is because the server is away
  * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
  */
 
@@ -41,6 +42,7 @@ export const page = /** @type {AuditPage} */ ({
   at: null,
   isBusy: false,
   refusal: null,
+  isAway: false,
   link: null,
 });
 
@@ -56,7 +58,7 @@ export function update(change) {
 function refuse(error) {
   const refusal = reasonOf(error);
   say(refusal);
-  update({ refusal });
+  update({ refusal, isAway: !(error instanceof Problem) });
 }
 
 /**
@@ -76,24 +78,34 @@ export async function begin(drawing) {
     explain(Number(new URLSearchParams(location.hash.slice(1)).get("at")) || null),
   );
   draw();
-  readAudit();
-  checkChain();
-  readDoubts();
-  ask("GET /public-keys").then(update, refuse);
+  for (const each of [readAudit, checkChain, readDoubts, readKeys]) keepReading(each);
 }
+
+/** Read something; where the server is away, until it is back. @param {() => Promise<void>} read */
+async function keepReading(read) {
+  try {
+    await read();
+    if (page.isAway) update({ isAway: false, refusal: null });
+  } catch (error) {
+    refuse(error);
+    if (page.isAway) setTimeout(keepReading, AGAIN_MS, read);
+  }
+}
+
+const readKeys = async () => update(await ask("GET /public-keys"));
 
 /** The audit, with the entry explained that was asked for. It is there once the game is over and in the archive. */
 async function readAudit() {
   if (page.table.status !== "over") return;
   const { at } = page;
+  /** @type {Record<string, string>} */
+  const query = at ? { at: String(at) } : {};
   try {
-    /** @type {Record<string, string>} */
-    const query = at ? { at: String(at) } : {};
     const audit = await ask("GET /games/{game}/audit", { path, query, token: token() });
     if (at === page.at) update({ audit, refusal: null });
   } catch (error) {
-    if (error instanceof Problem && error.status === 503) setTimeout(readAudit, AGAIN_MS);
-    else refuse(error);
+    if (!(error instanceof Problem && error.status === 503)) throw error;
+    setTimeout(keepReading, AGAIN_MS, readAudit);
   }
 }
 
@@ -101,7 +113,7 @@ async function readAudit() {
 function explain(at) {
   if (at === page.at) return;
   page.at = at;
-  readAudit();
+  keepReading(readAudit);
 }
 
 /** Explain an entry, and have the address name it. @param {string} at */
@@ -112,42 +124,33 @@ export function chooseEntry(at) {
 
 /** Check the hash chain of all entries here. */
 async function checkChain() {
-  if (!crypto.subtle) return;
-  try {
-    let [number, head, more] = [0, await firstHead(game), true];
-    while (more) {
-      const query = { after: String(number), proofs: "true" };
-      const read = await ask("GET /games/{game}/view", { path, query, token: token() });
-      for (const entry of read.entries) {
-        if (!entry.head || !(await followsFrom(head, entry))) {
-          update({ chain: { number: entry.number, isBroken: true } });
-          return;
-        }
-        ({ number, head } = { number: entry.number, head: entry.head });
+  let [number, head, more] = [0, firstHead(game), true];
+  while (more) {
+    const query = { after: String(number), proofs: "true" };
+    const read = await ask("GET /games/{game}/view", { path, query, token: token() });
+    for (const entry of read.entries) {
+      if (!entry.head || !followsFrom(head, entry)) {
+        update({ chain: { number: entry.number, isBroken: true } });
+        return;
       }
-      more = read.more && read.entries.length > 0;
+      ({ number, head } = { number: entry.number, head: entry.head });
     }
-    update({ chain: { number, isBroken: false } });
-  } catch (error) {
-    refuse(error);
+    more = read.more && read.entries.length > 0;
   }
+  update({ chain: { number, isBroken: false } });
 }
 
 async function readDoubts() {
   if (!page.sits) return;
-  try {
-    const { disputes } = await ask("GET /games/{game}/disputes", { path, token: token() });
-    const readings = disputes
-      .slice(0, MOST_DOUBTS)
-      .map(({ dispute }) =>
-        ask("GET /games/{game}/disputes/{dispute}", { path: { game, dispute }, token: token() }),
-      );
-    const doubts = await Promise.all(readings);
-    update({ doubts });
-    if (doubts.some((each) => !each.answer && !each.final)) setTimeout(readDoubts, AGAIN_MS);
-  } catch (error) {
-    refuse(error);
-  }
+  const { disputes } = await ask("GET /games/{game}/disputes", { path, token: token() });
+  const readings = disputes
+    .slice(0, MOST_DOUBTS)
+    .map(({ dispute }) =>
+      ask("GET /games/{game}/disputes/{dispute}", { path: { game, dispute }, token: token() }),
+    );
+  const doubts = await Promise.all(readings);
+  update({ doubts });
+  if (doubts.some((each) => !each.answer && !each.final)) setTimeout(keepReading, AGAIN_MS, readDoubts);
 }
 
 /** Do something, with nothing else to be done meanwhile. @param {() => Promise<void>} action */
@@ -157,6 +160,7 @@ async function attempt(action) {
     await action();
   } catch (error) {
     refuse(error);
+    if (page.isAway) setTimeout(keepReading, AGAIN_MS, readKeys);
   }
   update({ isBusy: false });
 }

@@ -1,11 +1,11 @@
 // @ts-check
 // The ways to a table: a game against bots at once, one with friends, or one whose every part is chosen.
 import { ask, newKey } from "../api/api.js";
-import { invitationTo, myName, remember, takeSeat } from "../api/my_games.js";
+import { invitationTo, myGame, myName, remember, takeSeat } from "../api/my_games.js";
 import { reasonOf } from "../shared/frame.js";
 import { yearsOf } from "../shared/words.js";
 import { seatsFor, strengthsOf, usualStrength } from "./bots.js";
-import { update, USUAL_BOARD } from "./lobby_state.js";
+import { onceBack, update, USUAL_BOARD } from "./lobby_state.js";
 
 /** @import { CreateGameRequest, OptionValue, RulesetDescription, SeatPlan } from "../api/openapi.js" */
 
@@ -131,20 +131,33 @@ function withoutTwin(seat, place, seats) {
   return earlier ? { ...seat, name: `${seat.name} ${earlier + 1}` } : seat;
 }
 
+let asked = { text: "", key: "" };
+
+/** The key of asking for a table: asked for again after a refusal of the name, say, it is the one that is there. @param {CreateGameRequest} body */
+function keyOf(body) {
+  const text = JSON.stringify(body);
+  if (asked.text !== text) asked = { text, key: newKey() };
+  return asked.key;
+}
+
 /** Make a table, take the first seat that is for a person, and go there. @param {CreateGameRequest} body @param {boolean} [isStarted] */
 async function makeTable(body, isStarted = false) {
   fill({ isBusy: true, refusal: null });
   try {
-    const { game, token, invitations } = await ask("POST /games", { body, key: newKey() });
+    const { game, token, invitations } = await ask("POST /games", { body, key: keyOf(body) });
     remember(game, { host: token, invitations });
     const seat = body.seats.findIndex(({ kind }) => kind === "human");
-    if (seat >= 0) {
+    if (seat >= 0 && !myGame(game).token) {
       const more = { invitation: invitationTo(game, seat), age: yearsOf(form.age) };
       await takeSeat(game, seat, form.name.trim() || NOBODY, more);
     }
     if (isStarted) await ask("POST /games/{game}/start", { path: { game }, token, key: newKey() });
+    asked = { text: "", key: "" };
     location.href = `/table/${game}`;
   } catch (error) {
     fill({ isBusy: false, refusal: reasonOf(error) });
+    onceBack(error, () => fill({ refusal: null }));
   }
 }
+
+addEventListener("pageshow", () => fill({ isBusy: false })); // a browser goes back to the page as it was left

@@ -6,7 +6,7 @@ import { home, root, when } from "../shared/frame.js";
 import { ago, seatName, upperFirst } from "../shared/words.js";
 import { form } from "./create_form.js";
 import { createForm } from "./create_form_view.js";
-import { drawWith, freeListedSeat, lobby, poll, readCatalog, update } from "./lobby_state.js";
+import { drawWith, freeListedSeat, lobby, poll, update } from "./lobby_state.js";
 
 /** @import { ListedGame } from "../api/openapi.js" */
 /** @import { MyGame } from "../api/my_games.js" */
@@ -93,19 +93,15 @@ function ownList(shown, mine) {
     ${when(count > FIRST, () => html`<details><summary>All ${count}</summary><ul class="games">${games.slice(FIRST).map(ownRow)}</ul></details>`)}</section>`;
 }
 
-/** @param {string} text */
-const awayBanner = (text) => html`<p class="banner away">${text} Trying again.</p>`;
-
 /** The whole page: what is read later comes below all that stands already. @param {Lobby} shown */
 function lobbyPage(shown) {
-  const { games, isAway, isPartial, refusal, catalog } = shown;
+  const { games, trouble, refusal, catalog } = shown;
   const mine = myGames();
   /** @param {ListedGame["status"]} status */
   const others = (status) => games.filter((game) => game.status === status && !(game.game in mine));
   return html`<header class="top">${home}<nav><a href="/rules">Rules</a> <a href="/docs">API</a></nav></header>
-      ${when(isAway, () => awayBanner("The server can't be reached."))}
+      ${when(trouble, (why) => html`<p class="banner away" role="status">${why} Trying again.</p>`)}
       ${when(refusal, (why) => html`<p class="banner refusal"><b>Refused.</b> ${why}</p>`)}
-      ${when(isPartial, () => awayBanner("Some games aren't listed now."))}
       <main id="main" class="lobby"><div class="intro"><h1>Games, around one table</h1>
       <p class="note">Play now, or send your friends a link. Every game can be watched again, and proven fair.</p></div>
       ${ownList(shown, mine)}
@@ -120,5 +116,4 @@ function lobbyPage(shown) {
 }
 
 drawWith(() => render(lobbyPage(lobby), root));
-readCatalog();
 poll();

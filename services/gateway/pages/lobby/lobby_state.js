@@ -10,9 +10,8 @@ import { reasonOf } from "../shared/frame.js";
 /**
  * @typedef {object} Lobby
  * @property {ListedGame[]} games
- * @property {boolean} isRead the games were read once
- * @property {boolean} isAway the server couldn't be reached
- * @property {boolean} isPartial some games aren't listed now
+ * @property {boolean} isRead one's own games were read once
+ * @property {string | null} trouble why games are missing
  * @property {{ game: string, seat: number } | null} freeing the seat that its host is about to free
  * @property {string | null} refusal
  * @property {Catalog | null} catalog
@@ -22,16 +21,18 @@ import { reasonOf } from "../shared/frame.js";
 export const lobby = {
   games: [],
   isRead: false,
-  isAway: false,
-  isPartial: false,
+  trouble: null,
   freeing: null,
   refusal: null,
   catalog: null,
 };
 
 const POLL_MS = 5000;
+const AWAY = "The server can't be reached.";
 export const USUAL_BOARD = "usa";
 let draw = () => {};
+/** @type {(() => void)[]} */
+const whenBack = [];
 
 /** Have the lobby drawn by this from now on. @param {() => void} drawing */
 export function drawWith(drawing) {
@@ -45,49 +46,75 @@ export function update(change) {
   draw();
 }
 
-export async function readCatalog() {
+/** Do this when the server answers again, where an error was that it didn't. @param {unknown} error @param {() => void} act */
+export const onceBack = (error, act) => error instanceof Problem || whenBack.push(act);
+
+async function readCatalog() {
   const [rulesets, { boards }] = await Promise.all([ask("GET /rulesets"), ask("GET /boards")]);
   const usualFirst = boards.toSorted((a, b) => Number(b.id === USUAL_BOARD) - Number(a.id === USUAL_BOARD));
   update({ catalog: { ...rulesets, boards: usualFirst } });
 }
 
-/** Read the games now, and from then on every few seconds. */
+/** Read what isn't known yet now, and from then on every few seconds. */
 export async function poll() {
   await read();
   setTimeout(poll, POLL_MS);
 }
 
+/** Read the games: one's own first, so that they are there whatever becomes of the list. */
 async function read() {
+  /** @type {string | null} */
+  let trouble = null;
+  /** @param {string} what @param {unknown} error */
+  const miss = (what, error) => {
+    trouble ??= error instanceof Problem ? `${what}: ${reasonOf(error)}` : AWAY;
+    return [];
+  };
+  const catalog = lobby.catalog ? null : readCatalog().catch((error) => miss("No table can be made", error));
+  const known = myGames();
+  const mine = Object.keys(known).toSorted((a, b) => (known[b].since ?? 0) - (known[a].since ?? 0));
+  const found = mine.map((game) =>
+    find(game).catch((error) => miss("One of your games can't be read", error)),
+  );
+  const own = (await Promise.all(found)).flat();
+  update({ games: [...own, ...lobby.games.filter(({ game }) => !(game in known))], isRead: true });
   try {
     const { games, missing } = await ask("GET /games", { query: { most: "60" } });
-    const mine = Object.keys(myGames()).filter((game) => !games.some((row) => row.game === game));
-    const more = await Promise.all(mine.map(find));
-    update({
-      games: [...games, ...more.flat()],
-      isRead: true,
-      isAway: false,
-      isPartial: missing !== undefined,
-    });
+    const titles = new Map(games.map((row) => [row.game, row.board_title]));
+    for (const row of own) row.board_title = titles.get(row.game) ?? row.board_title;
+    update({ games: [...own, ...games.filter(({ game }) => !(game in known))] });
+    if (missing) trouble ??= `Not listed: ${missing}.`;
   } catch (error) {
-    update({ isAway: !(error instanceof Problem) });
+    miss("The games can't be listed", error);
   }
+  await catalog;
+  if (trouble !== AWAY) for (const act of whenBack.splice(0)) act();
+  update({ trouble });
 }
 
 /**
- * A game of mine that is in no list; none where it is no more.
+ * A game of mine; none where it is no more. Over, it changes no more, and is read once.
  * @param {string} game
  * @returns {Promise<ListedGame[]>}
  */
 async function find(game) {
+  const known = lobby.games.find((row) => row.game === game && row.status === "over");
+  if (known) return [known];
   const { token } = myGame(game);
   try {
     const table = await ask("GET /games/{game}/state", { path: { game }, token });
-    const seats = table.seats.map((seat) => ({ ...seat, free: !seat.seated, total: null }));
+    const totals = new Map(table.result?.map(({ seat, total }) => [seat, total]));
+    const seats = table.seats.map((seat) => ({
+      ...seat,
+      free: !seat.seated,
+      total: totals.get(seat.seat) ?? null,
+    }));
     const board = "board" in table ? table.board : null;
     return [{ ...table, seats, board, board_title: board, free: seats.filter((seat) => seat.free).length }];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.status === 404) forgetGame(game);
+    else if (error.status !== 401) throw error;
     return error.status === 401 && token && (await replaceToken(game, token)) ? find(game) : [];
   }
 }
@@ -99,6 +126,7 @@ export async function freeListedSeat(game, seat) {
     await freeSeat(game, seat);
   } catch (error) {
     update({ refusal: reasonOf(error) });
+    onceBack(error, () => update({ refusal: null }));
   }
   await read();
 }

@@ -4,8 +4,8 @@ import { ask, newKey, Problem } from "../api/api.js";
 import { freeSeat, invitedTo, myGame, takeSeat } from "../api/my_games.js";
 import { seatName } from "../shared/words.js";
 import { choose, closeChoice, focusOnActions } from "./choosing.js";
-import { refresh, renew, sendAtOnce, shown } from "./following.js";
-import { game, page, refuse, update } from "./table_state.js";
+import { refresh, refreshAfter, renew, sendAtOnce, shown } from "./following.js";
+import { game, lastingNotice, page, refuse, update } from "./table_state.js";
 
 /** @import { PlayerCommand, SeatBotRequest, SeatState } from "../api/openapi.js" */
 
@@ -17,11 +17,12 @@ const path = { game };
  */
 async function attempt(action) {
   const held = document.activeElement;
-  update({ isBusy: true, refusal: null });
+  update({ isBusy: true, refusal: null, notice: lastingNotice(page) });
   try {
     await action();
   } catch (error) {
     refuse(error);
+    refreshAfter(error);
   }
   update({ isBusy: false });
   keepFocus(held);
@@ -123,8 +124,7 @@ export function copyMoment() {
 
 /** @param {string} link @param {string} what */
 export async function copy(link, what) {
-  const isCopied = await navigator.clipboard.writeText(link).then(
-    () => true,
+  const isCopied = await Promise.resolve(navigator.clipboard?.writeText(link).then(() => true)).catch(
     () => false,
   );
   update({ notice: { text: isCopied ? `${what} is copied.` : `${what}:`, link } });

@@ -7,13 +7,14 @@ import { say } from "../shared/frame.js";
 import { firstReading } from "./first_reading.js";
 import { present } from "./pacing.js";
 import { sound } from "./sounds.js";
-import { game, page, offersOf, update } from "./table_state.js";
+import { game, lastingNotice, offersOf, page, update } from "./table_state.js";
 
 /** @import { ToldEntry } from "../api/connection.js" */
 /** @import { Move, PlayerCommand } from "../api/openapi.js" */
 /** @import { AnyTable } from "./table_state.js" */
 
 const BEHIND_MS = 1000; // after an entry, until the table is read that nobody told
+const AGAIN_MS = 2000;
 
 /** @type {Connection | undefined} */
 let connection;
@@ -109,6 +110,16 @@ export function refresh(anew = false) {
   return reading;
 }
 
+/**
+ * Read the table that somebody failed to act on: it may be another one by now. Where the server is away, read it when it is back.
+ * @param {unknown} error
+ */
+export function refreshAfter(error) {
+  const again = () => refresh().catch(refreshAfter);
+  if (error instanceof Problem) again();
+  else setTimeout(again, AGAIN_MS);
+}
+
 /** @param {boolean} anew @returns {Promise<void>} */
 async function read(anew) {
   const since = anew || !page.moves.length ? 0 : page.latest.number;
@@ -136,6 +147,8 @@ async function read(anew) {
 function show(latest, since) {
   const fresh = latest.moves.filter((move) => move.number > since);
   if (since) announce(latest, fresh);
+  if (page.refusal?.isAway) page.refusal = null;
+  if (since && latest.status !== page.latest.status) page.notice = lastingNotice(page);
   chooseOffer(latest);
   const moves = since ? [...page.moves, ...fresh] : fresh;
   Object.assign(page, { latest, readAt: performance.now(), moves });

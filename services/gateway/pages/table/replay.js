@@ -1,7 +1,7 @@
 // @ts-check
 // A game looked back through: one entry after the other, at a speed, by turns, as any seat saw it once the game is over.
 import { readTable } from "./following.js";
-import { movesOf, page, refuse, update } from "./table_state.js";
+import { lastingNotice, movesOf, page, refuse, update } from "./table_state.js";
 
 /** @import { Move } from "../api/openapi.js" */
 /** @import { AnyTable, Replay } from "./table_state.js" */
@@ -21,7 +21,8 @@ export function startReplay(at, as = null) {
   return as === null ? seek(at) : seeAs(as);
 }
 
-export const endReplay = () => update({ replay: null, table: page.latest, newRoutes: new Set() });
+export const endReplay = () =>
+  update({ replay: null, table: page.latest, newRoutes: new Set(), notice: lastingNotice(page) });
 
 /** Change the replay that is shown. @param {Partial<Replay>} more @returns {Replay} */
 function change(more) {

@@ -91,8 +91,9 @@ export function handView(page) {
 }
 
 /** @param {TablePage<TableState>} page @param {TicketState} ticket */
-function ticketRow({ board, pinnedTicket }, ticket) {
-  const state = ticket.made ? "made" : ticket.open ? "open" : "cut off";
+function ticketRow({ board, table, pinnedTicket }, ticket) {
+  const lost = table.status === "over" ? "missed" : "cut off";
+  const state = ticket.made ? "made" : ticket.open ? "open" : lost;
   const point = () => pointAtTicket(ticket);
   return html`<li><button type="button" class="ticket bare ${state.replace(" ", "-")}" aria-pressed=${pinnedTicket === ticket.id}
     @mouseenter=${point} @mouseleave=${pointAtNothing} @focus=${point} @blur=${pointAtNothing}

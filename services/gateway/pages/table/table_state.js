@@ -49,8 +49,8 @@ import { seatName } from "../shared/words.js";
  * @property {Pointed | null} pointed
  * @property {string | null} pinnedTicket whose way is shown while nothing is pointed at
  * @property {"side" | "moves" | null} drawer that is open
- * @property {{ text: string, rule: string } | null} refusal
- * @property {{ text: string, link?: string } | null} notice
+ * @property {{ text: string, rule: string, isAway: boolean } | null} refusal why something wasn't done; `isAway`: for as long as the server is away
+ * @property {{ text: string, link?: string } | null} notice with a link that was copied: until the next thing happens
  * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
  * @property {boolean} isSecondAsked an invitation was opened where a seat is held: its holder hasn't said whose it is
  * @property {boolean} hasSounds
@@ -95,10 +95,14 @@ export function update(change) {
 
 /** Show why something was refused. @param {unknown} error */
 export function refuse(error) {
-  const refusal = { text: reasonOf(error), rule: error instanceof Problem ? error.rule : "" };
-  say(`Refused: ${refusal.text}`);
+  const isAway = !(error instanceof Problem);
+  const refusal = { text: reasonOf(error), rule: isAway ? "" : error.rule, isAway };
+  say(`${isAway ? "Not done" : "Refused"}: ${refusal.text}`);
   update({ refusal });
 }
+
+/** The notice, unless it is about a link that was copied: something else was done since. @param {TablePage} page */
+export const lastingNotice = ({ notice }) => (notice?.link ? null : notice);
 
 /** The moves as the viewer is told them: in a replay, the viewer whose view it is. @param {TablePage} page */
 export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;

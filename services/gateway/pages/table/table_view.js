@@ -88,8 +88,8 @@ const banners = (page) =>
   ${when(page.isSecondAsked, () => secondPersonBanner(page.latest))}
   ${when(
     page.refusal,
-    ({ text, rule }) =>
-      html`<p class="banner refusal"><b>Refused.</b> ${text} ${when(rule, ruleLink)}
+    ({ text, rule, isAway }) =>
+      html`<p class="banner refusal"><b>${isAway ? "Not done." : "Refused."}</b> ${text} ${when(rule, ruleLink)}
     ${dismissal("refusal")}</p>`,
   )}
   ${when(
@@ -149,13 +149,16 @@ const links = ({ table, latest, isBusy }, mine) => {
   ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
 };
 
+/** Whether people sit down now: at a table that is looked back at, nothing can be done any more. @param {TablePage} page */
+const isForming = ({ table, replay }) => table.status === "waiting" && !replay;
+
 /** What stands beside the board, and in a drawer where there is no room. @param {TablePage} page @param {MyGame} mine */
 const side = (page, mine) => {
   const { table } = page;
   const train = "parts" in table ? null : /** @type {TablePage<TableState>} */ (page);
   return html`<div class="side ${page.drawer === "side" ? "drawn" : ""}">
     ${page.drawer === "side" ? drawerHead(sideName(table)) : nothing}
-    ${table.status === "waiting" ? waitingView(page, mine) : nothing}
+    ${isForming(page) ? waitingView(page, mine) : nothing}
     ${when(table.result, (result) => resultView(table, result))}
     ${when(train, (trains) => html`${ticketsView(trains)}${table.status === "waiting" ? nothing : stocks(trains.table)}${boardKey(trains.board)}`)}
     ${table.status === "over" || page.replay ? nothing : links(page, mine)}</div>`;
@@ -183,7 +186,7 @@ export function tablePage(page, mine) {
       </div>
       <div class="beside">
         ${isInParts ? partsActions(inParts) : actionsView(train)}
-        ${isWaiting ? nothing : seatsView(page)}
+        ${isForming(page) ? nothing : seatsView(page)}
         ${isTall ? nothing : side(page, mine)}
         ${newsView(page)}
       </div>

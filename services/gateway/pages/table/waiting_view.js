@@ -15,7 +15,7 @@ import { copyInvitation, mayInvite, shareTable } from "./inviting.js";
 /** @param {TablePage} page @param {number} seat */
 const joinForm = ({ name, isBusy, table }, seat) =>
   html`<form class="join" @submit=${onSubmit((field) => sitDown(seat, field("name"), yearsOf(field("age"))))}>
-  <label>Your name <input name="name" required maxlength="40" autocomplete="nickname" .value=${name}></label>
+  <label>Your name <input name="name" required pattern=".*\\S.*" title="a name, not blanks alone" maxlength="40" autocomplete="nickname" .value=${name}></label>
   ${table.order === "seated" ? html`<input type="hidden" name="age">` : ageField(table.order)}
   <button class="primary" ?disabled=${isBusy}>Take this seat</button></form>`;
 
@@ -53,26 +53,31 @@ function freeSeatActions(page, mine, seat) {
     ${when(mine.host, () => html`<button type="button" ?disabled=${page.isBusy} @click=${() => seatBot(seat)}>Let a bot sit here</button>`)}`;
 }
 
-/** @param {SeatState} seat */
-const sitter = (seat) => (seat.seated ? (seat.kind === "bot" ? `a bot, ${seat.policy}` : "is here") : "free");
+/** @param {SeatState} seat @param {boolean} isFree */
+function sitter({ seated, kind, policy }, isFree) {
+  if (!seated) return isFree ? "free" : "taken";
+  return kind === "bot" ? `a bot, ${policy}` : "is here";
+}
 
 /** @param {TablePage} page @param {MyGame} mine @param {SeatState} seat */
 function seatRow(page, mine, seat) {
   const isOwn = page.latest.viewer === seat.seat;
+  const isFree = page.table.free_seats.includes(seat.seat);
   const mayFree = mine.host && seat.seated && !isOwn;
   return html`<li class="seat free">${seatBadge(seat.seat)}
       <div class="who"><span class="name">${seatName(seat)}</span>${when(isOwn, () => html`<span class="you">you</span>`)}
-        <span class="doing">${sitter(seat)}</span></div>
-      ${seat.seated ? nothing : freeSeatActions(page, mine, seat.seat)}
+        <span class="doing">${sitter(seat, isFree)}</span></div>
+      ${isFree ? freeSeatActions(page, mine, seat.seat) : nothing}
       ${when(mayFree, () => html`<button type="button" class="quiet" ?disabled=${page.isBusy} @click=${() => confirmFree(seat)}>Free the seat of ${seatName(seat)} …</button>`)}</li>`;
 }
 
 /** The table before its game starts. @param {TablePage} page @param {MyGame} mine */
 export function waitingView(page, mine) {
-  const { seats } = page.table;
-  const free = seats.filter((seat) => !seat.seated).length;
+  const { seats, free_seats } = page.table;
+  const free = free_seats.length;
+  const isLate = seats.some((seat) => !seat.seated && !free_seats.includes(seat.seat));
   const mayStart = mine.token !== undefined || mine.host;
-  return html`<section class="panel waiting" aria-labelledby="waiting-title"><h2 id="waiting-title">${free ? `${plural(free, "seat")} still free` : "Everybody is here"}</h2>
+  return html`<section class="panel waiting" aria-labelledby="waiting-title"><h2 id="waiting-title">${free ? `${plural(free, "seat")} still free` : isLate ? "Every seat is taken" : "Everybody is here"}</h2>
     <ol class="seats">${seats.map((seat) => seatRow(page, mine, seat))}</ol>
     ${wayIn(page, mine)}
     ${when(free && mine.token !== undefined && mayInvite(page.table), () => html`<button type="button" class="primary large" @click=${() => shareTable(page.table)}>Invite friends</button>`)}
@@ -80,7 +85,8 @@ export function waitingView(page, mine) {
       mayStart
         ? html`<button type="button" class="primary large" ?disabled=${page.isBusy || free > 0} @click=${start}>Start the game</button>
       ${when(free, () => html`<p class="note">It can start when every seat is taken.</p>`)}`
-        : html`<p class="note">Whoever made the table, or sits at it, starts the game.</p>`
+        : html`${when(isLate, () => html`<p class="note">Who only watches is shown this game later than it is played.</p>`)}
+      <p class="note">Whoever made the table, or sits at it, starts the game.</p>`
     }
   </section>`;
 }
