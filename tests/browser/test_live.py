@@ -239,14 +239,10 @@ def test_what_was_not_done_because_the_server_was_away_is_said_until_it_is_back(
     open_page: OpenPage, http: httpx.Client
 ) -> None:
     # given
-    table = SeatedTable(http, people=2, bots=0)
-    table.start()
-    for seat in range(2):
-        table.do_first(seat, "keep_tickets")
-    page = table.open(open_page, 0)
+    page = SeatedTable(http, people=2, bots=0).open(open_page, 0)
     page.route("**/v1/**", lambda route: route.abort())
     # when
-    page.locator(".actions").get_by_role("button", name="Draw blind").click()
+    page.get_by_role("button", name="Start the game").click()
     page.locator(".banner.refusal", has_text="can't be reached").wait_for()
     page.unroute("**/v1/**")
     # then
