@@ -64,7 +64,8 @@ Name = Annotated[
 ]
 Slug = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Hex32 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
-CardName = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$")]  # of any game
+CARD_NAME: Final = r"^[a-z0-9][a-z0-9-]{0,29}$"
+CardName = Annotated[Text, Field(pattern=CARD_NAME)]  # of any game
 CardNameRow = tuple[CardName | None, ...]
 Age = Annotated[Int, Field(ge=0, le=150)]
 Milliseconds = Annotated[Int, Field(ge=0, le=2**53)]

@@ -22,6 +22,11 @@ S = TypeVar("S")
 GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}(\^[1-9])?")
 
 
+def _bare(code: int | str) -> int | str:
+    """The code without the place of the cards that its event draws: with it or not, it is declared once."""
+    return code.partition("^")[0] if isinstance(code, str) else code
+
+
 class Registry(Generic[C, S]):
     """The contracts of one kind, in the order of their declarations. `C` is their base class, `S` what reads
     and writes one."""
@@ -40,7 +45,8 @@ class Registry(Generic[C, S]):
             raise TypeError(
                 f"the {self.kind} {cls.__name__} needs a type, and a code from 1 or like 'bids:1'"
             )
-        for taken, key in ((self.by_type, type_name), (self.by_code, code)):
+        taken_codes = {_bare(known): other for known, other in self.by_code.items()}
+        for taken, key in ((self.by_type, type_name), (taken_codes, _bare(code))):
             if key in taken:
                 other = taken[key]  # type: ignore[index]  # each has keys of its own type
                 raise TypeError(

@@ -87,12 +87,17 @@ def find_ruleset(rulesets: Mapping[str, Ruleset], command: CreateGame) -> Rulese
 def open_without_board(ruleset: Ruleset, command: CreateGame) -> Opening:
     """The opening of a game that is played on no board, and starts from no position or other game.
 
-    Raises CommandRefusedError: GAME-6 for a board, a position, a fork or a wrong option, SETUP-4 for too few
-    or too many seats."""
+    Raises CommandRefusedError (GAME-6) for a board, a position, a fork, a wrong option, seats beyond what the ruleset
+    declares, or too few or too many of them."""
     for field in ("board", "position", "fork"):
         reason = f"{field}: the rules {ruleset.name} know none"
         require(getattr(command, field) is None, "GAME-6", reason)
     rule_options = resolve_rule_options(ruleset, {}, command.options or {})
+    least, most = ruleset.rule_options.seats_least, ruleset.rule_options.seats_most
+    narrows = least <= rule_options.seats_least <= rule_options.seats_most <= most
+    require(
+        narrows, "GAME-6", f"options.seats_least, options.seats_most: {ruleset.name} is for {least} to {most}"
+    )
     least, most = rule_options.seats_least, rule_options.seats_most
     seats_fit = least <= len(command.seats) <= most
     require(seats_fit, "GAME-6", f"seats: {ruleset.name} is for {least} to {most}")

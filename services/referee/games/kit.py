@@ -5,6 +5,7 @@ docs/your-own-game.md goes from an empty file to a game with friends.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -13,7 +14,7 @@ from typing import Protocol
 
 from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
-from schemas.field_types import HIDDEN, Seat
+from schemas.field_types import CARD_NAME, HIDDEN, Seat
 from schemas.game_options import ExitReason, GameOptions
 from schemas.registry import OfItsGame, OfItsKey
 from services.referee.games.appliers.opening import deadline_for
@@ -67,7 +68,11 @@ def plain_ruleset(
     events from a full table to the first choices; `own_parts` make a new table's own part, and a seat's.
     With its `cards` named, a card game is played by `searcher` too, and searched for leaks (`DealUnseen`).
 
-    A ruleset with another ending, or more, comes of this one by `dataclasses.replace`."""
+    A ruleset with another ending, or more, comes of this one by `dataclasses.replace`. Raises TypeError for a card
+    whose name no event can hold."""
+    for card in cards:
+        if not re.fullmatch(CARD_NAME, card):
+            raise TypeError(f"the card {card!r} of {name}: up to 30 small letters, digits and hyphens")
     return Ruleset(
         name=name,
         version=1,
@@ -100,7 +105,12 @@ def shuffle_deck(state: GameState, cards: Sequence[str]) -> EventStream:
 
 
 def shuffle_and_deal(state: GameState, cards: Sequence[str], hand: int) -> EventStream:
-    """The shuffle of these cards, then a hand of so many for each seat, in turn order."""
+    """The shuffle of these cards, then a hand of so many for each seat, in turn order. Raises ValueError, before
+    anything is dealt, where there are fewer."""
+    if (dealt := hand * len(state.turn_order)) > len(cards):
+        raise ValueError(
+            f"{len(state.turn_order)} hands of {hand} need {dealt} cards, the deck has {len(cards)}"
+        )
     yield from shuffle_deck(state, cards)
     for seat in state.turn_order:
         yield from draw(state, seat, hand)
@@ -169,10 +179,11 @@ def texts_in(value: object) -> Iterator[str]:
 
 def ask(state: GameState, seats: Iterable[Seat], choice: Choice = ACTION) -> None:
     """For an applier: these seats have to choose, at the same time, each until it has `answered`. Each one's time
-    begins; for seats that take turns, the event TurnStarted asks."""
+    begins, or goes on where it is asked again in its turn; for seats that take turns, the event TurnStarted asks."""
     for seat in seats:
         seat_state = state.seats[seat]
-        seat_state.deadline_ms = deadline_for(state, seat_state)
+        if state.turn != seat or seat not in state.pending_choices:
+            seat_state.deadline_ms = deadline_for(state, seat_state)
         state.pending_choices[seat] = choice
     state.refusal_counts.clear()
 

@@ -1,0 +1,76 @@
+"""What the kit holds for who writes a game: seats, cards, the time of a turn, codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from schemas.commands import CreateGame, SeatPlan, StartGame
+from schemas.contract import CommandContract
+from schemas.game_options import GameOptions
+from schemas.refusals import CommandRefusedError
+from schemas.registry import Registry
+from services.referee.games.kit import ask, plain_ruleset, shuffle_and_deal
+from tests.rules.given import Scene, create_from
+
+
+def created(seats: int, options: Mapping[str, object] | None = None) -> Scene:
+    """A new game of `tricks`, which is for three to five."""
+    return create_from(
+        CreateGame((SeatPlan("bot", "random"),) * seats, "tricks", seed="kit", options=options)
+    )
+
+
+@pytest.mark.parametrize(
+    ("seats", "options"), [(8, {"seats_most": 8}), (2, {"seats_least": 2}), (3, {"seats_least": 6})]
+)
+def test_GAME_6_an_option_does_not_widen_the_seats_that_a_ruleset_declares(
+    seats: int, options: Mapping[str, object]
+) -> None:
+    with pytest.raises(CommandRefusedError, match="tricks is for 3 to 5") as refused:
+        created(seats, options)
+    assert refused.value.rule == "GAME-6"
+
+
+def test_GAME_6_an_option_may_narrow_the_seats() -> None:
+    assert len(created(4, {"seats_most": 4}).state.seats) == 4
+    with pytest.raises(CommandRefusedError, match="tricks is for 3 to 4"):
+        created(5, {"seats_most": 4})
+
+
+def test_a_deal_of_more_cards_than_there_are_deals_none() -> None:
+    scene = created(3).when(None, StartGame())
+    with pytest.raises(ValueError, match="3 hands of 2 need 6 cards, the deck has 5"):
+        next(iter(shuffle_and_deal(scene.state, ["ace"] * 5, 2)))
+
+
+def test_a_further_step_of_a_turn_does_not_begin_its_time_anew() -> None:
+    scene = created(3, {"move_ms": 1000}).when(None, StartGame())
+    state = scene.state
+    begun_ms = state.at_ms
+    state.at_ms += 400
+    ask(state, [0, 1], "draw")
+    assert (state.seats[0].deadline_ms, state.seats[1].deadline_ms) == (begun_ms + 1000, begun_ms + 1400)
+    assert state.pending_choices == {0: "draw", 1: "draw"}
+
+
+def test_a_card_that_no_event_can_hold_is_refused_with_its_ruleset() -> None:
+    reason = "the card 'Yellow-8' of loud: up to 30 small letters, digits and hyphens"
+    with pytest.raises(TypeError, match=re.escape(reason)):
+        plain_ruleset(
+            "loud", {}, lambda s: (), lambda s: (), lambda s, v: (), (dict, dict), GameOptions(), ["Yellow-8"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("loud:3", "loud:3^1"), ("loud:3^2", "loud:3"), ("loud:3", "loud:3")]
+)
+def test_a_code_that_is_declared_twice_is_refused_whether_or_not_its_event_draws(
+    first: str, second: str
+) -> None:
+    registry: Registry[CommandContract, object] = Registry("event")
+    registry.add(type("Played", (CommandContract,), {}), "played", first)
+    with pytest.raises(TypeError, match=r"the event Drawn of .* of Played"):
+        registry.add(type("Drawn", (CommandContract,), {}), "drawn", second)
