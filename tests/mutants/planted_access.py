@@ -101,7 +101,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a spectator is sent new entries directly", "P5", "services/gateway/sockets/followed_view.py",
-        "        if delay or folds:", "        if folds:", PRIVATE,
+        "        if delay or folds or table:", "        if folds or table:", PRIVATE,
     ),
     Mutant(
         "a spectator's socket says where the log really is", "P5", "services/gateway/games/game_views.py",

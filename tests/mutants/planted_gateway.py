@@ -60,7 +60,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "an entry has what is legal after another one", "P7", "services/gateway/tables/table_folds.py",
-        "            if not fold.is_at(number, head):\n                return []\n", "",
+        "        return fold if fold.is_at(number, head) else None\n", "        return fold\n",
         ("tests/gateway/test_legal_entries.py",),
     ),
     Mutant(

@@ -74,9 +74,9 @@ RULES_MUTANTS: Final = (
         '"youngest": 1}', '"youngest": -1}', TRAINS,
     ),
     Mutant(
-        "games of a former version go on by today's", "P4", "services/referee/games/appliers/opening.py",
-        "state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]",
-        "state.ruleset = RULESET_VERSIONS[max(key for key in RULESET_VERSIONS if key[0] == event.ruleset)]", VERSIONS,
+        "games of a former version go on by today's", "P4", "services/referee/games/found_games.py",
+        "RULESET_VERSIONS.get((name, version))",
+        "RULESET_VERSIONS.get(max(key for key in RULESET_VERSIONS if key[0] == name))", VERSIONS,
     ),
     Mutant(
         "a rebuilt deck's old places are kept", "P6", "services/referee/games/trains/hidden_piles.py",

@@ -16,7 +16,7 @@ const KEYS = {
   move_passenger: "p",
   pay_tunnel: "y",
   decline_tunnel: "n",
-  request_cards: "r",
+  request_cards: "q",
   keep_tickets: "k",
   pass: "x",
 };
