@@ -47,6 +47,7 @@ def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
         size: dict[str, int] | None = None,
         script: str = "",
         guided: bool = False,
+        sockets: Callable[[Any], None] | None = None,  # which handles those of a table
         **more: object,
     ) -> Any:
         context = chromium.new_context(viewport=size or DESKTOP, base_url=url, **more)
@@ -61,6 +62,8 @@ def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
         page.on(
             "console", lambda line: printed.append(line.text) if line.type in {"error", "warning"} else None
         )
+        if sockets:
+            page.route_web_socket("**/play*", sockets)
         page.goto(path)
         return page
 

@@ -25,7 +25,7 @@ def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: h
     # given
     table = SeatedTable(http, people=2, bots=0)
     table.start()
-    ada, bo = table.open(open_page, 0), table.open(open_page, 1)
+    ada = table.open(open_page, 0)
     keep_all(ada)
     sockets: list[Any] = []
     is_away = True
@@ -34,12 +34,17 @@ def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: h
         if is_away and sockets:
             socket.close(code=1001, reason="away")
             return
-        socket.connect_to_server()
-        sockets.append(socket)
+        server = socket.connect_to_server()
 
-    bo.route_web_socket("**/play*", through)
-    bo.reload()
-    bo.locator(".offer").wait_for()
+        def pass_on(message: str) -> None:
+            socket.send(message)
+            sockets.append(socket)
+
+        server.on_message(pass_on)
+
+    bo = table.open(open_page, 1, sockets=through)
+    while not sockets:  # it isn't attached yet
+        bo.wait_for_timeout(10)
     # when
     sockets[0].close(code=1001, reason="away")
     bo.locator(".banner.away").wait_for()

@@ -57,9 +57,9 @@ const header = (page) =>
   <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1>
   <p class="turn ${isOwnTurn(page) ? "own" : ""}" tabindex="-1">${headline(page)}</p>
   ${when(page.chain, chainView)}
-  <button type="button" class="quiet rules-key" @click=${openRules}>Rules<kbd aria-hidden="true">R</kbd></button>
+  <button type="button" class="quiet rules-key" @click=${openRules} aria-label="Rules"><span class="word">Rules</span><kbd aria-hidden="true">R</kbd></button>
   <button type="button" class="quiet" aria-keyshortcuts="?" aria-label="Keys" @click=${showKeys}>?</button>
-  <button type="button" class="quiet" aria-pressed=${page.hasSounds} @click=${toggleSounds}>Sounds ${page.hasSounds ? "on" : "off"}</button></header>`;
+  <button type="button" class="quiet" aria-pressed=${page.hasSounds} aria-label="Sounds" @click=${toggleSounds}>♪<span class="word"> ${page.hasSounds ? "on" : "off"}</span></button></header>`;
 
 /** @param {keyof TablePage} banner */
 const dismissal = (banner) =>
