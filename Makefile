@@ -36,7 +36,7 @@ $(VENV)/browser.stamp: $(VENV)/dev.stamp requirements-browser.txt
 
 browser: $(VENV)/browser.stamp   ## the same, with what tests/browser needs; the system's Chromium is found as chromium
 
-screenshots: browser  ## pictures of every page, in light and dark, at two sizes, in screenshots/
+screenshots: browser  ## pictures of every page, in light and dark, at four sizes, in screenshots/
 	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 play: setup      ## play a whole game with bots: make play ARGS="--seats greedy,random"

@@ -21,6 +21,9 @@ FLAGS: Final = (
 )
 DESKTOP: Final = {"width": 1280, "height": 900}
 PHONE: Final = {"width": 390, "height": 844}
+SIZES: Final = (  # that a table fits: a laptop, an upright tablet, a phone on its side and upright
+    {"width": 1366, "height": 768}, {"width": 768, "height": 1024}, {"width": 844, "height": 390}, PHONE,
+)  # fmt: skip
 
 
 def find_chromium() -> str | None:

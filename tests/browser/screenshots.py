@@ -1,4 +1,4 @@
-"""Pictures of every page: `python -m tests.browser.screenshots [FOLDER]`, in light and dark, at two sizes."""
+"""Pictures of every page: `python -m tests.browser.screenshots [FOLDER]`, in light and dark, at four sizes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from typing import Any, Final, TypeAlias
 import httpx
 
 from services.bootstrap.embedded import run_embedded_server
-from tests.browser.chromium import DESKTOP, PHONE, find_chromium, running_chromium
+from tests.browser.chromium import DESKTOP, SIZES, find_chromium, running_chromium
 from tests.browser.players import SHORT, SeatedTable, make_tricks
 from tests.many_clients import settings_for_many_clients
 
 LOOKS: Final = {
-    "desktop-light": (DESKTOP, "light"),
-    "desktop-dark": (DESKTOP, "dark"),
-    "phone-light": (PHONE, "light"),
-    "phone-dark": (PHONE, "dark"),
+    f"{size['width']}x{size['height']}-{theme}": (size, theme)
+    for size in SIZES
+    for theme in ("light", "dark")
 }
 TURNS: Final = 60  # entries before the picture of a game that is being played
 Open: TypeAlias = Callable[[str, str], Any]  # Playwright's pages have no types here
