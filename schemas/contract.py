@@ -164,6 +164,11 @@ def command(
     return decorate
 
 
+def wish_of(command: CommandContract) -> str:
+    """What a command is for: its description up to the first field, or its type in words."""
+    return command.description.partition("{")[0].strip() or command.type.replace("_", " ")
+
+
 @dataclass_transform(frozen_default=True)
 def event(
     *,

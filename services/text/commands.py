@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from schemas import commands
 from schemas.commands import Command
-from schemas.contract import COMMAND_REGISTRY, CommandContract
+from schemas.contract import COMMAND_REGISTRY, CommandContract, wish_of
 from schemas.field_types import Seat
 from schemas.registry import HandlerTable, OfItsKey
 from schemas.trains import commands as train_commands
@@ -102,7 +102,7 @@ def command_title(state: TrainGame, seat: Seat, command: Command) -> tuple[str, 
         case train_commands.MovePassenger():
             way = ", ".join(describe_route(state, route) for route in command.path)
             return f"move the passenger in {city_name(state, command.city)}", f"over {way}"
-    text, kind = describe_command(state, seat, command), command.type.replace("_", " ")
+    text, kind = describe_command(state, seat, command), wish_of(command)
     return (kind, text.removeprefix(kind).strip()) if text.startswith(kind) else (text, "")
 
 

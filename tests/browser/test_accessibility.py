@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -71,7 +72,7 @@ def pages_of_a_game(open_page: OpenPage, http: httpx.Client) -> Iterator[tuple[s
     make_tricks(page)
     page.locator(".parts button").first.wait_for()
     yield "parts", page
-    page.get_by_role("button", name="Play card").click()
+    page.get_by_role("button", name=re.compile(r"^Play ?\d")).click()
     page.locator("dialog[open] .choice").first.wait_for()
     yield "dialog of parts", page
     over = SeatedTable(http)

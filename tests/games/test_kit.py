@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,11 @@ from schemas.contract import CommandContract
 from schemas.game_options import GameOptions
 from schemas.refusals import CommandRefusedError
 from schemas.registry import Registry
-from services.referee.games.kit import ask, plain_ruleset, shuffle_and_deal
+from services.referee.games import RULESETS, decide
+from services.referee.games.kit import DealUnseen, ask, plain_ruleset, shuffle_and_deal
+from services.referee.games.state import ACTION, Seen
+from services.referee.games.tricks import PlayCard
+from services.text.commands import command_title
 from tests.rules.given import Scene, create_from
 
 
@@ -74,3 +79,25 @@ def test_a_code_that_is_declared_twice_is_refused_whether_or_not_its_event_draws
     registry.add(type("Played", (CommandContract,), {}), "played", first)
     with pytest.raises(TypeError, match=r"the event Drawn of .* of Played"):
         registry.add(type("Drawn", (CommandContract,), {}), "drawn", second)
+
+
+def test_a_card_that_a_view_names_more_often_than_the_deck_has_it_is_said() -> None:
+    state = created(3).when(None, StartGame()).state
+    state.own.taken = ["ace"] * 4
+    deal = DealUnseen(["ace"] * 3 + ["king"])
+    with pytest.raises(ValueError, match="ace is named 4 times, the deck has 3"):
+        deal(state, Seen(None, state, ()), list)
+
+
+def test_TURN_2_says_what_a_command_is_for() -> None:
+    state = created(3).when(None, StartGame()).state
+    state.pending_choices = {0: ACTION}
+    state.ruleset = replace(state.ruleset, moves={ACTION: (), "later": RULESETS["tricks"].moves[ACTION]})
+    with pytest.raises(CommandRefusedError, match="there is nothing to play now") as refused:
+        decide(state, 0, PlayCard("clubs-1"))
+    assert refused.value.rule == "TURN-2"
+
+
+def test_a_command_has_the_title_that_its_description_gives_it() -> None:
+    scene = created(3).when(None, StartGame())
+    assert command_title(scene.state, 0, PlayCard("clubs-1")) == ("play", "clubs-1")

@@ -24,7 +24,7 @@ from schemas.commands import (
     StartGame,
     TakeSeat,
 )
-from schemas.contract import COMMAND_REGISTRY
+from schemas.contract import COMMAND_REGISTRY, wish_of
 from schemas.events import CommandRefused, Event
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, is_rule_of_play, require
@@ -173,7 +173,7 @@ def decide_without_move(
         raise CommandRefusedError("CLOCK-2", "your time is over")
     require(state.ruleset.has_command(type(command)), "TURN-2", f"these rules have no {command.type}")
     require(choice == ACTION, "TURN-3", f"first answer the open choice: {choice}")
-    raise CommandRefusedError("TURN-2", f"there is nothing to {command.type.replace('_', ' ')} now")
+    raise CommandRefusedError("TURN-2", f"there is nothing to {wish_of(command)} now")
 
 
 def refusal_events(state: GameState, seat: Seat | None, error: CommandRefusedError) -> EventStream:

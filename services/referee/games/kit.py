@@ -147,13 +147,17 @@ class DealUnseen:
         self.cards = Counter(cards)
 
     def __call__(self, state: GameState, seen: Seen, shuffle: ShuffleFunction) -> GameState:
-        """Deal afresh what the viewer can't see."""
+        """Deal afresh what the viewer can't see. Raises ValueError where the view names a card more often than there are."""
         dealt, view = state.copy(), seen.view.copy()
         dealt.own = view.own
         for seat_state, seat_view in zip(dealt.seats, view.seats, strict=True):
             seat_state.own = seat_view.own
         owns = [seat_state.own for seat_state in dealt.seats]
-        unseen = shuffle(sorted((self.cards - Counter(texts_in([dealt.own, *owns]))).elements()))
+        named = Counter(texts_in([dealt.own, *owns]))
+        for card, count in self.cards.items():
+            if named[card] > count:
+                raise ValueError(f"{card} is named {named[card]} times, the deck has {count}")
+        unseen = shuffle(sorted((self.cards - named).elements()))
         rows = (dealt.own.deck, *(own.cards for own in owns))
         places = [(row, place) for row in rows for place, card in enumerate(row) if card is HIDDEN]
         for (row, place), card in zip(places, unseen, strict=False):

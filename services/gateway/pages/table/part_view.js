@@ -139,9 +139,9 @@ export function partsActions(page) {
   const { latest, isBusy } = page;
   const offers = (latest.legal ?? []).toSorted((a, b) => compare(a.text, b.text));
   /** @param {[string, LegalCommand[]]} group */
-  const buttons = ([type, group]) =>
+  const buttons = ([, group]) =>
     group.length > MOST_BUTTONS
-      ? choiceButton(group, isBusy, upperFirst(words(type)), "Which one?")
+      ? choiceButton(group, isBusy, upperFirst(group[0].title), "Which one?")
       : group.map((offer) => mainButton(offer, isBusy));
   const groups = [...Map.groupBy(offers, ({ command }) => command.type)];
   return actionsPanel(page, html`<div class="buttons">${groups.map(buttons)}</div>`);
