@@ -11,7 +11,7 @@ from tests.browser.players import SeatedTable
 
 PHONE = {"width": 390, "height": 844}
 PALED = """() => {
-  const count = (selector) => document.querySelectorAll(`.route${selector}`).length;
+  const count = (selector) => document.querySelectorAll(`.board .route${selector}`).length;
   return count(".paled") > 0 && count(".paled") === count(":not(.owned):not(.legal)");
 }"""
 BESIDE = """() => {  // 11 px beside the middle of the longest route that may be claimed
