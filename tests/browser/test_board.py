@@ -31,7 +31,7 @@ def seen_width(page: Any) -> float:
 
 
 def at_turn(open_page: OpenPage, http: httpx.Client, **more: Any) -> Any:
-    table = SeatedTable(http)
+    table = SeatedTable(http, last_cars=2)  # which isn't over with its first claims
     table.start()
     table.play_until(8)
     page = table.open(open_page, 0, **more)
