@@ -146,7 +146,7 @@ function quickWays(form, ruleset) {
 
 /** @param {ReturnType<typeof optionGroups>[number]} group */
 const optionGroup = ([group, rows]) =>
-  html`<section><h3>${group}</h3><dl class="options">${rows.map(
+  html`<section><h2>${group}</h2><dl class="options">${rows.map(
     ({ option, title, unit }) =>
       html`<div><dt><label for="option-${option.name}">${upperFirst(title)}</label></dt>
       <dd>${optionInput(option)} ${unit}<p class="note">${option.meaning}</p></dd></div>`,
