@@ -99,10 +99,16 @@ def test_a_refused_move_shows_its_reason_and_the_way_to_the_rule(open_page: Open
     keep_all(bo)
     ada.locator(".actions").get_by_role("button", name="Draw blind").wait_for()
     illegal = {"type": "claim_route", "route": "calgary-vancouver-a", "cards": {"red": 9}}
-    is_changed = True
+    is_changed, heard = True, list[str]()
 
     def through(socket: Any) -> None:
         server = socket.connect_to_server()
+
+        def pass_on(text: str) -> None:
+            socket.send(text)
+            heard.append(text)
+
+        server.on_message(pass_on)
         socket.on_message(
             lambda text: server.send(
                 json.dumps(json.loads(text) | {"command": illegal}) if is_changed else text
@@ -111,6 +117,8 @@ def test_a_refused_move_shows_its_reason_and_the_way_to_the_rule(open_page: Open
 
     ada.route_web_socket("**/play*", through)
     ada.reload()
+    while not heard:  # it isn't attached yet, and would send its move another way
+        ada.wait_for_timeout(10)
     # when
     ada.locator(".actions").get_by_role("button", name="Draw blind").click()
     # then

@@ -103,8 +103,12 @@ class SharedHand(Hand):
 class UnpackedHand(Hand):
     """A snapshot of it has no tricks."""
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"cards": self.cards, "tricks": 0}
+    def copy(self) -> UnpackedHand:
+        """Another hand with all of it."""
+        return UnpackedHand([*self.cards], self.tricks)
+
+    def __reduce__(self) -> tuple[type[UnpackedHand], tuple[list[str | None], int]]:
+        return UnpackedHand, (self.cards, 0)
 
 
 # by what is planted: the kind of finding, or each that may come first; and the rules
