@@ -135,8 +135,8 @@ async function read(anew) {
     await goOnWithout(token);
     return read(true);
   }
-  if (!since) show(latest, 0);
-  else if (latest.number >= page.latest.number) show(latest, page.latest.number);
+  if (anew || !page.latest) show(latest, 0);
+  else if (latest.number >= page.latest.number) show(latest, since && page.latest.number);
 }
 
 /**
