@@ -86,7 +86,7 @@ def test_options_are_in_words_and_groups_and_those_of_programs_are_left_out(open
     # when
     page.get_by_text("Options of the").click()
     # then
-    groups = page.locator(".option-groups h3").all_inner_texts()
+    groups = page.locator(".option-groups h2").all_inner_texts()
     assert groups == ["The table", "Length of the game", "Cards and tickets", "Points"]
     shown = page.locator(".option-groups").inner_text()
     assert "For the longest trail" in shown
