@@ -193,7 +193,7 @@ def test_a_position_that_was_set_up_is_the_one_that_was_given(rules: str, exampl
 # -- views -----------------------------------------------------------------------------
 
 PUBLIC_FIELDS = (
-    "access", "at_ms", "pending_choices", "next_play_off", "closes_parallels", "commitment", "created_at_ms", "discards", "in_last_turns", "epoch", "rule_options",
+    "access", "at_ms", "undone_count", "pending_choices", "next_play_off", "closes_parallels", "commitment", "created_at_ms", "discards", "in_last_turns", "epoch", "rule_options",
     "fork_origin", "game", "seed_was_named", "position_starter", "seats_with_last_turn", "market", "fork_turn_state", "open_routes", "opened_at_ms", "turn_order", "result", "route_owners", "seats_passed", "passenger_owners", "play_off",
     "ruleset", "started", "station_owners", "setup_digest", "tokens", "tunnel", "turn", "board",
 )  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
 from schemas.access import Access
 from schemas.commands import (
     AnswerUndo,
@@ -20,7 +22,7 @@ from schemas.events import (
 from schemas.trains.commands import ClaimRoute, DrawBlind
 from schemas.trains.events import RouteClaimed
 from services.referee.game_cache import CachedGame
-from services.referee.games import GameState, fold
+from services.referee.games import GameState, fold, undo
 from services.referee.games.proof import pile_tracker
 from services.referee.games.undo import MOVER
 from tests.rules.given import NEW_YORK, Scene, full_state, given
@@ -43,7 +45,7 @@ def table(undo: Any = "consent", seats: int = 3, people: int = 3) -> Scene:
 def without_time(state: GameState) -> dict[str, Any]:
     """All of a state but the time, and what the next move can be taken back to."""
     fields = full_state(state)
-    for name in ("at_ms", "undo", "refusal_counts"):
+    for name in ("at_ms", "undo", "undone_count", "refusal_counts"):
         del fields[name]
     return fields
 
@@ -95,6 +97,15 @@ def test_UNDO_1_a_refused_command_in_between_changes_nothing() -> None:
     scene = table().when(0, CLAIM)
     scene.when(2, DrawBlind()).refused("TURN-1")
     scene.when(0, AskUndo()).then(UndoAsked(0))
+
+
+def test_UNDO_1_so_many_moves_are_taken_back_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one seat makes the log grow, and its time stand still, for ever."""
+    monkeypatch.setattr(undo, "MOST_UNDONE", 3)
+    scene = table("free")
+    for _ in range(3):
+        scene.when(0, CLAIM, AskUndo()).then(UndoAsked(0), MoveUndone(0))
+    scene.when(0, CLAIM, AskUndo()).refused("UNDO-1")
 
 
 def test_UNDO_2_only_who_was_asked_answers_and_once() -> None:

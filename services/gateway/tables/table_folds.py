@@ -40,7 +40,9 @@ CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a repl
 MAX_LISTED: Final = 4_096  # games whose row in a list is kept
 PAGE_SIZE: Final = 1_000
 UNWRITTEN: Final = {"age_ms", "moves"}  # of a table's fields: they differ by who looks
-MAX_TOLD: Final = 8  # lists of moves after an entry that are kept: most followers have the entry before it
+MAX_MOVE_LISTS: Final = (
+    8  # lists of moves after an entry that are kept: most followers have the entry before it
+)
 MAX_COMMANDS: Final = 2_000  # that an entry lists: a stranger's board may offer 50,000, of 3 MB
 
 T = TypeVar("T")
@@ -203,7 +205,7 @@ class TableFolds:
                 return None
             if fold.written is None or since not in fold.moves:
                 table = await self.compute(key[0], partial(read_table, fold.table, since, with_legal=True))
-                if len(fold.moves) >= MAX_TOLD:
+                if len(fold.moves) >= MAX_MOVE_LISTS:
                     fold.moves.clear()
                 await self.note_now(table)
                 fold.written = fold.written or _write_table(table)

@@ -67,6 +67,7 @@ STATE_FIELDS: Final = (
     "turn",
     "turn_order",
     "undo",
+    "undone_count",
 )
 
 
@@ -112,6 +113,7 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         self.setup_digest = ""  # see fair_randomness.compute_setup_digest
         self.shuffle_key = ""  # of all shuffles of the play; empty in a viewer's state
         self.undo: Undo | None = None  # of the last move, where it can be taken back
+        self.undone_count = 0  # moves that were taken back in this game
         self.epoch = 0  # how many shuffles there were
 
     def name_of(self, commitment: str | None) -> str:
@@ -186,6 +188,7 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         duplicate.turn = self.turn
         duplicate.turn_order = self.turn_order
         duplicate.undo = self.undo
+        duplicate.undone_count = self.undone_count
 
 
 @dataclass(frozen=True, slots=True)

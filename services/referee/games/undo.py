@@ -18,6 +18,9 @@ from schemas.registry import OfItsKey
 from services.referee.games.appliers.table import applies
 from services.referee.games.state import STATE_FIELDS, EventStream, GameState, Undo
 
+MOST_UNDONE: Final = (
+    50  # in a game: each leaves two entries in the log, and no time passes for who moves again
+)
 MOVER: Final = "seat"  # the field of an event that begins a move
 
 
@@ -42,6 +45,11 @@ def ask_undo(state: GameState, seat: Seat, command: AskUndo) -> EventStream:
         undo is not None and undo.seat == seat,
         "UNDO-1",
         "your last move can't be taken back, or isn't the last",
+    )
+    require(
+        state.undone_count < MOST_UNDONE,
+        "UNDO-1",
+        f"{MOST_UNDONE} moves were taken back here, and no more are",
     )
     require(undo is None or undo.waiting is None, "UNDO-1", "you have asked, and have no answer yet")
     others = [] if state.access.undo == "free" else _others(state, seat)
@@ -83,12 +91,12 @@ def undo_answered(state: GameState, event: UndoAnswered) -> None:
 def move_undone(state: GameState, event: MoveUndone) -> None:
     """All is as before the move; the time since then counts for nobody."""
     assert state.undo is not None, "only a move that can be taken back is taken back"
-    names, at_ms = state.names, state.at_ms
+    names, at_ms, undone_count = state.names, state.at_ms, state.undone_count + 1
     before = state.undo.before.copy()
     since_ms = at_ms - before.at_ms
     for field in STATE_FIELDS:
         setattr(state, field, getattr(before, field))
-    state.at_ms = at_ms
+    state.at_ms, state.undone_count = at_ms, undone_count
     for seat in state.pending_choices:
         deadline_ms = state.seats[seat].deadline_ms
         state.seats[seat].deadline_ms = None if deadline_ms is None else deadline_ms + since_ms
