@@ -82,7 +82,7 @@ def test_keys_can_be_turned_off_and_a_table_in_parts_has_them_too(open_page: Ope
     # given
     page = open_page("/")
     make_tricks(page)
-    page.locator(".parts button").first.wait_for()
+    page.locator(".actions button[aria-keyshortcuts=p]:not([disabled])").wait_for()
     page.keyboard.press("p")
     page.locator("dialog[open] .choice").first.wait_for()
     page.keyboard.press("Escape")
