@@ -1,4 +1,4 @@
-"""The example player of AI-MAS, on the class of services/bots/kit/ai_mas: any action at random, by trial and error.
+"""The example player of AI-MAS, on the class of services/trains/ai_mas: any action at random, by trial and error.
 
 python -m examples.random_solution HOST PORT [GAME [TOKEN | INVITATION]]
 """
@@ -6,7 +6,7 @@ python -m examples.random_solution HOST PORT [GAME [TOKEN | INVITATION]]
 import sys
 from random import Random
 
-from services.bots.kit.ai_mas import TTRClient, TTRCons
+from services.trains.ai_mas import TTRClient, TTRCons
 
 
 class RandomSolution(TTRClient):

@@ -299,10 +299,12 @@ KERNEL: Final = (
     "archive",
     "auditor",
     "bootstrap",
-    "bots/policies",
-    "bots/searching",
+    "bots",
+    "cli/operating",
     "compiled_rules",
+    "documents",
     "fast_path",
+    "fuzz",
     "ledger",
     "referee",
     "runtime",
@@ -310,7 +312,9 @@ KERNEL: Final = (
 WORDS_OF_TRAINS: Final = re.compile(
     r"\b(tickets?|locomotives?|trains?|stations?|claim(?:s|ed)?_routes?)\b", re.IGNORECASE
 )
-THE_FAMILY: Final = re.compile(r"trains_server|run_trains|(games|bots)[./]trains\b|train_games|TRAIN_GAMES")
+THE_FAMILY: Final = re.compile(
+    r"trains_server|run_trains|(games|bots|cli)[./]trains\b|train_games|TRAIN_GAMES"
+)
 # They put the family's contracts beside those of every game.
 PUBLISHING: Final = {"published_contracts", "schema_components", "json_schema", "verifier_tables"}
 

@@ -47,7 +47,7 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
     app.add_typer(play.app)
     if only_play:
         return
-    from services.cli import board  # noqa: PLC0415 - `play` needs none of these, which take as long to import
+    # `play` needs none of these, which take as long to import
     from services.cli.games import audit, export_verify, fork, fuzz, new_game, replay, suggest  # noqa: PLC0415
     from services.cli.operating import (  # noqa: PLC0415
         dead_letters,
@@ -57,7 +57,8 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
         person,
         status,
     )
-    from services.cli.playing import tournament, trains  # noqa: PLC0415
+    from services.cli.playing import tournament  # noqa: PLC0415
+    from services.cli.trains import board, remote_play  # noqa: PLC0415
 
     for module in (
         replay,
@@ -67,7 +68,7 @@ def _add_other_commands(app: typer.Typer, *, only_play: bool) -> None:
         audit,
         board,
         export_verify,
-        trains,
+        remote_play,
         services,
         status,
         suggest,

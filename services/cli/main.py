@@ -17,8 +17,8 @@ import typer
 
 import services.compiled_rules.at_start  # noqa: F401 - before any module that may be compiled
 from schemas.errors import InvalidInputError
-from services.cli import ask
 from services.cli.exit import exit_with_error
+from services.cli.trains import ask
 from services.compiled_rules import rules_form
 from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
 
@@ -75,4 +75,4 @@ def _ledgerline(
         ),
     ] = False,
 ) -> None:
-    """A multiplayer backend for train board games: play, serve, watch, replay, and ask the referee."""
+    """A multiplayer backend for turn-based board games: play, serve, watch, replay, and ask the referee."""

@@ -1,1 +1,1 @@
-"""Cases of other people's Trains systems, answered by our own core (`case_kinds`) and counted (`cases`)."""
+"""Other people's forms of trains: board files, the class of AI-MAS, and cases that our own core answers and counts."""

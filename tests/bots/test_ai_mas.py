@@ -1,4 +1,4 @@
-"""The AI-MAS class (services/bots/kit/ai_mas): what each method returns, as ../shared/interop.md says."""
+"""The AI-MAS class (services/trains/ai_mas): what each method returns, as ../shared/interop.md says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schemas.stored.entries import ViewEntry
 from schemas.trains.commands import DrawMarket
 from schemas.trains.refusals import TRAIN_RULES
 from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
-from services.bots.kit.ai_mas import (
+from services.trains.ai_mas import (
     TTRCard,
     TTRClient,
     TTRCons,
@@ -28,7 +28,7 @@ from services.bots.kit.ai_mas import (
     TTRPlayer,
     TTRTunnel,
 )
-from services.bots.kit.ai_mas.ttr_codes import CODE_BY_RULE, code_of
+from services.trains.ai_mas.ttr_codes import CODE_BY_RULE, code_of
 from tests.rules.given import Scene, given, started
 
 DOCS = (Path(__file__).parents[2] / "docs" / "clients.md").read_text()

@@ -14,7 +14,7 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
-from services.cli.ask import answer_file, answer_query
+from services.cli.trains.ask import answer_file, answer_query
 from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS

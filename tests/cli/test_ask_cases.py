@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from services.cli.ask import answer_query
+from services.cli.trains.ask import answer_query
 from tests.cli.command_line import ROOT
 from tests.cli.test_ask import ask, claim
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.cli.ask import MAX_SUGGESTIONS, answer_query
+from services.cli.trains.ask import MAX_SUGGESTIONS, answer_query
 from tests.cli.command_line import ROOT
 from tests.cli.test_ask import claim
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import InvalidInputError
-from services.cli.ask import MAX_BYTES, answer_file, answer_query
+from services.cli.trains.ask import MAX_BYTES, answer_file, answer_query
 from services.documents import reader
 from services.documents.reader import read_document
 from services.referee.games import RULESETS

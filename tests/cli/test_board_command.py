@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from schemas.trains.boards.form import BoardForm, read_board
-from services.documents.board_files import read_board_file
 from services.referee.games.trains.board import board_names, load_board
+from services.trains.board_files import read_board_file
 from tests.cli.command_line import run_in_process
 from tests.schemas.board_examples import OURS
 

@@ -12,8 +12,8 @@ from schemas.published_contracts import ALL_RULES
 from schemas.stored.codec import unpack_entry
 from schemas.trains.commands import KeepTickets
 from services.bots.kit import KitError
-from services.bots.kit.ai_mas import TTRClient
 from services.ledger import RedisLedger
+from services.trains.ai_mas import TTRClient
 from tests.gateway.clients import CreatedGame
 
 # Nobody holds a card or gets a ticket, and one turn each begins the last ones: all that only draw are tied.

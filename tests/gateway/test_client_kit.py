@@ -33,11 +33,11 @@ from services.bots.kit import (
     join,
     join_by_link,
 )
-from services.bots.kit.ai_mas.ttr_client import TTRClient
 from services.bots.kit.seat_requests import years_on
 from services.bots.kit.seat_session import SeatSession
 from services.ledger import RedisLedger
 from services.referee.games.proof.public_verifier import VerificationFailedError
+from services.trains.ai_mas.ttr_client import TTRClient
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, entries, in_turn, minted
 from tests.gateway.cutting_relay import cutting_relay
 

@@ -12,7 +12,7 @@ import pytest
 from schemas.errors import InvalidInputError
 from schemas.trains.boards.aimas import read_aimas_map, with_listed_tickets
 from schemas.trains.boards.form import BOARD_SCHEMA
-from services.documents.board_files import read_board_file
+from services.trains.board_files import read_board_file
 from tests.rules.given import started
 from tests.schemas.test_aimas_maps import CITIES, LOOP, edge, xml
 

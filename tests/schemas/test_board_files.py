@@ -14,7 +14,7 @@ from schemas.errors import InvalidInputError
 from schemas.trains.boards.aimas import read_aimas_map
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.trains.boards.trains import read_trains_map, write_trains_map
-from services.documents.board_files import MAX_BOARD_BYTES, read_board_file
+from services.trains.board_files import MAX_BOARD_BYTES, read_board_file
 from tests.schemas.board_examples import AIMAS, NODES, OURS, TRAINS, changed
 
 

@@ -24,13 +24,13 @@ from schemas.commands import (
 )
 from schemas.field_types import Seat
 from schemas.trains.commands import BuildStation, ClaimRoute, DrawMarket, KeepTickets
-from services.bots.kit.ai_mas import TTRMap
-from services.bots.kit.ai_mas.ttr_table import player_of
 from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.seat_random import SeatRandom
 from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, legal
 from services.referee.games.trains.train_state import TrainState
+from services.trains.ai_mas import TTRMap
+from services.trains.ai_mas.ttr_table import player_of
 from tests.process_faults.seeds import SOAK
 from tests.rules.random_commands import command_pool, near_misses
 from tests.secrecy import any_game

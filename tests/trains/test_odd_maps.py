@@ -16,7 +16,7 @@ from schemas.trains.boards.form import BOARD_SCHEMA
 from schemas.trains.boards.trains import read_trains_map, write_trains_map
 from schemas.trains.commands import ClaimRoute, RequestCards
 from services.bots.trains.trains_strategies import connection_of
-from services.cli.ask import answer_query
+from services.cli.trains.ask import answer_query
 from services.referee.games import UnloggedRejectionError
 from services.referee.games.trains.board import build_board
 from services.referee.games.trains.scoring import score

@@ -36,8 +36,8 @@ from services.cli.options import (
 )
 from services.cli.output import console, print_json
 from services.cli.playing.following import WatchedGame
-from services.cli.position_question import position_question
 from services.cli.tables import final_score_table, standings_table
+from services.cli.trains.position_question import position_question
 from services.documents.files import read_bytes
 from services.ledger import MissingEntryError, ViewFollower, iter_view
 from services.referee.games import GameState, fold, fold_events

@@ -1,1 +1,1 @@
-"""Commands that have games played: by our bots, in tournaments, and by other people's "Trains" players."""
+"""Commands that have games played by our bots, each by itself or in tournaments."""

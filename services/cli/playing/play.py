@@ -24,11 +24,11 @@ from services.cli.output import console, print_json
 from services.cli.playing.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.cli.playing.following import LineDisplay, LiveDisplay, SilentDisplay, WatchedGame, follow_games
 from services.cli.tables import final_score_table
-from services.documents.board_files import read_board_file
 from services.ledger import ViewFollower
 from services.referee.games import RULESETS
 from services.referee.games.trains.board import board_names, load_board
 from services.runtime.settings import read_settings
+from services.trains.board_files import read_board_file
 from services.verification.game_repository import GameRepository
 
 app = typer.Typer()

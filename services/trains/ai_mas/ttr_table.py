@@ -10,10 +10,10 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.trains.field_types import LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
-from services.bots.kit.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
 from services.referee.games.trains.board import Board, Route, board_ids, points_for_route
 from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
 from services.referee.games.trains.train_state import TrainGame
+from services.trains.ai_mas.ttr_codes import COLOR_CHARACTERS, TTRCons
 
 TRACKS_MOST: Final = 2  # of an edge
 

@@ -10,16 +10,16 @@ from rich.table import Table
 
 from schemas.errors import InvalidInputError
 from schemas.trains.boards.form import BOARD_SCHEMA
-from services.bots.kit.ai_mas import write_map
 from services.cli.options import JsonOption
 from services.cli.output import console, print_json, print_line
-from services.documents.board_files import read_board_file
 from services.documents.files import write_bytes
 from services.gateway.tables.board_svg import board_svg
 from services.referee.games import RULESETS
 from services.referee.games.trains.board import Board, board_names, build_board, load_board, with_pair_tickets
 from services.referee.games.trains.setup.opening import resolve_rule_options
 from services.tables.board_drawing import draw_board
+from services.trains.ai_mas import write_map
+from services.trains.board_files import read_board_file
 
 app = typer.Typer()
 

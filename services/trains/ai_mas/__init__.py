@@ -4,9 +4,9 @@ Start with `ttr_client`; docs/clients.md has a table of its methods and of what 
 (`drawCardFromDeck`, `myPlayer`) are there beside Python's own.
 """
 
-from services.bots.kit.ai_mas.ttr_client import TTRClient
-from services.bots.kit.ai_mas.ttr_codes import TTRCons
-from services.bots.kit.ai_mas.ttr_table import (
+from services.trains.ai_mas.ttr_client import TTRClient
+from services.trains.ai_mas.ttr_codes import TTRCons
+from services.trains.ai_mas.ttr_table import (
     TTRCard,
     TTREdge,
     TTRMap,

@@ -28,8 +28,16 @@ from schemas.trains.commands import (
 )
 from schemas.trains.events import RouteClaimed, StationBuilt, TunnelRevealed
 from schemas.trains.field_types import LOCOMOTIVE
-from services.bots.kit.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
-from services.bots.kit.ai_mas.ttr_table import (
+from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
+from services.bots.kit.seat_client import SeatClient
+from services.bots.kit.seat_requests import create_table, find_seat, join, take_play_off_seat
+from services.referee.games import legal
+from services.referee.games.decide import decide_events
+from services.referee.games.trains.board import GRAY
+from services.referee.games.trains.pending_choices import TICKETS, TUNNEL
+from services.referee.games.trains.train_state import TrainGame
+from services.trains.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
+from services.trains.ai_mas.ttr_table import (
     TTREdge,
     TTRMap,
     TTRMission,
@@ -39,14 +47,6 @@ from services.bots.kit.ai_mas.ttr_table import (
     player_of,
     tunnel_of,
 )
-from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
-from services.bots.kit.seat_client import SeatClient
-from services.bots.kit.seat_requests import create_table, find_seat, join, take_play_off_seat
-from services.referee.games import legal
-from services.referee.games.decide import decide_events
-from services.referee.games.trains.board import GRAY
-from services.referee.games.trains.pending_choices import TICKETS, TUNNEL
-from services.referee.games.trains.train_state import TrainGame
 
 INVITATION_PREFIX = "lli"  # of an invitation; anything else is a token
 OWN_TABLE: Final[Mapping[str, object]] = {

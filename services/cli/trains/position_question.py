@@ -15,12 +15,12 @@ from schemas.trains.boards.form import BoardForm
 from schemas.trains.commands import BuildStation, ClaimRoute, MovePassenger
 from schemas.trains.positions import POSITION_SCHEMA
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
-from services.documents.board_files import read_board_file, read_board_text
 from services.referee.games import RULESETS
 from services.referee.games.trains.board import Board, board_ids, board_names, board_reference, load_board
 from services.referee.games.trains.position_form import state_as_position
 from services.referee.games.trains.setup.opening import resolve_rule_options
 from services.referee.games.trains.train_state import TrainGame
+from services.trains.board_files import read_board_file, read_board_text
 
 DEFAULT_RULESET: Final = "usa"  # of a question that names neither rules nor board
 

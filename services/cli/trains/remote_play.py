@@ -20,7 +20,7 @@ from services.bootstrap.embedded import run_embedded_server
 from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
 from services.cli.output import console, print_json, print_line
-from services.cli.playing.trains_tables import REQUEST_TIMEOUT_S, LoggedTables, PrintedProgress, print_result
+from services.cli.trains.remote_tables import REQUEST_TIMEOUT_S, LoggedTables, PrintedProgress, print_result
 from services.referee.games.trains.board import load_board
 from services.referee.games.trains.rulesets.trains import TRAINS
 from services.runtime.settings import Settings, read_settings

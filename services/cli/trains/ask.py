@@ -31,7 +31,7 @@ from schemas.trains.position_queries import (
     TicketCounted,
 )
 from schemas.trains.positions import Position
-from services.cli.position_question import ids_meant, position_json, question_ids, read_question_board
+from services.cli.trains.position_question import ids_meant, position_json, question_ids, read_question_board
 from services.documents.reader import read_document, read_text
 from services.referee.games import UnloggedRejectionError, decide_envelope, legal
 from services.referee.games.trains.position_game import QUESTION_GAME_ID, start_from_position

@@ -1,0 +1,1 @@
+"""Commands that only the trains have: their boards, verdicts on positions, and games with other people's programs."""
