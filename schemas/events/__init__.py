@@ -35,13 +35,11 @@ from schemas.events.opening import (
     GameForked,
     GameStarted,
     HandDealt,
+    Passed,
     PlayResumed,
     SeatFreed,
     SeatTaken,
     SeedSealed,
-)
-from schemas.events.playing import (
-    Passed,
     TurnStarted,
 )
 

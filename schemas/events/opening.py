@@ -1,4 +1,4 @@
-"""Events from a game's creation to the first choices: seats, seed, shuffles, hands, positions."""
+"""Events by which games begin and turns pass: creation, seats, seed, shuffles, hands, positions."""
 
 from __future__ import annotations
 
@@ -128,3 +128,13 @@ class GameForked(EventContract):
 @event(type="play_resumed", code=49, visibility=PUBLIC)
 class PlayResumed(EventContract):
     """Play goes on from the turn that was laid."""
+
+
+@event(type="turn_started", code=12, visibility=PUBLIC, in_move="follows")
+class TurnStarted(EventContract):
+    seat: Seat
+
+
+@event(type="passed", code=16, visibility=PUBLIC, in_move="begins")
+class Passed(EventContract):
+    seat: Seat

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from schemas.events import BY_CODE, FIELDS, Event
+from schemas.events import BY_CODE, FIELDS
 
 Row: TypeAlias = Sequence[Any]  # a code, then fields of any type
 FieldValues: TypeAlias = Mapping[str, object]  # the values of a row by field
@@ -37,13 +37,6 @@ def upcast(row: Row) -> Row:
     former = FORMER_VERSIONS[row[0]]
     fields = former.to_next(dict(zip(former.fields, row[1:], strict=True)))
     return (former.next_code, *(fields[name] for name in _field_names(former.next_code)))
-
-
-def event_class(code: int | str) -> type[Event] | None:
-    """The class of the events whose rows have this code, of any version; None for no event's."""
-    while (former := FORMER_VERSIONS.get(code)) is not None:
-        code = former.next_code
-    return BY_CODE.get(code)
 
 
 def _field_names(code: int | str) -> tuple[str, ...]:

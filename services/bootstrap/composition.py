@@ -38,12 +38,11 @@ from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
-from services.runtime.heartbeat import Heartbeat
 from services.runtime.interpreter_tuning import shorten_turns
 from services.runtime.killable_processes import KillableProcesses
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_token_keys
-from services.runtime.worker_loop import Outage, PeriodicTask
+from services.runtime.worker_loop import Heartbeat, Outage, PeriodicTask
 from services.verification.game_repository import FinishedGameReader, GameRepository
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from itertools import tee
+from logging import DEBUG
 from operator import itemgetter
 from typing import Final, Protocol
 
@@ -32,7 +33,7 @@ from services.ledger import (
 from services.ledger.engine.errors import NodeAwayError
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
-from services.referee.decision_log import FailureLog, log_decision, log_fields, logs_entries
+from services.referee.decision_log import FailureLog, log_decision, log_fields
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
 from services.referee.games import GameState, UnloggedRejectionError
@@ -215,7 +216,7 @@ class CommandProcessor:
     def _admit(self, command: PendingCommand) -> PendingCommand | None:
         """The command, if it can be decided now: a fork that was decided before isn't expanded again."""
         envelope = command.envelope
-        if isinstance(envelope.command, ForkGame) and self.game_cache.get(envelope.game).has_answered(
+        if isinstance(envelope.command, ForkGame) and self.game_cache.get(envelope.game).answered_ids.has(
             envelope.seat, envelope.id
         ):
             return command
@@ -323,7 +324,8 @@ class CommandProcessor:
         folded anew, its keys are damaged."""
         to_append, decisions = tee(decided)
         results = self.ledger.append(decision.request for decision in to_append)
-        retries, verbose = list[PendingCommand](), logs_entries(log)
+        retries = list[PendingCommand]()
+        verbose = log.is_enabled_for(DEBUG)  # asked once for many: it costs as much as a hash
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
             request, envelope, status = decision.request, decision.command.envelope, result_status
             if status is AppendStatus.CONFLICT and (

@@ -70,12 +70,12 @@ def build_decision(
     delivery, envelope, state = command.delivery, command.envelope, cached_game.state
     if cached_game.is_stored:  # a verdict that the command has is in the file, where gateways find it
         raise UnloggedRejectionError("GAME-3", "the game is over")
-    if cached_game.has_answered(envelope.seat, envelope.id):
+    if cached_game.answered_ids.has(envelope.seat, envelope.id):
         duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
         return Decision(command, duplicate, ())
-    previously_pending = set(state.pending_choices)
-    now_ms = clocks.wall_time_ms()
-    envelope, seed = _with_seed(command, new_seed)
+    previously_pending, now_ms = set(state.pending_choices), clocks.wall_time_ms()
+    fork = command.expansion  # is decided as the command that creates the game
+    envelope, seed = (fork.expand(envelope), fork.seed) if fork else take_seed(envelope, new_seed)
     require_own_names(envelope.command)
     salted = salt_names(envelope, state, known_names, new_seed)
     envelope = salted.envelope
@@ -106,13 +106,6 @@ def build_decision(
         command_digest=digest_command(command.envelope.command),  # as it was sent
     )
     return Decision(command, request, events)
-
-
-def _with_seed(command: PendingCommand, new_seed: Callable[[], str]) -> tuple[CommandEnvelope, str]:
-    """The envelope as it is decided, a fork as the command that creates it; and the seed of a game that it creates."""
-    if command.expansion is not None:
-        return command.expansion.expand(command.envelope), command.expansion.seed
-    return take_seed(command.envelope, new_seed)
 
 
 def take_seed(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> tuple[CommandEnvelope, str]:

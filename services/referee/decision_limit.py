@@ -47,7 +47,9 @@ class DecisionLimit:
         """What `decide` returns or raises. Raises DecisionTooLongError: it was interrupted."""
         try:
             try:
-                self._begin()
+                with self._lock:
+                    self.decisions += 1
+                    self._deciding_thread = get_ident()
                 return decide()
             finally:
                 self._end()
@@ -85,11 +87,6 @@ class DecisionLimit:
             if self._ticks % TICKS == 0:  # again and again: an exception in a finalizer is lost
                 _set_exception(self._deciding_thread, _Interruption)
             return self._ticks == STUCK_LIMITS * TICKS
-
-    def _begin(self) -> None:
-        with self._lock:
-            self.decisions += 1
-            self._deciding_thread = get_ident()
 
     def _end(self) -> None:
         """From here on nothing is raised in this thread, nor is what was set and not raised yet."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from logging import DEBUG
 from typing import Final
 
 import structlog
@@ -23,11 +22,6 @@ def log_fields(envelope: CommandEnvelope) -> dict[str, object]:
         "command": envelope.id,
         "type": envelope.command.type,
     }
-
-
-def logs_entries(log: structlog.typing.FilteringBoundLogger) -> bool:
-    """Whether every entry gets a line. To be asked once for many: it costs as much as a hash."""
-    return log.is_enabled_for(DEBUG)
 
 
 def log_decision(

@@ -94,13 +94,10 @@ class CachedGame:
         for seat in owners:
             self.last_private_sequences[seat] = self.length
 
-    def has_answered(self, sender: Seat | None, command_id: str) -> bool:
-        """Whether the log has an entry for this command."""
-        return self.answered_ids.has(sender, command_id)
-
     def shared(self) -> SharedPart | None:
         """What it shares with other games, and its bytes; None where it shares nothing."""
-        return _shared_part_of(self.state) if self.state.game else None
+        state = self.state
+        return _shared_part(state.ruleset, state.ruleset.packing.shared_of(state)) if state.game else None
 
     def size_bytes(self) -> int:
         """About how much memory it takes, without what it shares."""
@@ -181,10 +178,6 @@ def _values_of(state: GameState) -> PackedValues:
     """All of a state that no other game shares, but for what its last move can be taken back to."""
     seats = [_seat_fields_of(seat_state) for seat_state in state.seats]
     return _packed_fields_of(state), seats, state.ruleset.packing.values_of(state)
-
-
-def _shared_part_of(state: GameState) -> SharedPart | None:
-    return _shared_part(state.ruleset, state.ruleset.packing.shared_of(state))
 
 
 def _shared_part(ruleset: Ruleset, shared: object) -> SharedPart | None:

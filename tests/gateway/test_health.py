@@ -22,9 +22,8 @@ from services.ledger.engine.connection import connect, connect_async, init_parti
 from services.ledger.operations.backlog_queries import TASK_STALL_S
 from services.ledger.operations.service_kinds import AUDITOR, BOTS, SILENT_S, ServiceKind
 from services.ledger.queues.membership import Membership
-from services.runtime.heartbeat import BEAT_INTERVAL_S
 from services.runtime.logging_setup import get_logger
-from services.runtime.worker_loop import REFUSAL_QUIET_S, Outage
+from services.runtime.worker_loop import BEAT_INTERVAL_S, REFUSAL_QUIET_S, Outage
 from tests.captured_logs import captured_logs
 from tests.conftest import ALL, PARTITIONS
 from tests.deploy.compose import free_port

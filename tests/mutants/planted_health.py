@@ -15,11 +15,11 @@ REPEATED: Final = ("tests/security/test_repeated_errors.py",)
 
 HEALTH_MUTANTS: Final = (
     Mutant(
-        "without a referee all is well", "P7", "services/gateway/health/member_watch.py",
+        "without a referee all is well", "P7", "services/gateway/health/health_watch.py",
         "return self.silence_s >= SILENT_S", "return False", HEALTH,
     ),
     Mutant(
-        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/member_watch.py",
+        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/health_watch.py",
         "if known is not None and known.heartbeat_ms == heartbeat_ms:", "if False:", HEALTH,
     ),
     Mutant(
@@ -27,7 +27,7 @@ HEALTH_MUTANTS: Final = (
         "not self.is_optional or was_there or tasks > 0", "not self.is_optional or tasks > 0", HEALTH,
     ),
     Mutant(
-        "a gateway that stood still misses everybody", "P7", "services/gateway/health/member_watch.py",
+        "a gateway that stood still misses everybody", "P7", "services/gateway/health/health_watch.py",
         "min(now_s - self._looked_s, MAX_LOOK_S)", "now_s - self._looked_s", HEALTH,
     ),
     Mutant(
@@ -72,7 +72,7 @@ HEALTH_MUTANTS: Final = (
         "        if stored is None:  # else nothing", "        if True:  # else nothing", STATUS,
     ),
     Mutant(
-        "an event gets a field, and its code stays", "P4", "schemas/events/playing.py",
+        "an event gets a field, and its code stays", "P4", "schemas/events/opening.py",
         "class TurnStarted(EventContract):\n    seat: Seat\n", "class TurnStarted(EventContract):\n    seat: Seat\n    again: Seat | None = None\n",
         ("tests/schemas/test_contract_record.py",),
     ),

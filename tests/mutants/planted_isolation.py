@@ -63,7 +63,7 @@ ISOLATION_MUTANTS: Final = (
         "reply_ms = self.wall_time_ms() if asked_ms is None else asked_ms", "reply_ms = self.wall_time_ms()", SHARED,
     ),
     Mutant(
-        "a membership of another type is taken for a time without referees", "P8", "services/gateway/health/member_watch.py",
+        "a membership of another type is taken for a time without referees", "P8", "services/gateway/health/health_watch.py",
         "self.last_signs, self._last_seen_s = {}, self._watched_s", "self.last_signs = {}", ("tests/gateway/test_health.py",),
     ),
     Mutant(

@@ -151,7 +151,7 @@ SECURITY_MUTANTS: Final = (
         DECISION_LIMIT,
     ),
     Mutant(
-        "a referee that hangs keeps its lease", "security", "services/runtime/heartbeat.py",
+        "a referee that hangs keeps its lease", "security", "services/runtime/worker_loop.py",
         "        if self._silent_beats >= self._max_silent_beats:\n", "        if False:\n", DECISION_LIMIT,
     ),
     Mutant(

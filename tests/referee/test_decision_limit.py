@@ -15,7 +15,7 @@ from services.ledger.engine import keys
 from services.referee.decision_limit import STUCK_LIMITS, TICKS, DecisionLimit, DecisionTooLongError
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
-from services.runtime.heartbeat import Heartbeat
+from services.runtime.worker_loop import Heartbeat
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.endless_rules import (
     ENDLESS,

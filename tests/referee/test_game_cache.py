@@ -99,7 +99,7 @@ def test_P2_a_command_id_is_known_after_its_game_was_packed(
     crowded.step(0)
     cached_game = crowded.processor.game_cache.get(GAME)
     assert cached_game.length == 3
-    assert [cached_game.has_answered(sender, "keep") for sender in (0, 1, None)] == [True, False, False]
+    assert [cached_game.answered_ids.has(sender, "keep") for sender in (0, 1, None)] == [True, False, False]
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
