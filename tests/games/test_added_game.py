@@ -33,6 +33,7 @@ from tests.rules.sealed_games import fixed_games, verify_all
 from tests.rules.test_legal_moves import check_idle, check_legal
 from tests.rules.test_properties import REPEATABLE, assert_view_matches
 from tests.secrecy.gate import LeakError, run_gate
+from tests.secrecy.test_environment import compared_with_twins
 from tests.simulator.plan import draw, game_of
 from tests.simulator.simulate import simulate
 
@@ -49,6 +50,10 @@ def test_P5_what_a_viewer_receives_does_not_depend_on_what_it_may_not_know() -> 
     gate = run_gate(RULES, 100)
     assert gate.tried > 3 * gate.positions
     assert gate.twins > gate.positions / 10
+
+
+def test_P5_an_agent_sees_nothing_that_depends_on_what_its_seat_may_not_know() -> None:
+    assert sum(compared_with_twins(RULES, seed) for seed in range(2)) > 2
 
 
 @pytest.mark.pure_python

@@ -43,6 +43,9 @@ def test_bots_play_it_through_the_real_pipeline_and_its_audit_finds_nothing(
     assert 0 < sum(seat["prizes"] for seat in game["seats"]) <= sum(range(14))
     audited = with_bids.run("audit", game["game"], LEDGERLINE_DATA=data)
     assert audited.returncode == 0, audited.stdout
+    forked = with_bids.run("fork", game["game"], "--at", "5", LEDGERLINE_DATA=data)
+    assert (forked.returncode, forked.stderr.count("\n")) == (2, 1)
+    assert "can't be laid again, by its rules bids" in forked.stderr
 
 
 @pytest.mark.long
@@ -69,6 +72,9 @@ def test_a_person_plays_it_over_the_api_to_its_end(url: str) -> None:
         assert state["ended"] == "all played"
         points = [part["number"] for part in state["parts"] if part["name"] == "points"]
         assert points == [score["total"] for score in state["result"]]
+        forked = http.post(f"{path}/forks", headers=host, json={"at": 5})
+        assert (forked.status_code, forked.json()["type"]) == (422, "/rules/GAME-6")
+        assert "can't be laid again, by its rules bids" in forked.json()["detail"]
 
 
 def wait_for_commands(http: httpx.Client, path: str, headers: dict[str, str]) -> list[Any]:

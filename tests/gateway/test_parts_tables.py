@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from services.tables import table_fold
-from tests.gateway.clients import CreatedGame, Json, Player, bearer, problem
+from tests.gateway.clients import CreatedGame, Json, Player, bearer, new_id, problem
 
 RULES = "tricks"
 
@@ -59,6 +59,16 @@ def test_VIEW_1_a_seat_sees_its_own_cards_and_others_face_down(seated: list[Play
     assert own["seats"] == public["seats"]
     assert "board" not in own and "market" not in own
     assert own["parts"][0] == {"name": "trick", "seat": None, "cards": [], "number": None, "text": None}
+
+
+def test_GAME_6_a_fork_is_refused_with_the_reason_where_its_moments_cannot_be_laid_again(
+    http: httpx.Client, finished: str
+) -> None:
+    refused = http.post(f"/v1/games/{finished}/forks", json={"at": 3}, headers={"Idempotency-Key": new_id()})
+    reason = (
+        f"what lies in game {finished} can't be laid again, by its rules {RULES}; so no game goes on from it"
+    )
+    assert problem(refused, 422, "GAME-6")["detail"] == reason
 
 
 def test_what_is_legal_is_listed_in_the_words_of_the_game(seated: list[Player]) -> None:

@@ -13,15 +13,16 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.trains.events import CardDrawn
-from services.referee.games import GameState, legal, redact_for
+from services.referee.games import RULESETS, GameState, legal, redact_for
 from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.research.action_forms import TrainActions
-from services.research.observation_form import ObservationForm
+from services.research.action_forms import CandidateActions
+from services.research.parts_form import make_action_form, make_observation_form
 from services.tournament.viewed_game import GAME_ID, GameSetting, ViewedGame
 from tests.long_runs import long_after
+from tests.secrecy import any_game
 from tests.secrecy.gate import hidden_state
-from tests.secrecy.twins import future, lookalike, twin
+from tests.secrecy.twins import AnyFuture, Knowledge, future, lookalike, twin
 
 AHEAD = 5  # commands for which a twin follows the game
 
@@ -59,7 +60,9 @@ class Agent:
     """What the agent of a seat is given."""
 
     def __init__(self, state: GameState, seat: Seat) -> None:
-        self.seat, self._form, self._actions = seat, ObservationForm(state), TrainActions(state, 512)
+        actions = make_action_form(state, "candidates", 512)
+        assert isinstance(actions, CandidateActions)
+        self.seat, self._form, self._actions = seat, make_observation_form(state), actions
 
     def sees(self, game: ViewedGame) -> Any:
         """Its observation and its candidates, as bytes, and whether it is to act."""
@@ -78,11 +81,25 @@ def play_ahead(game: WatchedGame, agent: Agent, rng: Random) -> list[Step]:
     return steps
 
 
+def future_of(state: GameState, viewer: Seat, steps: Sequence[Step]) -> AnyFuture:
+    """What the viewer will have seen after these steps from this state."""
+    events = [event for step in steps for event in step.events]
+    if state.ruleset.name in TRAIN_RULESETS:
+        return future(state, viewer, events)
+    envelopes = (CommandEnvelope(GAME_ID, GAME_ID, step.seat, step.command) for step in steps)
+    return any_game.Future(viewer, [any_game.Decided(each, 0, True) for each in envelopes], events)
+
+
 def compared_with_twins(rules: str, seed: int) -> int:
     """Play a short game, each stretch of it again on a twin of its beginning; how many of these differed at all."""
     rng = Random(f"{rules} {seed}")
-    game = WatchedGame(GameSetting(rules, None, {"cars": 16, "move_ms": None}), 2 + seed % 3, str(seed))
-    known = [ViewerKnowledge(seat) for seat in range(2 + seed % 3)]
+    is_train_game, limits = rules in TRAIN_RULESETS, RULESETS[rules].rule_options
+    seats = limits.seats_least + seed % (min(3, limits.seats_most - limits.seats_least + 1))
+    options = {"cars": 16, "move_ms": None} if is_train_game else {"move_ms": None}
+    game = WatchedGame(GameSetting(rules, None, options), seats, str(seed))
+    known: list[Knowledge] = [
+        ViewerKnowledge(seat) if is_train_game else any_game.Knowledge(seat) for seat in range(seats)
+    ]
     applied = differed = 0
     while game.seat_to_act is not None:
         for event in game.events[applied:]:
@@ -93,7 +110,7 @@ def compared_with_twins(rules: str, seed: int) -> int:
         agent, start = Agent(game.state, viewer), game.state.copy()
         first = game.branched(start)
         steps = play_ahead(game, agent, rng)
-        ahead = future(start, viewer, [event for step in steps for event in step.events])
+        ahead = future_of(start, viewer, steps)
         other = first.branched(twin(start, known[viewer], ahead, rng))
         differed += hidden_state(other.state) != hidden_state(start)
         for step in steps:
@@ -105,7 +122,7 @@ def compared_with_twins(rules: str, seed: int) -> int:
 
 
 @pytest.mark.parametrize("games", long_after(1, (2, 12)))
-@pytest.mark.parametrize("rules", TRAIN_RULESETS)
+@pytest.mark.parametrize("rules", RULESETS)
 def test_P5_an_agent_sees_nothing_that_depends_on_what_its_seat_may_not_know(rules: str, games: int) -> None:
     assert sum(compared_with_twins(rules, seed) for seed in range(games)) > 2 * games
 
@@ -118,3 +135,16 @@ def test_an_environment_that_shows_a_blind_draw_is_caught(monkeypatch: pytest.Mo
     with pytest.raises(AssertionError, match="can distinguish"):
         for seed in range(10):
             compared_with_twins("usa", seed)
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+def test_an_environment_that_shows_what_lies_on_the_table_itself_is_caught(
+    rules: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def everything(game: WatchedGame, seat: Seat) -> GameState:
+        return game.state
+
+    monkeypatch.setattr(WatchedGame, "view", everything)
+    with pytest.raises(AssertionError, match="can distinguish"):
+        for seed in range(10):
+            compared_with_twins(rules, seed)

@@ -17,6 +17,7 @@ ENTRY_POINTS: Final = "ledgerline.games"  # each names a `Game`
 
 def add_installed_games() -> None:
     """Add each game once. Raises InstalledGameError, naming the package, where one of another package can't be played."""
+    # By name: they come with the product, whose own tree isn't installed as a package where it is a checkout or an image.
     add_game(TRAIN_GAMES)
     add_game(TRICKS)
     _require_whole()
