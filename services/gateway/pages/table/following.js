@@ -7,7 +7,8 @@ import { say } from "../shared/frame.js";
 import { firstReading } from "./first_reading.js";
 import { present } from "./pacing.js";
 import { sound } from "./sounds.js";
-import { game, lastingNotice, offersOf, page, update } from "./table_state.js";
+import { game, isOwnTurn, lastingNotice, offersOf, page, update } from "./table_state.js";
+import { notifyOfTurn } from "./turn_alerts.js";
 
 /** @import { ToldEntry } from "../api/connection.js" */
 /** @import { Move, PlayerCommand } from "../api/openapi.js" */
@@ -176,13 +177,12 @@ async function goOnWithout(token) {
   connection?.renew();
 }
 
-/** Whether it is the viewer's turn. @param {AnyTable} table */
-const isOwnTurn = (table) => table.seats.some((seat) => seat.seat === table.viewer && seat.choice !== null);
-
-/** Say what is new, in words, and by a tone where tones are on. @param {AnyTable} latest @param {Move[]} moves */
+/** Say what is new, in words, and by a tone and a notice where they are on. @param {AnyTable} latest @param {Move[]} moves */
 function announce(latest, moves) {
   const text = moves.flatMap((move) => move.text).join(" ");
   if (text) say(text);
-  if (isOwnTurn(latest) && !isOwnTurn(page.latest)) sound("turn");
-  else if (moves.some((move) => move.seat !== latest.viewer)) sound("move");
+  if (isOwnTurn(latest) && !isOwnTurn(page.latest)) {
+    sound("turn");
+    notifyOfTurn();
+  } else if (moves.some((move) => move.seat !== latest.viewer)) sound("move");
 }

@@ -14,6 +14,7 @@ import { listenForKeys } from "./keys.js";
 import { startReplay } from "./replay.js";
 import { drawWith, game, page } from "./table_state.js";
 import { tablePage } from "./table_view.js";
+import { markTab } from "./turn_alerts.js";
 
 /** @import { AnyTable } from "./table_state.js" */
 
@@ -34,6 +35,7 @@ function draw() {
   shareAddress(page.latest);
   offerRules(page.table);
   guide(page);
+  markTab();
   isDrawing = false;
   if (drawnTable && drawnTable !== page.table && "routes" in drawnTable && "routes" in page.table)
     animate(drawnTable, page.table, root);

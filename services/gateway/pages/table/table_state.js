@@ -54,6 +54,7 @@ import { seatName } from "../shared/words.js";
  * @property {SeatLink | null} link that the page was opened by, while its holder hasn't said which seat counts
  * @property {boolean} isSecondAsked an invitation was opened where a seat is held: its holder hasn't said whose it is
  * @property {boolean} hasSounds
+ * @property {boolean} hasNotices of the viewer's turn, by the browser
  */
 
 export const game = location.pathname.split("/")[2];
@@ -103,6 +104,10 @@ export function refuse(error) {
 
 /** The notice, unless it is about a link that was copied: something else was done since. @param {TablePage} page */
 export const lastingNotice = ({ notice }) => (notice?.link ? null : notice);
+
+/** Whether it is the viewer's turn, or the viewer is asked for something. @param {AnyTable} table */
+export const isOwnTurn = ({ status, seats, viewer }) =>
+  status === "playing" && seats.some(({ seat, choice }) => seat === viewer && choice !== null);
 
 /** The moves as the viewer is told them: in a replay, the viewer whose view it is. @param {TablePage} page */
 export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;

@@ -19,7 +19,8 @@ import { ownPartsView, partsActions, partsView } from "./part_view.js";
 import { startReplay } from "./replay.js";
 import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
 import { toggleSounds } from "./sounds.js";
-import { offersOf, update } from "./table_state.js";
+import { isOwnTurn, offersOf, update } from "./table_state.js";
+import { canNotify, toggleNotices } from "./turn_alerts.js";
 import { waitingView } from "./waiting_view.js";
 
 /** @import { PartsTable, TableState } from "../api/openapi.js" */
@@ -28,18 +29,12 @@ import { waitingView } from "./waiting_view.js";
 /** @import { TablePage } from "./table_state.js" */
 
 /** @param {TablePage} page */
-const isOwnTurn = ({ latest, replay }) =>
-  !replay &&
-  latest.status === "playing" &&
-  latest.seats.some((seat) => seat.seat === latest.viewer && seat.choice !== null);
-
-/** @param {TablePage} page */
 function headline(page) {
   const { latest, replay } = page;
   if (replay) return `Entry ${replay.at} of ${latest.number}`;
   if (latest.status !== "playing") return `This game is ${STATUS[latest.status]}`;
   const acting = latest.seats.filter((seat) => seat.choice !== null);
-  if (isOwnTurn(page)) return "It is your turn";
+  if (isOwnTurn(latest)) return "It is your turn";
   return `${acting.map(seatName).join(" and ") || "Nobody"} ${acting.length > 1 ? "are" : "is"} to move`;
 }
 
@@ -55,7 +50,7 @@ function chainView({ from, to, isBroken }) {
 const header = (page) =>
   html`<header class="top">${home}
   <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1>
-  <p class="turn ${isOwnTurn(page) ? "own" : ""}" tabindex="-1">${headline(page)}</p>
+  <p class="turn ${!page.replay && isOwnTurn(page.latest) ? "own" : ""}" tabindex="-1">${headline(page)}</p>
   ${when(page.chain, chainView)}
   <button type="button" class="quiet rules-key" @click=${openRules} aria-label="Rules"><span class="word">Rules</span><kbd aria-hidden="true">R</kbd></button>
   <button type="button" class="quiet" aria-keyshortcuts="?" aria-label="Keys" @click=${showKeys}>?</button>
@@ -140,13 +135,14 @@ const boardFrame = (page) =>
     <div class="zooms">${ZOOMS.map(([key, sign, name]) => html`<button type="button" title=${name} aria-label=${name} @click=${(/** @type {{ currentTarget: Element }} */ { currentTarget }) => zoomBy(/** @type {Element} */ (currentTarget.closest(".board-frame")), page.board, key)}>${sign}</button>`)}</div></div>`;
 
 /** What leads away from the game as it is played. @param {TablePage} page @param {MyGame} mine */
-const links = ({ table, latest, isBusy }, mine) => {
+const links = ({ table, latest, isBusy, hasNotices }, mine) => {
   const own = latest.seats.find(({ seat }) => seat === latest.viewer);
   const mayLeave = table.status === "playing" && own?.gone === null;
   return html`<p class="links">
   <button type="button" class="quiet" @click=${() => startReplay(latest.number)}>Look back through the game</button>
   ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
-  ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
+  ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}
+  ${when(own && canNotify(), () => html`<button type="button" class="quiet" aria-label="Notices of my turn" aria-pressed=${hasNotices} @click=${toggleNotices}>Notices of my turn: ${hasNotices ? "on" : "off"}</button>`)}</p>`;
 };
 
 /** Whether people sit down now: at a table that is looked back at, nothing can be done any more. @param {TablePage} page */
