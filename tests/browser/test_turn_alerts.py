@@ -73,7 +73,7 @@ def test_the_browser_tells_of_a_turn_by_consent_and_only_out_of_sight(
     draw_two(table, 0)
     marked(page, is_marked=True)
     assert page.evaluate("notices") == [], "nobody consented"
-    wanted = page.get_by_role("button", name="Notices of my turn")
+    wanted = page.get_by_role("button", name="Notify me of my turn")
     # when
     wanted.click()
     page.locator(".links [aria-pressed=true]").wait_for()
@@ -95,7 +95,7 @@ def test_a_page_in_sight_shows_no_notice(open_page: OpenPage, http: httpx.Client
     table = dealt_table(http)
     page = table.open(open_page, 1, permissions=["notifications"])
     page.evaluate(NOTED)
-    page.get_by_role("button", name="Notices of my turn").click()
+    page.get_by_role("button", name="Notify me of my turn").click()
     page.locator(".links [aria-pressed=true]").wait_for()
     # when
     draw_two(table, 0)

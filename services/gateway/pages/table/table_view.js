@@ -140,9 +140,9 @@ const links = ({ table, latest, isBusy, hasNotices }, mine) => {
   const mayLeave = table.status === "playing" && own?.gone === null;
   return html`<p class="links">
   <button type="button" class="quiet" @click=${() => startReplay(latest.number)}>Look back through the game</button>
+  ${when(own && canNotify(), () => html`<button type="button" class="quiet" aria-label="Notify me of my turn" title="While I look elsewhere" aria-pressed=${hasNotices} @click=${toggleNotices}>Notify me</button>`)}
   ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
-  ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}
-  ${when(own && canNotify(), () => html`<button type="button" class="quiet" aria-label="Notices of my turn" aria-pressed=${hasNotices} @click=${toggleNotices}>Notices of my turn: ${hasNotices ? "on" : "off"}</button>`)}</p>`;
+  ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
 };
 
 /** Whether people sit down now: at a table that is looked back at, nothing can be done any more. @param {TablePage} page */
