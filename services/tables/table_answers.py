@@ -123,7 +123,7 @@ def _train_table(state: TrainGame, viewer: Seat | None, fields: Json) -> TableSt
 def listed_game(state: GameState, number: int) -> ListedGame:
     """The game as a list shows it."""
     board = state.own.board if state.ruleset.default_board else None
-    scores = {score.seat: score.total for score in state.result.scores} if state.result else {}
+    scores = {score.seat: score for score in state.result.scores} if state.result else {}
     seats = [
         ListedSeat(
             seat=seat,
@@ -131,7 +131,8 @@ def listed_game(state: GameState, number: int) -> ListedGame:
             kind=seat_state.kind,  # type: ignore[arg-type]  # one of its two words
             policy=seat_state.policy,
             free=not seat_state.is_seated,
-            total=scores.get(seat),
+            total=scores[seat].total if scores else None,
+            place=scores[seat].place if scores else None,
         )
         for seat, seat_state in enumerate(state.seats)
     ]

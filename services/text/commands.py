@@ -103,7 +103,7 @@ def command_title(state: TrainGame, seat: Seat, command: Command) -> tuple[str, 
             way = ", ".join(describe_route(state, route) for route in command.path)
             return f"move the passenger in {city_name(state, command.city)}", f"over {way}"
     text, kind = describe_command(state, seat, command), wish_of(command)
-    return (kind, text.removeprefix(kind).strip()) if text.startswith(kind) else (text, "")
+    return (kind, text.removeprefix(kind).strip(": ")) if text.startswith(kind) else (text, "")
 
 
 def _route_color(route: Route) -> str:

@@ -68,3 +68,24 @@ def test_what_cannot_be_claimed_is_paled(open_page: OpenPage, http: httpx.Client
     page = at_turn(open_page, http)
     page.wait_for_function(PALED)
     assert page.locator(".route.owned .ribbon .pattern").count() > 0
+
+
+def test_each_way_to_claim_a_route_with_a_passenger_names_its_city(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    # given
+    table = SeatedTable(http, "marklin")
+    table.start()
+    table.play_until(4)
+    page = table.open(open_page, 0)
+    # when
+    page.get_by_role("button", name="Claim a route").click()
+    page.locator("dialog[open] .choice .note").first.wait_for(state="attached")
+    # then
+    groups = page.locator("dialog[open] .group:has(.choice .note)").evaluate_all(
+        "groups => groups.map((group) => [group.textContent, [...group.querySelectorAll('.choice .note')].map((note) => note.textContent)])"
+    )
+    assert groups
+    for text, notes in groups:
+        cities = {note.removeprefix("with a passenger in ") for note in notes}
+        assert all(text.count(city) > notes.count(f"with a passenger in {city}") for city in cities), text

@@ -85,7 +85,47 @@ def test_a_private_game_that_is_over_says_who_won_with_how_much(
     # when
     page = open_page("/", script=table.known_seat(0))
     # then
-    page.get_by_text(f"won with {max(score['total'] for score in result)} ").wait_for()
+    [total] = {score["total"] for score in result if score["place"] == 1}
+    page.get_by_text(f"won with {total} ").wait_for()
+
+
+def test_the_lobby_names_who_won_by_the_games_own_ranking(open_page: OpenPage, http: httpx.Client) -> None:
+    # given
+    table = SeatedTable(http)
+    table.start()
+    table.play_until()
+    listed = http.get("/v1/games", params={"most": 60}).raise_for_status().json()
+    [row] = [row for row in listed["games"] if row["game"] == table.game]
+    result = http.get(f"/v1/games/{table.game}/state").json()["result"]
+    assert {seat["seat"]: seat["place"] for seat in row["seats"]} == {
+        score["seat"]: score["place"] for score in result
+    }
+    for seat in row["seats"]:  # a game in which the fewest points win
+        seat["place"] = 3 - seat["place"]
+    winner = next(seat for seat in row["seats"] if seat["place"] == 1)
+    # when
+    page = open_page("/docs")
+    page.route(LIST, lambda route: route.fulfill(json=listed))
+    page.goto("/")
+    # then
+    page.get_by_text(f"{winner['name']} won with {winner['total']} ").wait_for()
+
+
+def test_a_lobby_that_nobody_sees_asks_for_nothing_until_it_is_seen(open_page: OpenPage) -> None:
+    # given
+    page = open_page(
+        "/docs", script="Object.defineProperty(document, 'hidden', { value: true, writable: true })"
+    )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/v1/" in request.url else None)
+    page.goto("/")
+    page.locator("h1", has_text="around one table").wait_for()
+    assert asked == []
+    # when
+    page.evaluate("document.hidden = false, document.dispatchEvent(new Event('visibilitychange'))")
+    # then
+    page.locator(".create").wait_for()
+    assert asked
 
 
 def test_what_was_not_done_because_the_server_was_away_is_said_until_it_is_back(open_page: OpenPage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
@@ -138,3 +139,53 @@ def test_P6_the_key_that_signs_games_is_served(http: httpx.Client) -> None:
     [served] = http.get("/v1/public-keys").json()["keys"]
     assert (served["since"], served["before"]) == (None, None)
     assert decode_game_file(file.content).key.hex() == served["key"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/assets/nothing.js", 404),
+        ("POST", "/table/3f9a1c0b77e2", 405),
+        ("GET", "/rules/NONE-1", 404),
+        ("GET", "/v1/games/none/state", 404),
+        ("GET", "/v1/games?most=none", 422),
+    ],
+)
+def test_a_wrong_address_shows_a_page_to_a_browser_and_a_problem_to_a_program(
+    http: httpx.Client, method: str, path: str, status: int
+) -> None:
+    browser = http.request(method, path, headers={"Accept": "text/html,*/*;q=0.8"})
+    program = http.request(method, path)
+    assert (browser.status_code, program.status_code) == (status, status)
+    assert program.headers["content-type"] == "application/problem+json"
+    assert browser.headers["content-type"] == "text/html; charset=utf-8"
+    assert browser.headers["vary"] == program.headers["vary"] == "Accept"
+    problem = program.json()
+    assert f"<h1>{escape(problem['title'])}</h1>" in browser.text
+    assert 'href="/"' in browser.text
+
+
+def test_a_page_of_an_error_puts_no_text_of_its_asker_in_as_markup(http: httpx.Client) -> None:
+    page = http.get("/rules/<script>x", headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert "<script>x" not in page.text
+
+
+def test_every_page_has_a_title_of_its_own(http: httpx.Client) -> None:
+    body = {"seats": [{"kind": "human"}] * 2, "board": "iberia"}
+    game = http.post("/v1/games", json=body).raise_for_status().json()["game"]
+    paths = [
+        "/",
+        f"/table/{game}",
+        f"/audit/{game}",
+        "/rules",
+        "/rules/usa",
+        "/rules/ROUTE-1",
+        "/docs",
+        "/nowhere",
+    ]
+    pages = [http.get(path, headers={"Accept": "text/html"}).text for path in paths]
+    titles = [re.findall("<title>(.+)</title>", page)[0] for page in pages]
+    assert len(set(titles)) == len(titles), titles
+    assert titles[1] == "Iberia: a table for 2 at Ledgerline"

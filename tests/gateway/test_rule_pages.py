@@ -97,16 +97,19 @@ def test_the_index_leads_everywhere_and_no_link_is_broken(http: httpx.Client) ->
     open_page = cache(partial(browse, http))
     page = open_page("/rules")
     assert page.links >= {f"/rules/{name}" for name in (*rules, *read_pages())}
-    for link in sorted(page.links - {"/docs"}):
+    for link in sorted(page.links - {"/", "/docs"}):
         for onward in open_page(link).links - page.links:
             path, _, anchor = onward.partition("#")
             assert anchor in open_page(path).ids, onward
 
 
 @pytest.mark.parametrize("unknown", ["ROUTE-99", "usa.md", "turn-1", "%3Cscript%3E"])
-def test_an_unknown_rule_is_a_problem_for_everybody(http: httpx.Client, unknown: str) -> None:
+def test_an_unknown_rule_is_a_problem_and_a_page_of_it_for_a_browser(
+    http: httpx.Client, unknown: str
+) -> None:
     problem(http.get(f"/rules/{unknown}"), 404, "SHAPE-1")
-    problem(http.get(f"/rules/{unknown}", headers=BROWSER), 404, "SHAPE-1")
+    page = http.get(f"/rules/{unknown}", headers=BROWSER)
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
 
 def test_without_the_pages_the_sentences_remain(tmp_path: Path) -> None:

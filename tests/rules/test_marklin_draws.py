@@ -9,6 +9,7 @@ import pytest
 from schemas.events import TurnStarted
 from schemas.trains.commands import DrawTickets, KeepTickets
 from schemas.trains.events import TicketsKept, TicketsOffered, TicketsReturned
+from services.text.commands import command_title
 from tests.rules.given import Scene, given
 from tests.rules.test_marklin_tickets import MIXES, mix
 
@@ -94,3 +95,8 @@ def test_TICKET_1_at_least_one_is_kept_and_the_others_go_to_the_bottom_of_their_
 @pytest.mark.parametrize("keep", [(4,), (0, 0)])
 def test_TICKET_1_only_what_was_offered_is_kept(keep: tuple[int, ...]) -> None:
     marklin(SHORT, LONG).when(0, mix(2, 2), KeepTickets(keep)).refused("TICKET-1")
+
+
+def test_a_mix_of_tickets_is_told_by_its_decks_alone() -> None:
+    state = marklin(SHORT, LONG).state
+    assert command_title(state, 0, DrawTickets({"long": 4})) == ("draw tickets", "4 long")

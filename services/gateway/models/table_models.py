@@ -253,6 +253,7 @@ class ListedSeat(ResponseModel):
     policy: str | None
     free: bool
     total: int | None = Field(description="its score, once the game is over")
+    place: int | None = Field(description="its place by the game's own ranking, once the game is over")
 
 
 class ListedGame(ResponseModel):

@@ -61,7 +61,7 @@ async def table(request: Request, game: str) -> Response:
 @router.get("/audit/{game}", summary="A game's audit")
 async def audit(request: Request, game: str) -> Response:
     preview = await preview_table(request, game)
-    return _page(request, "audit/audit", "audit/audit", preview=preview)
+    return _page(request, "audit/audit", "audit/audit", preview=preview, title=f"Audit: {preview.title}")
 
 
 @router.get("/docs", summary="The API for people")
@@ -76,7 +76,7 @@ def _docs_page() -> Response:
     files = "/static-offline-docs"
     page = get_swagger_ui_html(
         openapi_url="/openapi.json",
-        title="Ledgerline",
+        title="API - Ledgerline",
         swagger_js_url=f"{files}/swagger-ui-bundle.js",
         swagger_css_url=f"{files}/swagger-ui.css",
         swagger_favicon_url="/assets/shared/favicon.svg",
@@ -188,7 +188,12 @@ def _imported_by(module: str) -> frozenset[str]:
 
 
 def _page(
-    request: Request, name: str, *sheets: str, early: str = "", preview: LinkPreview = LOBBY
+    request: Request,
+    name: str,
+    *sheets: str,
+    early: str = "",
+    preview: LinkPreview = LOBBY,
+    title: str = "",  # the preview's own, unless it is another page of the game
 ) -> Response:
     """The page that runs the module `name`, and before it, as soon as it is there, the module `early`. It names all
     modules that are imported, so that a browser asks for them at once, and what a link to it is shown with."""
@@ -199,6 +204,7 @@ def _page(
         early=early,
         modules=[*first, *sorted(_imported_by(f"{name}.js") - {*first, f"{early}.js"})],
         preview=preview,
+        title=title or preview.title,
         site=str(request.base_url),  # programs that show a preview take whole addresses alone
     )
     return HTMLResponse(page, headers=HEADERS)

@@ -18,11 +18,11 @@ from markupsafe import Markup
 from schemas.refusals import EVERY_RULE, MESSAGE_RULES
 from services.gateway.errors import NotFoundError
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
+from services.gateway.web.problem_details import VARY_HEADER
 from services.rulebook import extract_passages, read_pages
 from services.runtime.html_templates import html_templates
 
 RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
-VARY_HEADER: Final = {"Vary": "Accept"}  # one address, two forms
 HTML_OR_JSON: Final = {"content": {"text/html": {"schema": {"type": "string"}}}}
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")

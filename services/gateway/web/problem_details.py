@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -35,6 +35,7 @@ from services.gateway.errors import (
 from services.gateway.web.request_parsing import WrongMediaTypeError
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import EngineError
+from services.runtime.html_templates import html_templates
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
 
@@ -60,6 +61,8 @@ STATUS_BY_RULE: Final = {  # of refusals: 409 for any other rule
 }
 EXCESS_PAUSE_S: Final = 0.5  # before a sender that sends too often is answered: connections are limited
 PROBLEM_MEDIA_TYPE = "application/problem+json"
+PROBLEM_PAGE: Final = html_templates("services.gateway.routes").get_template("problem.html")
+VARY_HEADER: Final = {"Vary": "Accept"}  # one address, two forms
 HTTP_DETAILS: Final = {
     404: "there is nothing at this address; /openapi.json has those that there are",
     405: "this address doesn't take this method; /openapi.json has those that it takes",
@@ -97,6 +100,10 @@ class Problem(NamedTuple):
             headers = {"WWW-Authenticate": "Bearer"}
         return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
 
+    def answer(self, request: Request) -> Response:
+        """The HTTP answer in the form that its asker reads: a browser that goes to an address is shown a page."""
+        return _answer(request, self.response(), self.body())
+
 
 def problem_of(error: RequestError | InvalidInputError) -> Problem:
     """The problem that answers a request which isn't granted, or isn't of its contract's form."""
@@ -105,6 +112,16 @@ def problem_of(error: RequestError | InvalidInputError) -> Problem:
     statuses = (status for kind, status in STATUS_BY_ERROR.items() if isinstance(error, kind))
     status = next(statuses, STATUS_BY_RULE.get(error.rule, 409))
     return Problem(status, error.rule, error.detail, error.extensions)
+
+
+def _answer(request: Request, answer: JSONResponse, body: Mapping[str, object]) -> Response:
+    """The answer itself to a program; to a browser a page of it, with its status and its headers."""
+    answer.headers.update(VARY_HEADER)
+    if "text/html" not in request.headers.get("accept", ""):
+        return answer
+    page = PROBLEM_PAGE.render(title=body["title"], detail=body.get("detail"), rule=body.get("rule"))
+    headers = {name: value for name, value in answer.headers.items() if not name.startswith("content-")}
+    return HTMLResponse(page, answer.status_code, headers)
 
 
 def _invalid_input_problem(error: InvalidInputError) -> Problem:
@@ -131,24 +148,29 @@ def _install_request_errors(app: FastAPI) -> None:
 
     @app.exception_handler(InvalidInputError)
     @app.exception_handler(RequestError)
-    async def _problem(request: Request, error: InvalidInputError | RequestError) -> JSONResponse:
+    async def _problem(request: Request, error: InvalidInputError | RequestError) -> Response:
         if isinstance(error, RateExceededError):
             await asyncio.sleep(EXCESS_PAUSE_S)
-        return problem_of(error).response()
+        return problem_of(error).answer(request)
 
     @app.exception_handler(RequestValidationError)
-    async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def _validation_error(request: Request, error: RequestValidationError) -> Response:
         (field, reason), *others = [
             (".".join(str(part) for part in each["loc"][1:]), plain_reason(each)) for each in error.errors()
         ]
-        return problem_of(InvalidInputError(field, reason, others=tuple(others))).response()
+        return problem_of(InvalidInputError(field, reason, others=tuple(others))).answer(request)
 
     @app.exception_handler(HTTPException)
-    async def _http_exception(request: Request, error: HTTPException) -> JSONResponse:
-        body = {"type": "about:blank", "title": str(error.detail), "status": error.status_code}
+    async def _http_exception(request: Request, error: HTTPException) -> Response:
+        body: dict[str, object] = {
+            "type": "about:blank",
+            "title": str(error.detail),
+            "status": error.status_code,
+        }
         if error.status_code in HTTP_DETAILS:
             body["detail"] = HTTP_DETAILS[error.status_code]
-        return JSONResponse(body, error.status_code, error.headers, PROBLEM_MEDIA_TYPE)
+        answer = JSONResponse(body, error.status_code, error.headers, PROBLEM_MEDIA_TYPE)
+        return _answer(request, answer, body)
 
     @app.exception_handler(ClientDisconnect)
     async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:

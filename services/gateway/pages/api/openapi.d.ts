@@ -443,6 +443,7 @@ export type ListedSeat = {
   policy: string | null;
   free: boolean;
   total: number | null;
+  place: number | null;
 };
 
 export type Move = {

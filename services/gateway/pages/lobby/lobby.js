@@ -25,9 +25,8 @@ function standing({ board, created, seats, status, free, turn }) {
   }
   if (status === "playing")
     return `${turn === null ? (board === null ? "all are to choose" : "tickets are chosen") : `${seats[turn].name} is to move`} · made ${since}`;
-  const most = Math.max(...seats.map((seat) => seat.total ?? 0));
-  const winners = seats.filter((seat) => seat.total === most).map((seat) => seat.name);
-  return `${winners.join(" and ")} won with ${most} · made ${since}`;
+  const winners = seats.filter((seat) => seat.place === 1);
+  return `${winners.map(seatName).join(" and ")} won with ${winners[0]?.total} · made ${since}`;
 }
 
 /**

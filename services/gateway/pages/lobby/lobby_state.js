@@ -55,8 +55,9 @@ async function readCatalog() {
   update({ catalog: { ...rulesets, boards: usualFirst } });
 }
 
-/** Read what isn't known yet now, and from then on every few seconds. */
+/** Read what isn't known yet now, and from then on every few seconds while somebody sees the page. */
 export async function poll() {
+  if (document.hidden) return document.addEventListener("visibilitychange", poll, { once: true });
   await read();
   setTimeout(poll, POLL_MS);
 }
@@ -103,11 +104,12 @@ async function find(game) {
   const { token } = myGame(game);
   try {
     const table = await ask("GET /games/{game}/state", { path: { game }, token });
-    const totals = new Map(table.result?.map(({ seat, total }) => [seat, total]));
+    const scores = new Map(table.result?.map((score) => [score.seat, score]));
     const seats = table.seats.map((seat) => ({
       ...seat,
       free: !seat.seated,
-      total: totals.get(seat.seat) ?? null,
+      total: scores.get(seat.seat)?.total ?? null,
+      place: scores.get(seat.seat)?.place ?? null,
     }));
     const board = "board" in table ? table.board : null;
     return [{ ...table, seats, board, board_title: board, free: seats.filter((seat) => seat.free).length }];

@@ -6,6 +6,7 @@ import { when } from "../shared/frame.js";
 import { plural, upperFirst } from "../shared/words.js";
 import { commandButton } from "./actions_view.js";
 import { closeChoice, pointAtCommand } from "./choosing.js";
+import { cityName, page } from "./table_state.js";
 
 /** @import { LegalCommand } from "../api/openapi.js" */
 /** @import { Choice, TablePage } from "./table_state.js" */
@@ -15,8 +16,8 @@ const MOST_OPEN = 14; // offers of a dialog whose groups all stand open
 /** What is told of an offer within its group: its cards, or its detail. @param {LegalCommand} offer */
 function offerView({ command, detail, text }) {
   if (!("cards" in command) || !command.cards) return upperFirst(detail || text);
-  const hasPassenger = "passenger" in command && command.passenger;
-  return html`${cards(command.cards)}${when(hasPassenger, () => html`<span class="note">with a passenger</span>`)}`;
+  const city = "passenger" in command ? command.passenger : null;
+  return html`${cards(command.cards)}${when(city, (id) => html`<span class="note">with a passenger in ${cityName(page.board, id)}</span>`)}`;
 }
 
 /**

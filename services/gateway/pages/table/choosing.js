@@ -1,7 +1,7 @@
 // @ts-check
 // Choosing among what is legal, and pointing at the board.
 import { root } from "../shared/frame.js";
-import { offersOf, page, update } from "./table_state.js";
+import { cityName, offersOf, page, update } from "./table_state.js";
 
 /** @import { PlayerCommand, TicketState } from "../api/openapi.js" */
 /** @import { Choice } from "./table_state.js" */
@@ -50,7 +50,7 @@ export const cityOf = (command) => ("city" in command ? command.city : undefined
 /** @param {string} city */
 export function chooseInCity(city) {
   const offers = (page.latest.legal ?? []).filter((offer) => cityOf(offer.command) === city);
-  const title = page.board.cities.find((each) => each.id === city)?.name ?? city;
+  const title = cityName(page.board, city);
   if (offers.length) choose({ title, question: "What do you do here?", offers });
 }
 

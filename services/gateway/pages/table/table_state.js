@@ -126,9 +126,11 @@ export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;
 export const offersOf = ({ legal }, type) =>
   /** @type {Offer<T>[]} */ ((legal ?? []).filter((offer) => offer.command.type === type));
 
+/** @param {BoardDrawing} board @param {string} id */
+export const cityName = ({ cities }, id) => cities.find((city) => city.id === id)?.name ?? id;
+
 /** A ticket by the names of its cities. @param {BoardDrawing} board @param {TicketState} ticket */
-export const ticketName = ({ cities }, { a, b }) =>
-  [a, b].map((id) => cities.find((city) => city.id === id)?.name ?? id).join(" – ");
+export const ticketName = (board, { a, b }) => [a, b].map((id) => cityName(board, id)).join(" – ");
 
 /**
  * Of whom the cards and tickets are: a game that is over is seen as any seat saw it.
