@@ -3,6 +3,7 @@ follower's seat may do and what has changed on the table, if it asked for that."
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 
@@ -10,7 +11,33 @@ from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.following.subscriptions import DirectSend
 from services.gateway.games.service import GatewayService
 from services.gateway.sockets.websocket_opening import FollowRequest, Opening
-from services.gateway.tables.table_folds import FollowedTable
+from services.gateway.tables.table_folds import FoldKey, TableFolds
+
+
+class FollowedTable:
+    """The table as one follower was sent it last: an entry brings what has changed since then."""
+
+    def __init__(self, folds: TableFolds, key: FoldKey, since: int, client: str) -> None:
+        self.folds, self.key, self.since, self.client = folds, key, since, client
+        self._sent: dict[str, int] = {}  # hashes of the fields
+
+    async def with_state(self, entry: EncodedEntry, text: str) -> str:
+        """The latest entry's text with the fields of the table that have changed, at first all of them, and the moves since
+        then. Raises as `TableFolds.table_after`."""
+        found = await self.folds.table_after(
+            self.key, entry, self.since, self.client, is_first=not self._sent
+        )
+        if found is None:
+            return text
+        (fields, hashes, since_ms), moves = found
+        age_ms = max(0, time.time_ns() // 1_000_000 - since_ms)
+        changed = [
+            f',"{name}":{json.decode()}'
+            for name, json in fields.items()
+            if self._sent.get(name) != hashes[name]
+        ]
+        self._sent, self.since = hashes, entry.number
+        return f'{text[:-1]},"state":{{"age_ms":{age_ms},"moves":{moves.decode()}{"".join(changed)}}}}}'
 
 
 async def follow_view(

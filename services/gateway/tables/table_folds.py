@@ -9,7 +9,6 @@ it, for those that show one.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
@@ -82,32 +81,6 @@ class LatestFold:
         return self.table.number == number and (not head or self.table.head in (b"", head))
 
 
-class FollowedTable:
-    """The table as one follower was sent it last: an entry brings what has changed since then."""
-
-    def __init__(self, folds: TableFolds, key: FoldKey, since: int, client: str) -> None:
-        self.folds, self.key, self.since, self.client = folds, key, since, client
-        self._sent: dict[str, int] = {}  # hashes of the fields
-
-    async def with_state(self, entry: EncodedEntry, text: str) -> str:
-        """The latest entry's text with the fields of the table that have changed, at first all of them, and the moves since
-        then. Raises as `TableFolds.table_after`."""
-        found = await self.folds.table_after(
-            self.key, entry, self.since, self.client, is_first=not self._sent
-        )
-        if found is None:
-            return text
-        (fields, hashes, since_ms), moves = found
-        age_ms = max(0, time.time_ns() // 1_000_000 - since_ms)
-        changed = [
-            f',"{name}":{json.decode()}'
-            for name, json in fields.items()
-            if self._sent.get(name) != hashes[name]
-        ]
-        self._sent, self.since = hashes, entry.number
-        return f'{text[:-1]},"state":{{"age_ms":{age_ms},"moves":{moves.decode()}{"".join(changed)}}}}}'
-
-
 class TableFolds:
     """Folds of views, the least used forgotten."""
 
@@ -135,15 +108,11 @@ class TableFolds:
         """An answer from the fold of the viewer's whole view. It is found on a thread: on a board of somebody's own
         it may take a tenth of a second, in which the event loop serves others. Raises RequestError."""
         key = game, viewer
-
-        async def read_after(number: int) -> Sequence[ViewEntry]:
-            return (await self._read(key, number, PAGE_SIZE, client))[0]
-
         async with self._lock(key):
             fold = self._take(key)
             if not await self._shows_names(fold.table, client):
                 fold = LatestFold(self.catalog.new_fold(game, viewer))
-            await self._read_on(key, fold, read_after, client)
+            await self._read_on(key, fold, self._reader(key, client), client)
             return await self.compute(client, lambda: answer(fold.table))
 
     async def board(self, game: str, viewer: Seat | None, client: str) -> bytes:
@@ -189,10 +158,6 @@ class TableFolds:
         once, however many look. With `is_first` its names are compared with the view's: they may have been erased.
 
         Raises RequestError, MissingEntryError, CorruptDataError, or what the engine's client does."""
-
-        async def read_after(number: int) -> Sequence[ViewEntry]:
-            return (await self._read(key, number, PAGE_SIZE, client))[0]
-
         async with self._lock(key):
             if (
                 is_first
@@ -200,7 +165,7 @@ class TableFolds:
                 and not await self._shows_names(self._latest[key].table, client)
             ):
                 del self._latest[key]
-            fold = await self._take_at(key, entry.number, entry.head, read_after)
+            fold = await self._take_at(key, entry.number, entry.head, self._reader(key, client))
             if fold is None:
                 return None
             if fold.written is None or since not in fold.moves:
@@ -292,6 +257,14 @@ class TableFolds:
         game, viewer = key
         location = await self._views.locate(game, client)
         return await self._views.read_entries(game, viewer, after, most, location)
+
+    def _reader(self, key: FoldKey, client: str) -> ReadAfter:
+        """What reads the entries of a viewer's view after a number, for a client who is authorized."""
+
+        async def read_after(number: int) -> Sequence[ViewEntry]:
+            return (await self._read(key, number, PAGE_SIZE, client))[0]
+
+        return read_after
 
     async def _shows_names(self, fold: TableFold, client: str) -> bool:
         """Whether a fold that was kept shows the names that the view shows now: they may have been erased."""

@@ -8,13 +8,13 @@ import { myGame } from "./my_games.js";
 /** @import { EntryBody, PartsTable, PlayerCommand, Problem as ProblemBody, TableState } from "./openapi.js" */
 
 /** How the connection is: `isVoid` says that the token is, `isOver` that the game is. @typedef {{ isOpen: boolean, isVoid?: boolean, isOver?: boolean }} ConnectionState */
-/** An entry, and what has changed on the table since this connection told of it; at first all. @typedef {EntryBody & { state?: Partial<TableState> | Partial<PartsTable> }} ToldEntry */
+/** An entry, and what has changed on the table since the entry before; at first all. @typedef {EntryBody & { state?: Partial<TableState> | Partial<PartsTable> }} FollowedEntry */
 /** The entries after `from` up to `to` were checked. @typedef {{ from: number, to: number, isBroken: boolean }} CheckedChain */
-/** @typedef {{ type: "attached" | "alive" } | ({ type: "entry" } & ToldEntry) | { type: "problem", id: string | null, problem: ProblemBody } | { type: "unknown", id: string }} Message */
+/** @typedef {{ type: "attached" | "alive" } | ({ type: "entry" } & FollowedEntry) | { type: "problem", id: string | null, problem: ProblemBody } | { type: "unknown", id: string }} Message */
 /**
  * What is done with what arrives.
  * @typedef {object} Listener
- * @property {(entry: ToldEntry) => void} entry
+ * @property {(entry: FollowedEntry) => void} entry
  * @property {() => void} anew the server lost entries that were shown
  * @property {(state: ConnectionState) => void} state
  * @property {(chain: CheckedChain) => void} chain

@@ -10,11 +10,11 @@ import { sound } from "./sounds.js";
 import { game, isOwnTurn, lastingNotice, offersOf, page, update } from "./table_state.js";
 import { notifyOfTurn } from "./turn_alerts.js";
 
-/** @import { ToldEntry } from "../api/connection.js" */
+/** @import { FollowedEntry } from "../api/connection.js" */
 /** @import { Move, PlayerCommand } from "../api/openapi.js" */
 /** @import { AnyTable } from "./table_state.js" */
 
-const BEHIND_MS = 1000; // after an entry, until the table is read that nobody told
+const BEHIND_MS = 1000; // after an entry, until the table is read that no connection has sent
 const AGAIN_MS = 2000;
 
 /** @type {Connection | undefined} */
@@ -27,7 +27,7 @@ let reading = null;
 let nextReading = null;
 let isAnew = false; // the next reading asks for all moves
 /** @type {Partial<AnyTable>} */
-let told = {}; // the table, as this connection told it
+let followed = {}; // the table, as this connection has sent it
 /** @type {(() => void)[]} */
 let waiting = []; // for the next table
 
@@ -50,7 +50,7 @@ export async function follow() {
     entry: take,
     anew: () => refresh(true),
     state: ({ isOpen, isVoid, isOver }) => {
-      told = {};
+      followed = {};
       if (isVoid || isOver) refresh().catch(() => {}); // a token that is void gives way to none
       if (page.isConnected !== isOpen) update({ isConnected: isOpen });
     },
@@ -59,11 +59,11 @@ export async function follow() {
   addEventListener("storage", goOnWithSeat);
 }
 
-/** Show the table as an entry leaves it. @param {ToldEntry} entry */
+/** Show the table as an entry leaves it. @param {FollowedEntry} entry */
 function take({ number, state }) {
   if (state) {
-    told = /** @type {Partial<AnyTable>} */ ({ ...told, ...state });
-    const latest = /** @type {AnyTable} */ (told);
+    followed = /** @type {Partial<AnyTable>} */ ({ ...followed, ...state });
+    const latest = /** @type {AnyTable} */ (followed);
     if (number > page.latest.number) show(latest, page.latest.number);
   } else shown(number).catch(() => {});
 }
