@@ -100,9 +100,10 @@ def test_the_lobby_names_who_won_by_the_games_own_ranking(open_page: OpenPage, h
     assert {seat["seat"]: seat["place"] for seat in row["seats"]} == {
         score["seat"]: score["place"] for score in result
     }
-    for seat in row["seats"]:  # a game in which the fewest points win
-        seat["place"] = 3 - seat["place"]
-    winner = next(seat for seat in row["seats"] if seat["place"] == 1)
+    fewest_first = sorted(row["seats"], key=lambda seat: seat["total"])  # as if the fewest points won
+    for place, seat in enumerate(fewest_first, start=1):
+        seat["place"] = place
+    winner = fewest_first[0]
     # when
     page = open_page("/docs")
     page.route(LIST, lambda route: route.fulfill(json=listed))
