@@ -147,8 +147,11 @@ class Cluster:
         self.await_peace()
 
     def agreed(self) -> bool:
-        replies = (node.call.execute_command("CLUSTER INFO") for node in self.alive)
-        return all(info["cluster_state"] == "ok" for info in replies)
+        """Whether all who live know a holder of every slot: a node's state is ok without that, as we set it up."""
+        replies = [node.call.execute_command("CLUSTER INFO") for node in self.alive]
+        return all(
+            info["cluster_state"] == "ok" and int(info["cluster_slots_assigned"]) == SLOTS for info in replies
+        )
 
     def await_peace(self) -> None:
         """Return when every slot is held, every replica follows, and all agree."""

@@ -22,7 +22,7 @@ from tests.gateway.clients import DRAW, CreatedGame, Json, Player, Socket, close
 from tests.gateway.subscribed_hub import EMPTY
 
 ROOT = Path(__file__).parents[2]
-ANOTHER = {"p": pack_public(1_005, EMPTY, Proofs(b""))}  # an entry of another branch
+ANOTHER = {b"p": pack_public(1_005, EMPTY, Proofs(b""))}  # an entry of another branch
 
 
 @pytest.fixture
@@ -38,21 +38,23 @@ Cut = Callable[..., None]
 def cut(server: EmbeddedServer, ledger: RedisLedger) -> Cut:
     """Deletes a public view's last entries, as a fail-over may; `instead` are put in their place."""
 
-    async def run(game: str, count: int, instead: Sequence[dict[str, bytes]]) -> None:
+    async def run(game: str, count: int, instead: Sequence[dict[bytes, bytes]]) -> None:
         client: Any = connect_async(server.settings.redis_url)
         name = keys.public_view(ledger.partition_of(game), game)
         stored = await client.xrange(name)
-        await client.delete(name)
-        for id_, fields in stored[:-count]:
-            await client.xadd(name, fields, id_)
-        for (id_, _), fields in zip(stored[-count:], instead, strict=False):
-            await client.xadd(name, fields, id_)
-        left = parse_stored(await client.xrange(name))
+        ids = [id_ for id_, _ in stored[-count:]]
+        kept = [*stored[:-count], *zip(ids, instead, strict=False)]
+        left = parse_stored(kept)
         head = b"%d " % len(left) + head_after(game, len(left), left)
-        await client.set(keys.chain_head(ledger.partition_of(game), game), head)
+        pipe = client.pipeline(transaction=True)  # a follower that read half of it would see a damaged view
+        pipe.delete(name)
+        for id_, fields in kept:
+            pipe.xadd(name, fields, id_)
+        pipe.set(keys.chain_head(ledger.partition_of(game), game), head)
+        await pipe.execute()
         await client.aclose()
 
-    def cut(game: str, count: int, *instead: dict[str, bytes]) -> None:
+    def cut(game: str, count: int, *instead: dict[bytes, bytes]) -> None:
         asyncio.run(run(game, count, instead))
 
     return cut
@@ -108,7 +110,7 @@ def test_P3_a_client_whose_entry_was_replaced_is_told_to_begin_anew(
 ) -> None:
     """Whether the log is shorter than it was, or as long again."""
     head = entries(http, ada.game, None)[4]["head"]
-    replaced = {**ANOTHER, "h": b"\1" * 32}
+    replaced = {**ANOTHER, b"h": b"\1" * 32}
     cut(ada.game, 2, *[replaced] * (length - 4))
     with Socket(http, ada.game, ada.token, 5, head) as socket:
         assert attached(socket)[0] == length
