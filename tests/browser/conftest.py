@@ -12,7 +12,50 @@ from services.bootstrap.embedded import run_embedded_server
 from tests.browser.chromium import DESKTOP, find_chromium, running_chromium
 from tests.many_clients import settings_for_many_clients
 
-OpenPage = Callable[..., Any]  # Playwright's pages have no types here
+
+class OpenPage:
+    """Opens pages, each in a browser context of its own. At the end none may have printed anything on its console but
+    lines with one of `expected`, which a test adds to: each line is the text, and the address that it is about."""
+
+    def __init__(self, chromium: Any, url: str) -> None:
+        self.expected: list[str] = []
+        self._chromium, self._url = chromium, url
+        self._contexts: list[Any] = []  # Playwright's objects have no types here
+        self._printed: list[str] = []
+
+    def __call__(
+        self,
+        path: str = "/",
+        size: dict[str, int] | None = None,
+        script: str = "",
+        guided: bool = False,
+        sockets: Callable[[Any], None] | None = None,  # which handles those of a table
+        **more: object,
+    ) -> Any:
+        context = self._chromium.new_context(viewport=size or DESKTOP, base_url=self._url, **more)
+        self._contexts.append(context)
+        if not guided:  # who has played before
+            context.add_init_script("try { localStorage.setItem('ledgerline.guide', 'done') } catch {}")
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.set_default_timeout(60_000)  # a busy machine is slow
+        page.on("pageerror", lambda error: self._printed.append(str(error)))
+        page.on("console", self._note)
+        if sockets:
+            page.route_web_socket("**/play*", sockets)
+        page.goto(path)
+        return page
+
+    def _note(self, line: Any) -> None:
+        if line.type in {"error", "warning"}:
+            self._printed.append(f"{line.text} {line.location['url']}")
+
+    def close(self) -> None:
+        """Close all pages, and look at what they have printed."""
+        for context in self._contexts:
+            context.close()
+        assert [line for line in self._printed if not any(part in line for part in self.expected)] == []
 
 
 @pytest.fixture(scope="package")
@@ -39,37 +82,6 @@ def http(url: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
-    """Opens pages, each in a browser context of its own. At the end none may have printed anything on its console."""
-    contexts, printed = [], []
-
-    def opened(
-        path: str = "/",
-        size: dict[str, int] | None = None,
-        script: str = "",
-        guided: bool = False,
-        sockets: Callable[[Any], None] | None = None,  # which handles those of a table
-        **more: object,
-    ) -> Any:
-        context = chromium.new_context(viewport=size or DESKTOP, base_url=url, **more)
-        contexts.append(context)
-        if not guided:  # who has played before
-            context.add_init_script("try { localStorage.setItem('ledgerline.guide', 'done') } catch {}")
-        if script:
-            context.add_init_script(script)
-        page = context.new_page()
-        page.set_default_timeout(60_000)  # a busy machine is slow
-        page.on("pageerror", lambda error: printed.append(str(error)))
-        page.on(
-            "console", lambda line: printed.append(line.text) if line.type in {"error", "warning"} else None
-        )
-        if sockets:
-            page.route_web_socket("**/play*", sockets)
-        page.goto(path)
-        return page
-
-    expected: list[str] = []
-    opened.expected = expected  # type: ignore[attr-defined]  # a test adds what is in the lines that it causes
+    opened = OpenPage(chromium, url)
     yield opened
-    for context in contexts:
-        context.close()
-    assert [line for line in printed if not any(part in line for part in expected)] == []
+    opened.close()

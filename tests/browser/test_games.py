@@ -149,4 +149,4 @@ def test_a_host_may_not_end_a_game_that_is_still_played(open_page: OpenPage, htt
     page.get_by_role("button", name="End the game …").click()
     page.locator("dialog").get_by_role("button", name="End the game").click()
     page.locator(".banner.refusal").get_by_role("link", name="Rule GAME-8").wait_for()
-    open_page.expected.append("409")  # type: ignore[attr-defined]  # the browser names every answer of 409
+    open_page.expected.append("status of 409")

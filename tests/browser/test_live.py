@@ -141,7 +141,7 @@ def test_a_page_whose_network_dies_without_a_word_says_so_within_10_s_and_comes_
         page.locator(".banner.away").wait_for(state="detached")
         page.locator(".sentence", has_text="Ada draws").first.wait_for()
     # the browser speaks of the openings that were given up
-    open_page.expected.extend(["WebSocket connection", "ERR_"])  # type: ignore[attr-defined]
+    open_page.expected.extend(["WebSocket connection", "ERR_"])
 
 
 def test_a_page_comes_back_at_once_when_the_network_is_another_or_it_is_looked_at_again_after_long(
@@ -253,7 +253,7 @@ def test_what_was_not_done_because_the_server_was_away_is_said_until_it_is_back(
     page.unroute("**/v1/**")
     # then
     page.locator(".banner.refusal").wait_for(state="detached")
-    open_page.expected.append("ERR_")  # type: ignore[attr-defined]  # the requests that failed
+    open_page.expected.append("ERR_")  # the requests that failed
 
 
 def test_an_invitation_that_was_copied_is_told_until_the_game_starts(

@@ -37,7 +37,7 @@ def test_ones_own_games_are_there_though_the_list_fails_and_the_page_says_why(
     page.locator(".create").wait_for()
     page.unroute(LIST)
     page.locator(".banner.away").wait_for(state="detached")
-    open_page.expected.append("500")  # type: ignore[attr-defined]  # the answers 500
+    open_page.expected.append("status of 500")
 
 
 def test_a_name_that_is_refused_leaves_no_table_behind(open_page: OpenPage) -> None:
@@ -54,7 +54,7 @@ def test_a_name_that_is_refused_leaves_no_table_behind(open_page: OpenPage) -> N
     page.wait_for_selector("main.table svg.board")
     # then
     assert [*known_games(page)] == [page.url.rpartition("/")[2]]
-    open_page.expected.append("409")  # type: ignore[attr-defined]  # the answers 409
+    open_page.expected.append("status of 409")
 
 
 def test_who_goes_back_from_a_new_table_can_make_another(open_page: OpenPage) -> None:
@@ -141,4 +141,4 @@ def test_what_was_not_done_because_the_server_was_away_is_said_until_it_is_back(
     page.unroute("**/v1/**")
     # then
     page.locator(".refused").wait_for(state="detached")
-    open_page.expected.append("ERR_")  # type: ignore[attr-defined]  # the requests that failed
+    open_page.expected.append("ERR_")  # the requests that failed

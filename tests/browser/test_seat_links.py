@@ -65,7 +65,7 @@ def test_the_holder_goes_on_in_the_seat_of_a_link_and_keeps_its_own(
     table.renew(1)
     # then
     sits_as(page, "Ada")
-    open_page.expected.append("401")  # type: ignore[attr-defined]  # the browser says that the token was refused
+    open_page.expected.append("status of 401")
 
 
 def test_a_link_that_opens_nothing_costs_no_seat(open_page: OpenPage, table: SeatedTable) -> None:
@@ -77,7 +77,7 @@ def test_a_link_that_opens_nothing_costs_no_seat(open_page: OpenPage, table: Sea
     page.get_by_text("This link opens no seat of this game").wait_for()
     sits_as(page, "Ada")
     assert kept_token(page, table.game) == table.tokens[0]
-    open_page.expected.append("401")  # type: ignore[attr-defined]  # the browser says that the token was refused
+    open_page.expected.append("status of 401")
 
 
 def test_the_audit_page_asks_which_seat_counts_too(open_page: OpenPage, table: SeatedTable) -> None:
@@ -120,4 +120,4 @@ def test_a_seat_whose_token_was_withdrawn_is_opened_again_by_its_join(
     assert page.get_by_text("You don't hold a seat here any more").count() == 0
     page.get_by_role("button", name="Start the game").click()
     page.locator(".offer").wait_for()
-    open_page.expected.append("401")  # type: ignore[attr-defined]  # the browser says that the token was refused
+    open_page.expected.append("status of 401")

@@ -1,4 +1,4 @@
-"""Who looks elsewhere is told of their turn: by the tab's title and icon, and, if they want it, by the browser."""
+"""The tab's title and icon say that it is one's turn, and the browser shows a notice of it to who wants one."""
 
 from __future__ import annotations
 
