@@ -91,18 +91,21 @@ class Problem(NamedTuple):
             **self.extensions,
         }
 
-    def response(self) -> JSONResponse:
-        """The HTTP answer, with its headers."""
-        headers = (
-            {"Retry-After": str(self.extensions["retry_after"])} if "retry_after" in self.extensions else None
-        )
+    def headers(self) -> dict[str, str]:
+        """The headers of its HTTP answer."""
         if self.status == 401:
-            headers = {"WWW-Authenticate": "Bearer"}
-        return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
+            return {"WWW-Authenticate": "Bearer"}
+        return (
+            {"Retry-After": str(self.extensions["retry_after"])} if "retry_after" in self.extensions else {}
+        )
+
+    def response(self) -> JSONResponse:
+        """The HTTP answer to a program."""
+        return JSONResponse(self.body(), self.status, self.headers(), PROBLEM_MEDIA_TYPE)
 
     def answer(self, request: Request) -> Response:
         """The HTTP answer in the form that its asker reads: a browser that goes to an address is shown a page."""
-        return _answer(request, self.response(), self.body())
+        return _answer(request, self.body(), self.status, self.headers())
 
 
 def problem_of(error: RequestError | InvalidInputError) -> Problem:
@@ -114,14 +117,15 @@ def problem_of(error: RequestError | InvalidInputError) -> Problem:
     return Problem(status, error.rule, error.detail, error.extensions)
 
 
-def _answer(request: Request, answer: JSONResponse, body: Mapping[str, object]) -> Response:
-    """The answer itself to a program; to a browser a page of it, with its status and its headers."""
-    answer.headers.update(VARY_HEADER)
+def _answer(
+    request: Request, body: Mapping[str, object], status: int, headers: Mapping[str, str]
+) -> Response:
+    """A program is sent the problem itself, a browser a page of it; both with its status and its headers."""
+    headers = {**headers, **VARY_HEADER}
     if "text/html" not in request.headers.get("accept", ""):
-        return answer
+        return JSONResponse(body, status, headers, PROBLEM_MEDIA_TYPE)
     page = PROBLEM_PAGE.render(title=body["title"], detail=body.get("detail"), rule=body.get("rule"))
-    headers = {name: value for name, value in answer.headers.items() if not name.startswith("content-")}
-    return HTMLResponse(page, answer.status_code, headers)
+    return HTMLResponse(page, status, headers)
 
 
 def _invalid_input_problem(error: InvalidInputError) -> Problem:
@@ -162,15 +166,11 @@ def _install_request_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _http_exception(request: Request, error: HTTPException) -> Response:
-        body: dict[str, object] = {
-            "type": "about:blank",
-            "title": str(error.detail),
-            "status": error.status_code,
-        }
-        if error.status_code in HTTP_DETAILS:
-            body["detail"] = HTTP_DETAILS[error.status_code]
-        answer = JSONResponse(body, error.status_code, error.headers, PROBLEM_MEDIA_TYPE)
-        return _answer(request, answer, body)
+        status = error.status_code
+        body: dict[str, object] = {"type": "about:blank", "title": str(error.detail), "status": status}
+        if status in HTTP_DETAILS:
+            body["detail"] = HTTP_DETAILS[status]
+        return _answer(request, body, status, error.headers or {})
 
     @app.exception_handler(ClientDisconnect)
     async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:
