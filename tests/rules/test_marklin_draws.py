@@ -97,6 +97,6 @@ def test_TICKET_1_only_what_was_offered_is_kept(keep: tuple[int, ...]) -> None:
     marklin(SHORT, LONG).when(0, mix(2, 2), KeepTickets(keep)).refused("TICKET-1")
 
 
-def test_a_mix_of_tickets_is_told_by_its_decks_alone() -> None:
+def test_a_mix_of_tickets_is_named_by_its_decks_alone() -> None:
     state = marklin(SHORT, LONG).state
     assert command_title(state, 0, DrawTickets({"long": 4})) == ("draw tickets", "4 long")

@@ -39,9 +39,7 @@ CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a repl
 MAX_LISTED: Final = 4_096  # games whose row in a list is kept
 PAGE_SIZE: Final = 1_000
 UNWRITTEN: Final = {"age_ms", "moves"}  # of a table's fields: they differ by who looks
-MAX_MOVE_LISTS: Final = (
-    8  # lists of moves after an entry that are kept: most followers have the entry before it
-)
+MAX_MOVE_LISTS: Final = 8  # kept of a fold: most followers have the entry before the latest
 MAX_COMMANDS: Final = 2_000  # that an entry lists: a stranger's board may offer 50,000, of 3 MB
 
 T = TypeVar("T")

@@ -18,9 +18,7 @@ from schemas.registry import OfItsKey
 from services.referee.games.appliers.table import applies
 from services.referee.games.state import STATE_FIELDS, EventStream, GameState, Undo
 
-MOST_UNDONE: Final = (
-    50  # in a game: each leaves two entries in the log, and no time passes for who moves again
-)
+MOST_UNDONE: Final = 50  # moves of a game: each leaves two entries, and no time passes for its mover
 MOVER: Final = "seat"  # the field of an event that begins a move
 
 

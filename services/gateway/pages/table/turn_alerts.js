@@ -1,5 +1,5 @@
 // @ts-check
-// Who looks elsewhere is told that it is their turn: by the tab's title and icon, and by a notice of the browser if they want one.
+// The tab's title and icon say that it is one's turn, and the browser shows a notice of it to who wants one.
 import { say } from "../shared/frame.js";
 import { game, isOwnTurn, page, update } from "./table_state.js";
 
