@@ -17,7 +17,7 @@ from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
 from services.ledger.notifications import game_channels
 from tests.cluster.nodes import SLOTS, Cluster, Node, wait_until
-from tests.conftest import PARTITIONS
+from tests.conftest import PARTITIONS, nodes_may_be_slow
 from tests.hearing import hearing, until
 from tests.ledger_contract.given import PARTITION as SAME
 from tests.ledger_contract.given import append_request, envelope_of, submit_and_take
@@ -61,9 +61,10 @@ def cluster_of_one(folder: Path, unknown: Sequence[str]) -> Iterator[str]:
 
 @pytest.fixture(params=["fake", "engine", "cluster"])
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:
-    made = Store("" if request.param == "fake" else request.getfixturevalue(f"{request.param}_url"))
-    yield made
-    made.ledger.close()
+    with nodes_may_be_slow():
+        made = Store("" if request.param == "fake" else request.getfixturevalue(f"{request.param}_url"))
+        yield made
+        made.ledger.close()
 
 
 def test_P8_a_gateway_that_follows_nothing_of_a_game_hears_nothing_of_it(store: Store) -> None:

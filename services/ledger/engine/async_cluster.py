@@ -7,6 +7,7 @@ import random
 from contextlib import suppress
 
 from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
 from services.fast_path.command_methods import AsyncCommandMethods
@@ -16,6 +17,7 @@ from services.ledger.engine.cluster_pipeline import (
     ClusterCommand,
     collect_replies,
     group_by_node,
+    is_node_lost,
     plan_next_round,
 )
 from services.ledger.engine.errors import NodeAwayError
@@ -81,13 +83,14 @@ class AsyncCluster(RedisCluster):
             await nodes.aclose(known)
 
     def look_for_lost_nodes(self) -> None:
-        """In the background, until none is lost: ask for the map of the slots, and silent nodes for an answer."""
+        """In the background, until none is lost and each slot has a node: ask for the map of the slots, and silent nodes
+        for an answer."""
         if self._repair is None or self._repair.done():
             self._repair = asyncio.create_task(self._find_lost_nodes())
 
     async def _find_lost_nodes(self) -> None:
         nodes: Client = self.nodes_manager
-        while lost := self.silent_nodes.names():
+        while (lost := self.silent_nodes.names()) or len(nodes.slots_cache) < REDIS_CLUSTER_HASH_SLOTS:
             silent = next(iter(self.silent_nodes.silent_names()), None)  # it is asked last
             with suppress(RedisError, OSError):
                 await nodes.initialize(last_failed_node_name=silent)
@@ -138,7 +141,7 @@ class AsyncPipeline(AsyncCommandMethods):
                 await self._nodes.move_slot(error)
             if not to_send:
                 break
-        if self._cluster.silent_nodes.names():
+        if self._cluster.silent_nodes.names() or is_node_lost(commands):
             self._cluster.look_for_lost_nodes()
         return collect_replies(commands, raise_on_error)
 

@@ -81,6 +81,7 @@ class ClusterListener:
             try:
                 node = nodes.get_node_from_slot(hash_slot(channel))
             except (SlotNotCoveredError, KeyError):  # KeyError: redis-py's asyncio client
+                self._client.look_for_lost_nodes()
                 self._place_later([channel])
                 continue
             listener = self._listeners.get(node.name) or self._listen_at(node)
