@@ -3,7 +3,7 @@
 LAND.geojson is Natural Earth's land at 1:50,000,000 (public domain): `land-50m.json` of the npm package world-atlas, made
 GeoJSON by `topo2geo` of topojson-client. A board isn't a map: its cities stand where there was room. So the land is bent by
 a thin-plate spline that takes every city of deploy/board_places.json to its place on the board, smoothed a little, then
-cut to the board and simplified. The result is services/tables/land/*.json, in the units of the board's file.
+cut to the board and simplified. The result is services/tables/trains/land/*.json, in the units of the board's file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ring = list[Point]
 
 ROOT: Final = Path(__file__).parents[1]
 BOARDS: Final = ROOT / "services" / "referee" / "games" / "trains" / "boards"
-LAND: Final = ROOT / "services" / "tables" / "land"
+LAND: Final = ROOT / "services" / "tables" / "trains" / "land"
 PLACES: Final = Path(__file__).parent / "board_places.json"
 SMOOTHING: Final = 0.05
 WINDOW: Final = 0.8  # of the land that is looked at, beyond the cities

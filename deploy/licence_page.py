@@ -1,4 +1,4 @@
-"""The page of licences: `python deploy/licence_page.py` writes docs/licences.md from what is installed.
+"""The page of licences: `python deploy/licence_page.py` writes docs/reference/licences.md from what is installed.
 
 It lists the packages that `make setup` installs (requirements.txt), each with the licence that its own metadata
 names. Versions aren't listed: requirements.txt pins them.
@@ -13,8 +13,9 @@ from textwrap import wrap
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-PAGE: Final = ROOT / "docs" / "licences.md"
-HEADING: Final = """# Licences of what is installed
+PAGE: Final = ROOT / "docs" / "reference" / "licences.md"
+HEADING: Final = """<!-- Written by `make licences`. -->
+# Licences of what is installed
 
 What `make setup` installs beside Ledgerline, by the licence that each package's metadata names.
 `make licences` writes this page. Packages that only tests and checks need (requirements-dev.txt)
@@ -49,7 +50,9 @@ def page() -> str:
     for package in packages():
         by_licence.setdefault(licence_of(package), []).append(package)
     lines = [f"**{licence}:** {', '.join(named)}." for licence, named in sorted(by_licence.items())]
-    wrapped = [wrap(line, 100, initial_indent="- ", subsequent_indent="  ") for line in lines]
+    wrapped = [
+        wrap(line, 100, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) for line in lines
+    ]
     return HEADING + "".join(f"{line}\n" for item in wrapped for line in item)
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import redis.asyncio
 
 from schemas.contract import Json
-from schemas.schema_components import COMPONENTS
+from schemas.published_contracts import COMPONENTS
 from schemas.web.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
@@ -42,7 +42,7 @@ NOTHING: Final = {"type": "undefined"}
 
 def types_text() -> str:
     """The text of the file of types. Raises KeyError: a page names an operation that the document doesn't have."""
-    document = _openapi_document()
+    document = openapi_document()
     contents = {name: _contents(document, *name.split(" ", 1)) for name in sorted(_operations_of_pages())}
     calls = "".join(
         f'  "{name}": {{ body: {_type(body)}; answer: {_type(answer)} }};\n'
@@ -53,7 +53,7 @@ def types_text() -> str:
     return f"{HEAD}\nexport interface Calls {{\n{calls}}}\n{''.join(declarations)}"
 
 
-def _openapi_document() -> Json:
+def openapi_document() -> Json:
     """The document that a gateway serves. Its application is only put together: nothing of it runs."""
     ledger = AsyncLedger(redis.asyncio.Redis(), 1)
     return create_app(ledger, TokenKeys(bytes(32)), ClientLimits(RateLimiter(1, 1, lambda: 0.0))).openapi()
@@ -113,8 +113,8 @@ def _type(schema: Json) -> str:
 
 def _object_type(schema: Json) -> str:
     if "properties" not in schema:
-        values = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
-        value = next((_type(each) for each in values if isinstance(each, dict)), "unknown")
+        values = schema.get("additionalProperties")
+        value = _type(values) if isinstance(values, dict) else "unknown"
         return f"{{ [name: string]: {value} }}"
     required = schema.get("required", [])
     fields = [

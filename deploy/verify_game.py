@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check the file of a game: `python verify_game.py FILE [--key HEX] [--json]`.
 
-All of docs/proof.md but the rules of play (`ledgerline audit FILE`), for any game. It ends with 0 (good), 1 (bad) or 2
+All of docs/reference/proof.md but the rules of play (`ledgerline audit FILE`), for any game. It ends with 0 (good), 1 (bad) or 2
 (no game can be read, or it is newer than this file)."""
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def shuffled(row: list[str], key: bytes, epoch: int) -> list[str]:
-    """The row in the order that follows from key and epoch (docs/shuffle.md)."""
+    """The row in the order that follows from key and epoch (docs/reference/shuffle.md)."""
     row, start = list(row), b"ledgerline/shuffle/1" + key + u64(epoch)
     stream = chain.from_iterable(struct.unpack(">8I", sha256(start + u64(n)).digest()) for n in count())
     for last in range(len(row) - 1, 0, -1):

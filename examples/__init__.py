@@ -1,1 +1,1 @@
-"""Bots that anybody can begin with: docs/clients.md."""
+"""Bots that anybody can begin with: docs/how-to/clients.md."""

@@ -59,5 +59,5 @@ class RandomSolution(TTRClient):
 if __name__ == "__main__":
     host, port, *table = sys.argv[1:]
     game, opens, *_ = *table, "", ""
-    for result in RandomSolution("Random", opens, "", game, host, int(port)).play():
+    for result in RandomSolution("Solution", opens, "", game, host, int(port)).play():
         print({score.seat: score.total for score in result.scores})

@@ -9,11 +9,11 @@ a game that lacks one of them can't be imported, and the error names the command
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from schemas.access import GameVisibility, SpectatorDelay, UndoPolicy
 from schemas.contract import COMMAND_REGISTRY, BroughtForms, CommandContract, command, contract
 from schemas.errors import InvalidInputError
 from schemas.field_types import (
@@ -31,6 +31,7 @@ from schemas.field_types import (
     Text,
 )
 from schemas.forks import Fork, SequenceNumber
+from schemas.game_options import GameVisibility, SpectatorDelay, UndoPolicy
 from schemas.registry import OfItsGame
 
 Policy = Literal["random", "greedy", "planner", "searcher", "hold-10", "buy-now"]
@@ -88,7 +89,9 @@ class TakeSeat(CommandContract):
     name: Name | None
     seat: Seat | None = None
     age: Age | None = None  # in whole years; counts where the oldest or the youngest begins
-    contribution: Hex32 | None = None  # 32 random bytes of the player's own, in hex: see docs/proof.md
+    contribution: Hex32 | None = (
+        None  # 32 random bytes of the player's own, in hex: see docs/reference/proof.md
+    )
     name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/stored/player_names.py
 
     @model_validator(mode="after")
@@ -166,6 +169,8 @@ Command: TypeAlias = CommandContract  # of any game
 SCHEMAS: Final = COMMAND_REGISTRY.schemas  # by type; games that are found later add theirs
 FIELDS: Final = COMMAND_REGISTRY.fields
 BY_CODE: Final = COMMAND_REGISTRY.by_code
+OF_EVERY_GAME: Final[tuple[type[Command], ...]] = (Leave, AskUndo, AnswerUndo)  # what a seat may send in each
+TYPES_BY_RULESET: Final[dict[str, frozenset[str]]] = {}  # what a seat may send by these rules
 
 
 @contract()
@@ -178,20 +183,28 @@ class CommandEnvelope:
     command: Command
 
 
+class UnknownCommandError(InvalidInputError):
+    """A command is of a type that there isn't. The reason has those that there are."""
+
+
+def unknown_command(types: Iterable[str]) -> UnknownCommandError:
+    """The error that names these types."""
+    return UnknownCommandError("type", f"must be one of {', '.join(sorted(types))}")
+
+
 def read_command(value: object, *, players_only: bool = False) -> Command:
     """The command in a JSON-like object `{"type": ..., fields}`.
 
-    Raises InvalidInputError: no object, an unknown type, an unknown field, a value out of range."""
+    Raises InvalidInputError: no object, an unknown field, a value out of range; UnknownCommandError: an unknown type."""
     if not isinstance(value, dict):
         raise InvalidInputError("command", "must be an object with a type")
     fields = dict(value)
     command_type = fields.pop("type", None)
     schema = SCHEMAS.get(command_type) if isinstance(command_type, str) else None
     if schema is None or (players_only and COMMAND_REGISTRY.by_type[command_type].sender != "player"):
-        types = sorted(
+        raise unknown_command(
             cls.type for cls in COMMAND_REGISTRY.classes if cls.sender == "player" or not players_only
         )
-        raise InvalidInputError("type", f"must be one of {', '.join(types)}")
     return schema.read(fields)
 
 

@@ -3,7 +3,7 @@
 `python -m schemas.contract_record` compares the contracts with schemas/contract_record.json, names what differs, and
 exits 1. With `--add` it adds what is new and may be: a code, a trailing field of a command, a part of a
 field; the last two need a default. What is recorded is never changed: a type that needs other fields gets its next
-version, with a code of its own (schemas/events/upcasting.py).
+version, with a code of its own (schemas/events.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from schemas.contract import Contract, Schema
-from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.events import FORMER_VERSIONS
 from schemas.published_contracts import COMMANDS, EVENTS
 
 RECORD_FILE: Final = Path(__file__).with_suffix(".json")

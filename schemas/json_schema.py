@@ -1,8 +1,12 @@
 """JSON Schemas of the contracts, for everybody who doesn't read Python.
 
-`python -m schemas.json_schema` writes them to schemas/json/. With `--check` it writes nothing,
-names every file that is stale, and exits 1; so it does with the tables in deploy/verify_game.py. The contracts are the truth: a schema is never
-edited, and it may be looser than its contract (a rule between two fields), never stricter.
+`python -m schemas.json_schema` writes them to schemas/json/. With `--check` it writes nothing, names every file that
+is stale, and exits 1; so it does with the tables in deploy/verify_game.py. The contracts are the truth: a schema is
+never edited, and it may be looser than its contract (a rule between two fields), never stricter.
+
+What the verifier in one file knows of events: lines of deploy/verify_game.py that follow from the contracts.
+
+That file imports nothing of the product, so `python -m schemas.json_schema` writes them into it.
 """
 
 from __future__ import annotations
@@ -10,22 +14,58 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from schemas import commands, events
-from schemas.contract import Contract, Json, Schema, field_names
-from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.contract import WHOLE_EVENT, Contract, Json, Private, Public, Schema, field_names
+from schemas.events import FIELDS, FORMER_VERSIONS, Event
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
-from schemas.published_contracts import ALL_RULES, COMMANDS, EVENTS, PLAYER_COMMANDS
-from schemas.schema_components import simplify, union_schema
+from schemas.published_contracts import ALL_RULES, COMMANDS, EVENTS, PLAYER_COMMANDS, simplify, union_schema
 from schemas.stored.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES
 from schemas.trains.boards.form import BOARD_SCHEMA
-from schemas.trains.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
+from schemas.trains.field_types import CARDS
+from schemas.trains.positions import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
-from schemas.verifier_tables import VERIFIER, verifier_text
 from schemas.web.socket_messages import describe_socket
+
+VERIFIER: Final = Path(__file__).parents[1] / "deploy" / "verify_game.py"
+BEGIN: Final = "# -- written by `make schemas` from the contracts of events --\n"
+END: Final = "# -- until here --\n"
+
+
+def verifier_text() -> str:
+    """The verifier as it should be: its own text, with the tables that the contracts give."""
+    before, rest = VERIFIER.read_text(encoding="utf-8").split(BEGIN)
+    return before + BEGIN + _tables() + END + rest.split(END)[1]
+
+
+def _tables() -> str:
+    events = sorted(EVENTS, key=lambda cls: int(cls.code))
+    rows = ", ".join(f"{cls.code}: {_facts(cls)}" for cls in events)
+    laid = " ".join(cls.type for cls in events if cls.lays)
+    cards = " ".join(CARDS)
+    return (
+        f"CARDS = {cards!r}.split()  # noqa: SIM905\n".replace("'", '"')
+        + f'LAID = "{laid}".split()  # noqa: SIM905\n'
+        + "EVENTS = {  # by code: type, length of a row; places of the seat, of what others don't see, of what is drawn\n"
+        + fill(rows, 128, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+        + "\n}  # fmt: skip\n"
+    )
+
+
+def _facts(cls: type[Event]) -> str:
+    """The value of a type in EVENTS; without a seat nobody knows what is hidden, and "all" hides the event itself."""
+    places = {name: place for place, name in enumerate(FIELDS[cls], 1)}
+    visibility, owner, hidden = cls.visibility, 0, "()"
+    if not isinstance(visibility, Public):
+        hides = visibility.hides
+        owner = places[visibility.owner] if isinstance(visibility, Private) else 0
+        hidden = '"all"' if hides == WHOLE_EVENT else repr(tuple(places[name] for name in hides))
+    return f'("{cls.type}", {1 + len(places)}, {owner}, {hidden}, {places.get(cls.draws, 0)})'
+
 
 FOLDER: Final = Path(__file__).parent / "json"
 

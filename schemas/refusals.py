@@ -67,6 +67,10 @@ class CommandRefusedError(LedgerlineError):
         super().__init__(f"{rule}: {reason}")
         self.rule, self.reason = rule, reason
 
+    def __reduce__(self) -> tuple[type[CommandRefusedError], tuple[str, str]]:
+        """So that it comes whole from another process."""
+        return type(self), (self.rule, self.reason)
+
 
 def require(condition: object, rule: str, reason: str) -> None:
     """Raises CommandRefusedError, naming the rule, unless the condition holds."""

@@ -9,7 +9,7 @@ for a class that isn't declared, stops the program there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 # What a function in a table takes: an object of the class that is its key, which the table's type can't say.
@@ -19,6 +19,7 @@ OfItsGame: TypeAlias = Any
 C = TypeVar("C")
 F = TypeVar("F")
 S = TypeVar("S")
+K = TypeVar("K")
 GAMES_CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}:[1-9][0-9]{0,2}(\^[1-9])?")
 
 
@@ -73,6 +74,32 @@ class MadeOnce(dict[type[C], F]):
     def __missing__(self, cls: type[C]) -> F:
         self[cls] = made = self._make(cls)
         return made
+
+
+class FilledWhenAsked(MutableMapping[K, F]):
+    """A dict that calls `fill` before it is read: what could not be known at the start enters it then."""
+
+    def __init__(self, fill: Callable[[], None]) -> None:
+        self._fill = fill
+        self._values: dict[K, F] = {}
+
+    def __getitem__(self, key: K) -> F:
+        self._fill()
+        return self._values[key]
+
+    def __setitem__(self, key: K, value: F) -> None:
+        self._values[key] = value
+
+    def __delitem__(self, key: K) -> None:
+        del self._values[key]
+
+    def __iter__(self) -> Iterator[K]:
+        self._fill()
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        self._fill()
+        return len(self._values)
 
 
 class HandlerTable(Generic[C, F]):

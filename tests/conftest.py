@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from typing import Any
 import fakeredis
 import pytest
 import redis
+import structlog
 from hypothesis import settings
 
 from services.compiled_rules import rules_form
@@ -25,6 +27,7 @@ from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.known_to_redis_py import read_once
 from tests.left_processes import end_multiprocessing, left_processes, mark_children
+from tests.shipped import shipped  # noqa: F401 - a fixture of several folders
 from tests.written_bytecode import write_bytecode
 
 PARTITIONS = 4
@@ -45,6 +48,23 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def to_bytes(_: object, __: str, line: Any) -> bytes:
+    """The last of structlog's steps: a rendered line as bytes."""
+    encoded: bytes = line.encode()
+    return encoded
+
+
+def log_bytes() -> None:
+    """Have services on threads of a test log to the captured output's bytes. Its text layer isn't made for threads: where
+    pytest read it while a gateway wrote a line, the interpreter ended with a segmentation fault."""
+    rendered = structlog.get_config()["processors"]
+    structlog.configure(
+        processors=[*rendered, to_bytes],
+        logger_factory=lambda *_: structlog.BytesLogger(sys.stdout.buffer),
+    )
+
+
+log_bytes()
 mark_children()
 read_once()
 gc.disable()  # while tests are collected: hardly anything is garbage, and each look through it all takes longer
@@ -75,7 +95,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where the rules are compiled (make fast), leave out the tests that replace a part of them: docs/compiled.md."""
+    """Where the rules are compiled (make fast), leave out the tests that replace a part of them: docs/how-to/compiled.md."""
     if rules_form().compiled:
         left_out = [item for item in items if item.get_closest_marker("pure_python")]
         config.hook.pytest_deselected(items=left_out)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.notifications.entry_notifications import EntryNotification
+from services.ledger.notifications import EntryNotification
 
 SOON_S = 120.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -130,5 +130,20 @@ def wide_functions() -> list[str]:
 
 
 def documents() -> list[Path]:
-    """The pages of docs, and those at the top and in deploy."""
+    """The pages of docs, and those at the top and in deploy, that people write."""
+    return [page for page in pages() if not is_generated(page)]
+
+
+def pages() -> list[Path]:
+    """All of them, with those that `make` writes from code."""
     return sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "deploy").glob("*.md")])
+
+
+def is_generated(page: Path) -> bool:
+    """Whether its first line says that `make` writes it."""
+    return page.read_text(encoding="utf-8").startswith("<!-- Written by `make")
+
+
+def count_words(pages: Iterable[Path]) -> int:
+    """How many words are on these pages."""
+    return sum(len(page.read_text(encoding="utf-8").split()) for page in pages)

@@ -1,4 +1,4 @@
-"""docs/promises.md: every promise that code or tests cite stands there, with tests that cite it."""
+"""docs/explanation/promises.md: every promise that code or tests cite stands there, with tests that cite it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[1]
-PAGE: Final = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+PAGE: Final = (ROOT / "docs" / "explanation" / "promises.md").read_text(encoding="utf-8")
 CITED: Final = re.compile(r"(?<![A-Za-z0-9])P(\d{1,2})(?![A-Za-z0-9])")
 PERCENTILES: Final = {50, 95, 99}  # the benchmarks name them alike
 SECTIONS: Final = {
@@ -59,4 +59,4 @@ def test_a_promise_is_in_the_name_of_a_test(number: int) -> None:
 
 @pytest.mark.parametrize("path", re.findall(r"\]\((?!http)([^)#]+)", PAGE))
 def test_a_link_of_the_page_leads_somewhere(path: str) -> None:
-    assert (ROOT / "docs" / path).exists()
+    assert (ROOT / "docs" / "explanation" / path).exists()

@@ -11,6 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from services.cli.app import MODULES
 from tests import structure
 
 ROOT: Final = Path(__file__).parents[1]
@@ -18,6 +19,7 @@ TOPS: Final = ("schemas", "services", "deploy", "tests")
 SOURCES: Final = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
 PRODUCT: Final = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
 DOCUMENTED: Final = [path for path in PRODUCT if path.relative_to(ROOT).parts[0] in {"schemas", "services"}]
+PAGES: Final = ROOT / "services" / "gateway" / "pages"
 TESTS: Final = [path for path in SOURCES if path.name.startswith("test_")]
 MAX_FUNCTION_LINES = 50
 VAGUE: Final = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "data", "process"}
@@ -33,7 +35,7 @@ METAPHORS: Final = {
     "sitting",
     "witness",
 }
-GLOSSARY: Final = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+GLOSSARY: Final = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -86,7 +88,7 @@ def test_functions_fit_what_a_reader_can_hold() -> None:
 # -- modules -----------------------------------------------------------------------------
 
 PROGRAMS: Final = {"schemas.contract_record", "schemas.json_schema"}  # that make runs
-FOR_LIBRARIES: Final = {  # that ledgerline.py imports
+FOR_LIBRARIES: Final = {  # that ledgerline/library.py imports
     "services.research.openspiel_game",
     "services.research.pettingzoo_env",
 }
@@ -99,7 +101,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 def test_every_module_is_imported_by_another_one() -> None:
     unused = {module for module, found in structure.importers().items() if not found}
-    assert unused == PROGRAMS | FOR_LIBRARIES
+    commands = {f"services.cli.{module}" for module in MODULES.values()}
+    assert unused - commands == PROGRAMS | FOR_LIBRARIES
 
 
 def test_only_the_face_of_a_package_hands_on_names_of_others() -> None:
@@ -116,6 +119,7 @@ def test_every_package_opens_with_a_sentence_and_holds_few_modules() -> None:
     faces = [path for path in PRODUCT if path.name == "__init__.py"]
     assert [name_of(path) for path in faces if not ast.get_docstring(tree_of(path))] == []
     rooms = {name_of(path.parent): len([*path.parent.glob("*.py")]) - 1 for path in faces}
+    rooms |= {name_of(path): len([*path.glob("*.js")]) for path in PAGES.iterdir()}
     assert {room: count for room, count in rooms.items() if count > MAX_ROOM} == {}
 
 
@@ -294,41 +298,78 @@ def prose_lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-# What every game runs on. The gateway's models and the edges of the product still speak of the family that came first.
-KERNEL: Final = (
-    "archive",
-    "auditor",
-    "bootstrap",
-    "bots",
-    "cli/operating",
-    "compiled_rules",
-    "documents",
-    "fast_path",
-    "fuzz",
-    "ledger",
-    "referee",
-    "runtime",
-)
 WORDS_OF_TRAINS: Final = re.compile(
-    r"\b(tickets?|locomotives?|trains?|stations?|claim(?:s|ed)?_routes?)\b", re.IGNORECASE
+    r"(?<![a-z])(?:tickets?|locomotives?|trains?|stations?|tunnels?|ferr(?:y|ies)|passengers?|merchandise"
+    r"|city|cities|routes?|red|blue|green|yellow|orange|purple|pink|white|black|gr[ae]y)(?![a-z])"
+    r"|(?-i:(?:Train|Ticket|Locomotive|Station|Tunnel|Ferry|Passenger|City|Route)(?![a-rt-z])|Cities)",
+    re.IGNORECASE,
 )
-THE_FAMILY: Final = re.compile(
-    r"trains_server|run_trains|(games|bots|cli)[./]trains\b|train_games|TRAIN_GAMES"
+# What puts the family beside every game has a line that imports it; the linter's contract says who may.
+JOINS_THE_FAMILY: Final = re.compile(r"^\s*(?:from|import) [\w.]+\.trains(?:\.|  #| import )")
+FILE_OF_THE_FAMILY: Final = re.compile(
+    r'"(?:\.\./)?trains/\w+(?:\.js)?"'
+)  # imported by a page, or joined to its style
+OF_SOMETHING_ELSE: Final = (
+    ("services/gateway/app.py", "route"),  # HTTP's
+    ("services/gateway/server.py", "route"),  # HTTP's
+    ("services/gateway/routes/", "route"),  # HTTP's
+    ("services/gateway/web/", "route"),  # HTTP's
+    ("services/metrics/", "route"),  # HTTP's
+    ("services/cli/operating/", "red|green|yellow"),  # on a terminal
+    (
+        "services/gateway/pages/shared/card_marks.js",
+        "purple|white|blue|yellow|orange|red|green|black",
+    ),  # of any game's cards
 )
-# They put the family's contracts beside those of every game.
-PUBLISHING: Final = {"published_contracts", "schema_components", "json_schema", "verifier_tables"}
 
 
-def test_nothing_that_every_game_runs_on_names_a_ticket_a_station_or_a_train() -> None:
-    named = [
-        f"{path.relative_to(ROOT)}:{number} {line.strip()}"
-        for folder in ("schemas", *(f"services/{package}" for package in KERNEL))
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if not {"trains", "tricks"} & {*path.relative_to(ROOT).parts} and path.stem not in PUBLISHING
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if WORDS_OF_TRAINS.search(THE_FAMILY.sub("", line))
+def words_of_trains(path: Path) -> Iterator[str]:
+    """The lines of a module that name what only train games have."""
+    name = name_of(path)
+    others = "|".join(words for start, words in OF_SOMETHING_ELSE if name.startswith(start))
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        said = FILE_OF_THE_FAMILY.sub("", line)
+        said = re.sub(rf"(?i)(?<![a-z])(?:{others})s?(?![a-z])", "", said) if others else said
+        if WORDS_OF_TRAINS.search(said) and not JOINS_THE_FAMILY.match(line):
+            yield f"{name}:{number} {line.strip()}"
+
+
+def test_nothing_that_every_game_runs_on_names_a_ticket_a_route_a_colour_or_a_train() -> None:
+    scripts = [
+        path for path in PAGES.rglob("*.[jt]s") if path.name != "openapi.d.ts" and "vendor" not in path.parts
     ]
-    assert named == []
+    modules = [
+        path
+        for path in [*DOCUMENTED, *scripts]
+        if not {"trains", "trains_server"} & {*path.relative_to(ROOT).parts, path.stem}
+    ]
+    assert len(modules) > 250
+    assert [line for path in modules for line in words_of_trains(path)] == []
+
+
+JOIN_THE_FAMILY: Final = {  # the pages' modules that put it beside every game
+    "audit/explained_move.js",
+    "lobby/create_form_view.js",
+    "lobby/option_words.js",
+    "table/table.js",
+}
+
+
+def test_pages_join_the_train_games_in_few_places() -> None:
+    scripts = [path for path in PAGES.rglob("*.js") if path.parent.name != "trains"]
+    joined = {path.relative_to(PAGES).as_posix() for path in scripts if '"../trains/' in text_of(path)}
+    assert joined == JOIN_THE_FAMILY
+
+
+def test_no_line_of_the_product_outside_of_its_folder_names_the_game_tricks() -> None:
+    own = ROOT / "services/referee/games/tricks"
+    assert sum(len(text_of(path).splitlines()) for path in own.rglob("*.py")) <= 150
+    built = [path for path in PRODUCT if own not in path.parents] + [
+        ROOT / "pyproject.toml",
+        ROOT / "Makefile",
+    ]
+    pages = [*(ROOT / "services").rglob("*.js"), *(ROOT / "services").rglob("*.html")]
+    assert [name_of(path) for path in [*built, *pages] if re.search(r"\btricks\b", text_of(path))] == []
 
 
 def test_lines_of_docs_are_short() -> None:

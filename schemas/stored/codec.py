@@ -9,7 +9,7 @@ its seat may know of; `private` maps a seat to {index: row} with what it alone s
 `secret` maps indexes to rows that nobody sees before the end. The public view's entry is
 `[1, at, public, commitments, leaves, openings]`, and a seat's private part is
 `[1, before, id, {index: row}, openings]`, where `before` is the sequence number of that seat's previous
-part, so that a lost one shows. docs/proof.md explains the commitments, leaves and openings.
+part, so that a lost one shows. docs/reference/proof.md explains the commitments, leaves and openings.
 """
 
 from __future__ import annotations
@@ -24,10 +24,16 @@ from schemas.commands import FIELDS, Command, CommandEnvelope, read_command, wri
 from schemas.contract import COMMAND_REGISTRY
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import FIELDS as EVENT_FIELDS
-from schemas.events import Event
-from schemas.events.upcasting import Row
+from schemas.events import Event, Row
 from schemas.field_types import CommandId, Seat
-from schemas.stored.entries import ENTRY_HEADER, ENVELOPE_HEADER, Entry, ShownBytes, ViewEntry
+from schemas.stored.entries import (
+    ENTRY_HEADER,
+    ENVELOPE_HEADER,
+    Entry,
+    ForeignCommandError,
+    ShownBytes,
+    ViewEntry,
+)
 from schemas.stored.rows import (
     VisibilitySplit,
     command_to_row,
@@ -65,7 +71,8 @@ def _require_size(data: bytes) -> None:
 
 
 def unpack_envelope(data: bytes) -> CommandEnvelope:
-    """The envelope in bytes from a commands stream. Raises InvalidInputError, naming its field."""
+    """The envelope in bytes from a commands stream. Raises InvalidInputError, naming its field; ForeignCommandError for a
+    command of a game that isn't installed here."""
     _require_size(data)
     try:
         envelope_format, id_, game, seat, command = msgpack.unpackb(data)
@@ -77,8 +84,7 @@ def unpack_envelope(data: bytes) -> CommandEnvelope:
         )
     header = ENVELOPE_HEADER.read({"id": id_, "game": game, "seat": seat})
     if isinstance(command, dict) and (kind := str(command.get("type"))) not in COMMAND_REGISTRY.schemas:
-        reason = f"is {short_repr(kind)}, which no game that is installed here has"
-        raise InvalidInputError("type", reason)
+        raise ForeignCommandError(header, kind)
     return CommandEnvelope(header.id, header.game, header.seat, read_command(command))
 
 
@@ -86,7 +92,7 @@ def unpack_envelope(data: bytes) -> CommandEnvelope:
 
 
 class Proofs(NamedTuple):
-    """The proofs that a public entry has for all that is hidden in it (docs/proof.md)."""
+    """The proofs that a public entry has for all that is hidden in it (docs/reference/proof.md)."""
 
     commitments: bytes
     leaves: bytes = b""
@@ -273,7 +279,7 @@ def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> list[Row
 
 def join_entry(public: bytes, private_parts: Iterable[tuple[Seat, bytes]], secret: bytes) -> bytes:
     """The bytes of a sealed log entry, of its public entry P(n), its private parts S(n, i) in the order in which they
-    were sealed, and what only the sender knows X(n) (docs/proof.md). Raises CorruptDataError."""
+    were sealed, and what only the sender knows X(n) (docs/reference/proof.md). Raises CorruptDataError."""
     try:
         entry_format, at, public_rows, *_ = unpack(public)
         id_, seat, command, secret_rows = unpack(secret)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import field
-from typing import Final, NamedTuple
+from reprlib import repr as short_repr
+from typing import Final, NamedTuple, TypeAlias
 
-from schemas.commands import Command, write_command
+from schemas.commands import Command, CommandEnvelope, write_command
 from schemas.contract import Schema, contract
+from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, write_event
 from schemas.field_types import CommandId, GameId, Milliseconds, Seat
 
@@ -35,7 +37,7 @@ class Entry:
 
 
 class ShownBytes(NamedTuple):
-    """The bytes that a view entry was read from, and the chain head after it (docs/proof.md)."""
+    """The bytes that a view entry was read from, and the chain head after it (docs/reference/proof.md)."""
 
     public: bytes = b""
     private_part: bytes | None = None
@@ -94,6 +96,18 @@ class EnvelopeHeader:
     id: CommandId
     game: GameId
     seat: Seat | None
+
+
+# Both say who sent a command: what is left of an envelope whose command can't be read, and a whole one.
+SentBy: TypeAlias = EnvelopeHeader | CommandEnvelope
+
+
+class ForeignCommandError(InvalidInputError):
+    """A queued command is of a type that no game has which is installed here. `header` says who sent it."""
+
+    def __init__(self, header: EnvelopeHeader, command_type: str) -> None:
+        super().__init__("type", f"is {short_repr(command_type)}, which no game that is installed here has")
+        self.header = header
 
 
 @contract()

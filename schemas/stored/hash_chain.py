@@ -1,4 +1,4 @@
-"""The hash chain over a game's entries, and the commitments to their hidden parts (docs/proof.md).
+"""The hash chain over a game's entries, and the commitments to their hidden parts (docs/reference/proof.md).
 
 Every entry's public bytes hold commitments to what they hide; the head after entry n is a hash of n,
 the head before it, and those bytes. So all viewers of a game have the same head, and the holder of a
@@ -12,7 +12,6 @@ from hashlib import sha256
 from typing import Final
 
 COMMITMENT_BYTES: Final = 16
-HEAD_BYTES: Final = 32
 
 
 def _labelled_hash(label: bytes) -> Callable[[bytes], bytes]:

@@ -2,7 +2,7 @@
 
 The name and its salt lie beside the log, where both can be erased. Then nobody can tell from the commitment what
 the name was, and everything that follows from the log (chain, proofs, verdicts) is as it was. Whoever has both can check
-that they belong to the log (docs/proof.md). Pure.
+that they belong to the log (docs/reference/proof.md). Pure.
 """
 
 from __future__ import annotations

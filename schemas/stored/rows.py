@@ -2,7 +2,7 @@
 
 A row is `[code, field, field, ..]`, its fields in the order of the contract's declaration. A type's next
 version gets a code of its own, so a row says which version it is, and one of an earlier version is read as
-today's (schemas/events/upcasting.py).
+today's (schemas/events.py).
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import Command, read_command, write_command
 from schemas.contract import holds_contracts
 from schemas.errors import CorruptDataError, InvalidInputError, missing_game
-from schemas.events import BY_CODE, FIELDS, SCHEMAS, Event
-from schemas.events.upcasting import Row, upcast
+from schemas.events import BY_CODE, FIELDS, SCHEMAS, Event, Row, upcast
 from schemas.registry import GAMES_CODE, MadeOnce
 
 _Packer: Final = msgpack.Packer  # one for each value: `packb` would also take options, in a sixth of its time
@@ -97,7 +96,9 @@ def row_to_event(row: Row) -> Event:
     except LookupError:  # without the key: a deep one breaks its own message
         if isinstance(row[0], str) and GAMES_CODE.fullmatch(row[0]):
             raise missing_game(f"the game {row[0].split(':')[0]}, which has the event {row[0]},") from None
-        raise CorruptDataError(f"no event has the code of {short_repr(row)}") from None
+        raise CorruptDataError(
+            f"no event has the code of {short_repr(row)}: a later version may have written it"
+        ) from None
     except InvalidInputError as error:
         raise CorruptDataError(f"no event can be read from {short_repr(row)}: {error}") from None
     except (TypeError, ValueError) as error:  # it is no row, or has too few or too many fields

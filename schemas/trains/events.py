@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.contract import PUBLIC, EventContract, Private, Secret, contract, event
-from schemas.events.ending import SCORE_FORMS
+from schemas.events import SCORE_FORMS
 from schemas.field_types import Bool, Hex32, Int, Seat, Slug, Text
 from schemas.game_options import ExitReason
 from schemas.trains.boards.form import TicketForm
@@ -25,7 +25,7 @@ class MarketFilled(EventContract):
     cards: tuple[Card, ...]
 
 
-@event(type="market_flushed", code=8, visibility=PUBLIC)
+@event(type="market_flushed", code=8, visibility=PUBLIC, sentence="The market is swept and laid anew.")
 class MarketFlushed(EventContract):
     """All face-up cards went to the discard pile (MARKET-2)."""
 
@@ -158,7 +158,9 @@ class RequestUnmet(EventContract):
     seat: Seat
 
 
-@event(type="last_turns_began", code=17, visibility=PUBLIC, in_move="follows")
+@event(
+    type="last_turns_began", code=17, visibility=PUBLIC, in_move="follows", sentence="The last turns begin."
+)
 class LastTurnsBegan(EventContract):
     """Each of these seats has one turn left (END-1)."""
 
@@ -193,8 +195,29 @@ class TrainScore:
     total: Int
     place: Int
 
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """What the total is made of: points by their source."""
+        return {
+            "routes": self.routes,
+            "tickets": self.tickets,
+            "bonuses": self.bonus + self.most,  # for the longest route and for the most tickets
+            "stations": self.stations,
+            "merchandise": self.merchandise,
+        }
 
-@event(type="deck_recreated", code=42, visibility=Secret(hides=("order",)))
+    @property
+    def shares(self) -> Mapping[str, tuple[int, int]]:
+        """The tickets that it made, of all that it kept."""
+        return {"tickets made": (len(self.made), len(self.made) + len(self.missed))}
+
+
+@event(
+    type="deck_recreated",
+    code=42,
+    visibility=Secret(hides=("order",)),
+    sentence="What is left of the deck and the discards are shuffled together.",
+)
 class DeckRecreated(EventContract):
     """The rest of the deck and the discards were shuffled together: they are the deck."""
 

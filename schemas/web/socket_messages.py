@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.contract import Json
-from schemas.published_contracts import ALL_RULES
-from schemas.schema_components import COMPONENTS, contract_components
+from schemas.published_contracts import ALL_RULES, COMPONENTS, contract_components
 
 CHANNEL: Final = "#/channels/play"
 TEXT: Final[Json] = {"type": "string"}
@@ -123,8 +122,9 @@ def _sent_messages() -> Json:
     return {
         "attached": _message("Where the log is; the first message.", attached, {"type": "attached", "number": 6, "head": "5f" * 32}),
         "entry": _message("An entry of the view, and the verdict on the command that it answers.", _object(entry, **ENTRY_OPTIONS),
-                          {"type": "entry", "number": 7, "at": 5310, "answers": "c1", "events": [{"type": "card_drawn", "seat": 0, "card": "red"}], "head": "5f" * 32}),
-        "alive": _message("A sign of life, where `?alive=true` asks for it.", _typed("alive", {}), {"type": "alive"}),
+                          {"type": "entry", "number": 7, "at": 5310, "answers": "c1", "events": [{"type": "turn_started", "seat": 0}], "head": "5f" * 32}),
+        "alive": _message("A sign of life, where `?alive=true` asks for it, and how many follow the game at this server without a seat.",
+                          _typed("alive", {"watching": {"type": "integer"}}), {"type": "alive", "watching": 2}),
         "acknowledged": _message("A command has the level that was asked for.", acknowledged, {"type": "acknowledged", "id": "c1", "level": "durable", "number": 7, "head": "5f" * 32}),
         "unknown": _message("A command has no verdict in time, or not at that level; send it again with the same id.", unknown,
                             {"type": "unknown", "id": "c1", "level": "accepted", "detail": "send it again with the same id"}),

@@ -1,24 +1,122 @@
-"""The file of a game (docs/proof.md): its log, marks of its hash chain, and the server's signature. Pure.
+"""The file of a game (docs/reference/proof.md): its log, marks of its hash chain, and the server's signature. Pure.
 
 Decoding checks the form only; whether the game is valid, and where it isn't, is found by an audit.
 But a file has exactly one encoding, so that no bit of it can change unnoticed. It may come from anybody, so
 it is read in parts of bounded size: no file takes more than a few times MAX_UNCOMPRESSED_BYTES of memory.
+
+The server's signature (Ed25519) on the last head of a finished game, and whose signature is believed.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from itertools import islice
 from typing import Final, NamedTuple
 
 import msgpack
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from schemas.contract import Json
-from schemas.errors import LedgerlineError
-from services.archive.signing import Signer
+from schemas.errors import InvalidInputError, LedgerlineError
+
+SIGNING_KEY_VARIABLE: Final = "LEDGERLINE_SIGNING_KEY"
+SECRET_BYTES: Final = 32
+PUBLIC_KEYS_VARIABLE: Final = "LEDGERLINE_PUBLIC_KEYS"
+PUBLIC_KEY_HEX: Final = r"[0-9a-fA-F]{64}"
+_KEY_PATTERN: Final = re.compile(rf"({PUBLIC_KEY_HEX})(?:@(\d{{4}}-\d\d-\d\d)?\.\.(\d{{4}}-\d\d-\d\d)?)?")
+_FORM: Final = "64 hex digits, or these with @2026-01-01..2026-12-31, where either day may be left out"
+
+
+class Signer:
+    """Signs with the server's key; `public_key` is 32 bytes. Raises InvalidInputError: the secret isn't
+    64 hex digits."""
+
+    def __init__(self, secret: str) -> None:
+        try:
+            key_bytes = bytes.fromhex(secret)
+        except ValueError:
+            key_bytes = b""
+        if len(key_bytes) != SECRET_BYTES:
+            raise InvalidInputError(SIGNING_KEY_VARIABLE, "must be 64 hex digits: openssl rand -hex 32")
+        self._private_key = Ed25519PrivateKey.from_private_bytes(key_bytes)
+        self.public_key = self._private_key.public_key().public_bytes_raw()
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature, 64 bytes; Ed25519 is deterministic."""
+        return self._private_key.sign(message)
+
+
+def is_signed(message: bytes, signature: bytes, public_key: bytes) -> bool:
+    """Whether this is a signature of the message by the owner of the key."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+class TrustedKey(NamedTuple):
+    """A public key (32 bytes), and when the games were created that it may have signed: milliseconds since
+    1970, from the first and before the second; None is without a bound."""
+
+    public_key: bytes
+    since_ms: int | None = None
+    before_ms: int | None = None
+
+    def may_sign(self, key: bytes, created_ms: int) -> bool:
+        """Whether this is the key, and a game that was created then is one of its time."""
+        return (
+            key == self.public_key
+            and (self.since_ms is None or created_ms >= self.since_ms)
+            and (self.before_ms is None or created_ms < self.before_ms)
+        )
+
+
+class TrustedKeys:
+    """The keys of the service. A file that is signed with another is somebody else's."""
+
+    def __init__(self, keys: Iterable[TrustedKey]) -> None:
+        self.keys: Sequence[TrustedKey] = tuple(keys)
+
+    def may_sign(self, key: bytes, created_ms: int) -> bool:
+        """Whether one of them is this key, and of that time."""
+        return any(trusted.may_sign(key, created_ms) for trusted in self.keys)
+
+
+def trusted_keys(setting: str, signer: Signer | None) -> TrustedKeys:
+    """The keys that the setting names, and that of the service's own signer, where it has one.
+
+    Raises InvalidInputError, naming the key that can't be read."""
+    named = [_parse(word) for word in setting.replace(",", " ").split()]
+    own = [] if signer is None else [TrustedKey(signer.public_key)]
+    return TrustedKeys([*named, *(key for key in own if all(key.public_key != other[0] for other in named))])
+
+
+def _parse(word: str) -> TrustedKey:
+    match = _KEY_PATTERN.fullmatch(word)
+    if match is None:
+        raise InvalidInputError(PUBLIC_KEYS_VARIABLE, f"{word[:100]!r} isn't {_FORM}")
+    return TrustedKey(
+        bytes.fromhex(match[1]),
+        None if match[2] is None else _day_ms(match[2]),
+        None if match[3] is None else _day_ms(match[3]) + int(timedelta(days=1) / timedelta(milliseconds=1)),
+    )
+
+
+def _day_ms(text: str) -> int:
+    """The begin of a day in UTC. Raises InvalidInputError: there is no such day."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise InvalidInputError(PUBLIC_KEYS_VARIABLE, f"there is no day {text}") from None
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+
 
 FILE_MAGIC: Final = b"ledgerline/log/1\n"
 MARK_BYTES: Final = 4  # of a head: enough to find the entry at which damage begins
@@ -78,7 +176,12 @@ def encode_game_file(
     marks = b"".join(entry_head[:MARK_BYTES] for entry_head in heads)
     signature = signer.sign(build_statement(game, sequence, head))
     game_file = GameFile(game, sequence, head, signer.public_key, signature, marks, [*entries], names)
-    packed = msgpack.packb(game_file.stored_fields())
+    return encode_stored_file(game_file)
+
+
+def encode_stored_file(game_file: GameFile) -> bytes:
+    """The bytes of a file, signed as it is. Raises GameFileError where it is so large that no reader would take it."""
+    packed, sequence = msgpack.packb(game_file.stored_fields()), game_file.number
     if len(packed) > MAX_UNCOMPRESSED_BYTES or sequence > MAX_ENTRIES:
         raise GameFileError(f"{sequence} entries in {len(packed)} bytes are more than a file may hold")
     return compress_packed(packed)

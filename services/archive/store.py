@@ -17,8 +17,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-import fsspec
-
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError, LedgerlineError
 from schemas.field_types import GameId
@@ -43,6 +41,8 @@ class Archive:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        import fsspec  # noqa: PLC0415 - a service without an archive needs none of it
+
         protocol = url.partition("://")[0] if "://" in url else "file"
         options: dict[str, object] = {"config_kwargs": S3_CLIENT_CONFIG} if protocol in S3_PROTOCOLS else {}
         try:
@@ -97,6 +97,23 @@ class Archive:
                 _write_atomically(Path(path), data)
             else:
                 self._filesystem.pipe_file(path, data)
+
+    def try_reading(self) -> None:
+        """Look into the place. A folder that isn't there yet is made by what is written first. Raises
+        ArchiveUnavailableError."""
+        with self._translated_errors(passed_through=()):
+            self._filesystem.invalidate_cache()
+            if not self._is_local:
+                self._filesystem.ls(self._root)
+            elif Path(self._root).exists():
+                next(Path(self._root).iterdir(), None)
+
+    def try_writing(self, name: str) -> None:
+        """Write a file that is no game's, and delete it. Raises ArchiveUnavailableError."""
+        path = f"{self._root}/{name}.tried"
+        self._write(path, b"")
+        with self._translated_errors():
+            self._filesystem.rm_file(path)
 
     def read_names(self, game: str) -> bytes | None:
         """The names of a game's players, or None if none lie there. Raises ArchiveUnavailableError."""

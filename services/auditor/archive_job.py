@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import GameEnded
@@ -21,7 +21,8 @@ from services.archive import Archive, GameFileError, Signer, decode_game_file, e
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type
 from services.ledger import MissingEntryError, NameReader, StoredGame
-from services.ledger.log.archive_index import IdleGame
+from services.ledger.log.game_indexes import IdleGame
+from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import reconstruct
@@ -33,6 +34,7 @@ GAMES_JOB_NAME: Final = "archive-games"  # of several games that are due togethe
 GAMES_PER_JOB: Final = 16
 STREAMS_STAY_MS: Final = 60_000  # of a finished game, beside its file: for those who follow it
 LAST_ENTRIES: Final = 8  # of a log, that are read first to see whether its game is over
+MAX_WAITING: Final = 100_000  # games that are counted as waiting for the archive
 RECHECK_INTERVAL_S: Final = 600.0  # between two checks of a game that got no new entry
 
 
@@ -149,6 +151,14 @@ def _require_continuation(archived: bytes, entries: Sequence[bytes]) -> None:
         )
 
 
+class Waiting(NamedTuple):
+    """A game that is to go into the archive: when it was found first and last, and its age when it is asked for."""
+
+    found_s: float
+    seen_s: float
+    age_s: float = 0.0
+
+
 class FinishedGameScanner:
     """Finds games that are over, and are to become one value, or to go into the archive. It goes round all that nobody
     plays, a page at a time, and remembers for a while which of them it needn't fold again."""
@@ -156,6 +166,19 @@ class FinishedGameScanner:
     def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
         self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
         self.archive_index = context.ledger.archive_index()
+        self._clock = clock
+        self._waiting: dict[str, Waiting] = {}  # games that are over and not in the archive yet
+        metrics.ARCHIVE_WAITING.read_from(lambda: len(self.waiting()))
+        metrics.ARCHIVE_LAG.read_from(lambda: max((each.age_s for each in self.waiting()), default=0.0))
+
+    def waiting(self) -> list[Waiting]:
+        """The games that the last rounds found outside of the archive; any thread may ask."""
+        now_s = self._clock()
+        return [
+            each._replace(age_s=now_s - each.found_s)
+            for each in list(self._waiting.values())
+            if now_s - each.seen_s < RECHECK_INTERVAL_S
+        ]
 
     def enqueue_due(self) -> int:
         """Enqueue jobs for some of them, at most one for each game; one that failed counts. Returns how many."""
@@ -179,9 +202,18 @@ class FinishedGameScanner:
 
     def _is_due(self, idle: IdleGame) -> bool:
         game, length = idle.game, idle.length
-        if is_done(self.context, idle) or (game, length) in self.throttle:
+        if is_done(self.context, idle):
+            self._waiting.pop(game, None)
             return False
-        is_due = (not length or self._is_over(game, length)) and not self.jobs.exists(JOB_NAME, game)
+        now_s = self._clock()
+        if game in self._waiting:
+            self._waiting[game] = self._waiting[game]._replace(seen_s=now_s)
+        if (game, length) in self.throttle:
+            return False
+        is_over = not length or self._is_over(game, length)
+        if is_over and len(self._waiting) < MAX_WAITING:
+            self._waiting.setdefault(game, Waiting(now_s, now_s))
+        is_due = is_over and not self.jobs.exists(JOB_NAME, game)
         if not is_due:
             self.throttle.add(game, length)
         return is_due

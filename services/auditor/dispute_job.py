@@ -1,6 +1,6 @@
 """Disputes: a disputed move is checked, and the answer is stored with the game.
 
-While a game runs, the answer to a seat follows from its own view (`seat_answer`). It is stored before anything
+While a game runs, the answer to a seat follows from its own view (`dispute_answers`). It is stored before anything
 hidden is read; then the whole game is audited for the operator, and only the operator gets that result. When
 the game is over, every dispute in it is answered by the whole audit.
 """
@@ -25,12 +25,10 @@ from services.ledger.stores.disputes import DisputeRecord
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.audit import Audit, audit, audit_json
+from services.verification.dispute_answers import answer_on_reason, fold_view, seat_visible_answer
 from services.verification.game_repository import FinishedGameReader
 from services.verification.log_check import check_file, check_signature
-from services.verification.reason_answer import answer_on_reason
-from services.verification.replay import Replay
-from services.verification.replay_errors import REPLAY_ERRORS, replaying
-from services.verification.seat_answer import fold_view, seat_visible_answer
+from services.verification.replay import REPLAY_ERRORS, Replay, replaying
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
 log = get_logger("auditor")

@@ -18,19 +18,23 @@ import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from math import ceil
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from rq import Retry
-
-from services.archive import Archive, Signer, TrustedKeys
-from services.auditor.config import own_keys
-from services.auditor.webhook_client import WebhookClient
+from schemas.errors import InvalidInputError
+from services.archive import Archive, Signer, TrustedKeys, trusted_keys
 from services.ledger import GameReader, StoredGameReader
-from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.engine.connection import parse_seed_nodes
+from services.ledger.log.game_indexes import ArchiveIndex
 from services.ledger.log.views import ViewPageOrError, ViewRequest
 from services.ledger.stores.disputes import DisputeStore
 from services.ledger.stores.webhook_store import WebhookStore
 from services.runtime.settings import Settings
+
+if TYPE_CHECKING:  # other services read keys and addresses here, and run no job
+    from rq import Retry
+
+    from services.auditor.webhook_client import WebhookClient
+    from services.runtime.web_push import PushSender
 
 JobArgument: TypeAlias = str | int
 JobFunction: TypeAlias = Callable[
@@ -71,6 +75,7 @@ class JobContext(NamedTuple):
     archive: Archive | None = None  # without one, nothing is archived
     signer: Signer | None = None  # without one, finished games stay as they are
     webhooks: WebhookClient | None = None  # without one, none is notified
+    push: PushSender | None = None  # without one, no device is told by Web Push
     jobs: JobEnqueuer | None = None  # without any, no job hands work on to others
     tries: int = 0  # of this job, that failed
 
@@ -104,7 +109,41 @@ def job_type(name: str, timeout_s: int = 60, queue: str = QUEUE_NAME) -> Callabl
 def perform(name: str, *arguments: JobArgument) -> Retry | None:
     """Run a job: what RQ calls. Returns when RQ runs it again, None where it is done. Raises LookupError for a type that
     this version doesn't have."""
+    from rq import Retry  # noqa: PLC0415 - see the top
+
     if name not in JOB_TYPES:
         raise LookupError(f"this auditor knows no job named {name}; a later version may")
     wait_s = JOB_TYPES[name].function(CURRENT_CONTEXT.get(), *arguments)
     return Retry(max=sys.maxsize, interval=ceil(wait_s)) if wait_s else None
+
+
+def build_signer(settings: Settings) -> Signer | None:
+    """The signer of finished games; None where there is no archive to put them into.
+
+    Raises InvalidInputError where there is one, and no key, or one that is none."""
+    signer = read_signer(settings)
+    if signer is None and settings.archive_url:
+        why = "is missing: finished games are signed with it before they go into the archive"
+        raise InvalidInputError("LEDGERLINE_SIGNING_KEY", why)
+    return signer
+
+
+def own_keys(settings: Settings) -> TrustedKeys:
+    """The keys whose signature is the service's own. Raises InvalidInputError."""
+    return trusted_keys(settings.public_keys, read_signer(settings))
+
+
+def read_signer(settings: Settings) -> Signer | None:
+    """The signer with the service's own key; None where there is no key. Raises InvalidInputError."""
+    secret = settings.signing_key.get_secret_value()
+    return Signer(secret) if secret else None
+
+
+def resolve_jobs_url(settings: Settings) -> str:
+    """The address of the engine that jobs are on. Raises InvalidInputError: RQ can't run on a cluster."""
+    if settings.jobs_url:
+        return settings.jobs_url
+    if parse_seed_nodes(settings.redis_url) is not None:
+        why = "is missing: jobs can't be kept on a cluster, so name a single engine for them"
+        raise InvalidInputError("LEDGERLINE_JOBS_URL", why)
+    return settings.redis_url

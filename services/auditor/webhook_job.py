@@ -1,4 +1,4 @@
-"""A seat's webhook is notified of what the seat is asked for, unless the seat knows by now.
+"""A seat's webhook, and each device that it named, is notified of what the seat is asked for, unless the seat knows by now.
 
 At least once: a worker that dies after it has sent sends again, under the same id. What is over (the seat has acted, or
 is asked for something newer) isn't sent any more. The scan looks at games that have webhooks, and at those only when they
@@ -24,44 +24,53 @@ from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext,
 from services.auditor.webhook_client import ReceiverBusyError, WebhookClient, WebhookFailedError
 from services.ledger import MissingEntryError
 from services.ledger.log.views import ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
+from services.ledger.stores.webhook_store import WEBHOOK, StoredWebhook
+from services.metrics import declared as metrics
 from services.referee.games import GameState, fold_events
 from services.runtime.logging_setup import get_logger
+from services.runtime.web_push import PushKeys, encrypt
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import FinishedGameReader
 
 log = get_logger("auditor")
 JOB_NAME: Final = "webhook"
 GONE: Final = 410  # its owner wants no more of it
+NO_DEVICE: Final = 404  # a push service says so too, of a browser that it forgot
 RECHECK_INTERVAL_S: Final = 60.0  # of a game without a new entry: its jobs may be lost
 MAX_FOLDS: Final = 256  # games that are kept folded
 
 
 @job_type(JOB_NAME, timeout_s=30, queue=WEBHOOK_QUEUE_NAME)
-def notify_webhook(context: JobContext, game: str, seat: Seat, number: int) -> float | None:
-    """Tell a seat's webhook that the seat is asked for something since this entry. Returns the seconds to wait where
+def notify_webhook(
+    context: JobContext, game: str, seat: Seat, number: int, place: int = WEBHOOK
+) -> float | None:
+    """Tell a seat's webhook, or the device at this place, that the seat is asked for something since this entry. Returns the seconds to wait where
     its receiver can't be asked now. Raises WebhookFailedError."""
     client, store = context.webhooks, context.ledger.webhooks()
-    stored = store.find(game, seat)
+    stored = store.find(game, seat, place)
     if client is None or stored is None or stored.notified == number:
         return None
     asks = SeatAsks(game)
     asks.read_on(context.ledger)
-    notice = asks.notice(seat)
+    notice = asks.notice_for(seat, stored)
     if notice is None or notice.number != number:
         return None
     webhook = stored.webhook
     try:
         status = _send(client, webhook, notice, context)
     except ReceiverBusyError as busy:
+        metrics.WEBHOOKS.add("busy")
         return busy.wait_s
     except WebhookFailedError as error:
-        store.mark_failure(game, seat, webhook, str(error))
+        metrics.WEBHOOKS.add("failed")
+        store.mark_failure(game, seat, webhook, str(error), place)
         raise
+    metrics.WEBHOOKS.add("gone" if status == GONE else "delivered")
     if status == GONE:
-        store.remove(game, seat, webhook)
+        store.remove_one(game, seat, webhook, place)
     else:
-        store.mark_notified(game, seat, webhook, number)
+        store.mark_notified(game, seat, webhook, number, place)
     log.debug("webhook notified", game=game, seat=seat, sequence=number, status=status)
     return None
 
@@ -70,14 +79,25 @@ def _send(client: WebhookClient, webhook: Webhook, notice: Notice, context: JobC
     """Send the notice, and return the answer's status, which is a good one or GONE. Raises WebhookFailedError or
     ReceiverBusyError."""
     timestamp_s = context.wall_ms() // 1000
-    body = notice.body(context.settings.public_url)
+    public_url = context.settings.public_url
+    body = notice.body(public_url, webhook.form)
+    if webhook.form == "push":
+        if context.push is None:
+            raise WebhookFailedError("this server has no key for Web Push")
+        own_headers = context.push.headers(webhook.url, timestamp_s, public_url)
+        status = client.post(webhook.url, own_headers, encrypt(PushKeys.read(*webhook.secret.split()), body))
+        return _require_good(GONE if status == NO_DEVICE else status)
     headers = [
         ("Content-Type", "application/json"),
         ("webhook-id", notice.id),
         ("webhook-timestamp", str(timestamp_s)),
         ("webhook-signature", sign(webhook.secret, notice.id, timestamp_s, body)),
     ]
-    status = client.post(webhook.url, headers, body)
+    return _require_good(client.post(webhook.url, headers, body))
+
+
+def _require_good(status: int) -> int:
+    """The status, which is a good one or GONE. Raises WebhookFailedError."""
     if not 200 <= status < 300 and status != GONE:
         raise WebhookFailedError(f"it answered {status}")
     return status
@@ -100,23 +120,24 @@ class WebhookScanner:
             looked_at = f"{game} {set_at_ms}", length
             if looked_at in self.throttle:
                 continue
-            for notice in self._due(game):
-                enqueued = self.jobs.enqueue(JOB_NAME, notice.id, game, notice.seat, notice.number)
+            for notice, place in self._due(game):
+                id_ = notice.id if place == WEBHOOK else f"{notice.id}_device{place}"
+                enqueued = self.jobs.enqueue(JOB_NAME, id_, game, notice.seat, notice.number, place)
                 if enqueued is None:
                     return count  # the queue is full: the next scan goes on from here
                 count += enqueued
             self.throttle.add(*looked_at)
         return count
 
-    def _due(self, game: str) -> Iterator[Notice]:
-        """The notices that are to be sent about a game; none of a damaged one."""
+    def _due(self, game: str) -> Iterator[tuple[Notice, int]]:
+        """The notices that are to be sent about a game, each with the place of its address; none of a damaged one."""
         try:
             asks = self._fold(game)
             for seat in asks.seats:
-                notice = asks.notice(seat)
-                stored = self.store.find(game, seat) if notice else None
-                if notice and stored and stored.notified != notice.number:
-                    yield notice
+                for place, stored in self.store.find_all(game, seat).items():
+                    notice = asks.notice_for(seat, stored)
+                    if notice and stored.notified != notice.number:
+                        yield notice, place
         except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS) as error:
             log.error("webhooks of a damaged game aren't notified", game=game, error=str(error))
 
@@ -165,6 +186,13 @@ class SeatAsks:
             return None
         asked: Asked = "your_turn" if self._state.turn == seat else "choice_to_make"
         return Notice(self.game, seat, self._since[seat], asked)
+
+    def notice_for(self, seat: Seat, stored: StoredWebhook) -> Notice | None:
+        """What the seat's webhook is to say now, or None. A test stands for the notice of what is asked meanwhile."""
+        notice = self.notice(seat)
+        if not stored.webhook.is_test or stored.notified:
+            return notice
+        return Notice(self.game, seat, notice.number if notice else self.number, "test")
 
     @property
     def seats(self) -> range:

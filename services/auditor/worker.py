@@ -24,10 +24,11 @@ from rq.worker_registration import clean_worker_registry
 from services.auditor import archive_job, dispute_job, webhook_job
 from services.auditor.dispute_job import DisputeScanner
 from services.auditor.job_queue import MAX_FAILED_JOBS, Jobs, RqJob, failed_tries, record_failure
-from services.auditor.jobs import CURRENT_CONTEXT, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
+from services.auditor.jobs import CURRENT_CONTEXT, JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
 from services.auditor.webhook_job import WebhookScanner
 from services.ledger.engine.connection import EngineClient
 from services.ledger.engine.errors import ENGINE_ERRORS
+from services.metrics import declared as metrics
 from services.runtime.executors import InlineExecutor
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -173,7 +174,8 @@ class JobWorkers:
     def _run(self, worker: RqWorker, context: JobContext, job: Job, queue: Queue) -> None:
         try:
             CURRENT_CONTEXT.set(context._replace(tries=failed_tries(job)))
-            worker.execute_job(job, queue)
+            if worker.execute_job(job, queue):
+                metrics.JOBS.add(str(job.args[0]), "finished")
         except UNLOADABLE:
             log.exception("job can't be loaded")
         finally:
@@ -225,6 +227,8 @@ def _log_failure(job: Job, error_type: type[BaseException], error: BaseException
     record_failure(job, error_type, error, trace)
     tries, why, tries_left = job.meta["tries"], job.meta["why"], job.retries_left or 0
     write = log.warning if tries_left else log.error
+    name = str(job.args[0]) if job.args else ""
+    metrics.JOBS.add(name if name in JOB_TYPES else "other", "retried" if tries_left else "failed")
     if (
         job.origin == WEBHOOK_QUEUE_NAME
     ):  # a stranger's address that doesn't answer is no fault of the server's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
@@ -16,19 +16,20 @@ from redis.exceptions import RedisError
 from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
-from services.archive.signing import PUBLIC_KEYS_VARIABLE
-from services.auditor.config import build_signer, own_keys, resolve_jobs_url
-from services.auditor.jobs import JOB_TYPES, JobContext
-from services.auditor.webhook_client import WebhookClient
-from services.auditor.worker import MAINTENANCE_S, OVERTIME_S, WEBHOOK_WORKERS, Auditor
-from services.bots.slow_tasks import SeatOfGame, SlowTasks
-from services.bots.suggestions import ProcessSuggester
-from services.bots.worker import BotWorker
+from services.archive.game_file import PUBLIC_KEYS_VARIABLE
+from services.auditor.jobs import JOB_TYPES, JobContext, build_signer, own_keys, resolve_jobs_url
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
-from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
+from services.ledger.engine.connection import (
+    EngineUnavailableError,
+    EngineUnreachableError,
+    connect,
+    init_partition_count,
+)
+from services.ledger.operations.engine_disk import DiskRoom, read_rooms
 from services.ledger.operations.service_kinds import AUDITOR, BOTS, ServiceKind
 from services.ledger.queues.consumer_groups import monotonic_ms
+from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks
 from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
@@ -36,12 +37,13 @@ from services.referee.games.found_games import GAMES
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
 from services.runtime import worker_loop
+from services.runtime.command_traces import tracing
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.interpreter_tuning import shorten_turns
 from services.runtime.killable_processes import KillableProcesses
 from services.runtime.logging_setup import get_logger
-from services.runtime.settings import Settings, read_token_keys
+from services.runtime.settings import Settings, archive_folder, read_token_keys
 from services.runtime.worker_loop import Heartbeat, Outage, PeriodicTask
 from services.verification.game_repository import FinishedGameReader, GameRepository
 
@@ -49,7 +51,9 @@ if TYPE_CHECKING:
     import uvicorn
 
 IDLE_PAUSE_S: Final = 0.5
+DISKS_S: Final = 5.0  # between two looks at the room on disks
 BOTS_SILENT_S: Final = 15.0  # after which a worker whose loop doesn't come round counts as hanging
+UNSTARTED_MS: Final = 3_600_000  # after which a game that was never started leaves the engine
 FORK_THREADS: Final = 2  # of a referee, which read the logs that forks go on from
 MAX_TASKS_PER_STEP: Final = 1_024  # of all partitions: what a worker can do before others reclaim it
 
@@ -91,6 +95,13 @@ def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedge
     return None
 
 
+def log_engine_problems(service: str, ledger: RedisLedger) -> None:
+    """Log what of the engine would lose data, as a gateway does too, which goes on looking."""
+    with suppress(RedisError, OSError):  # it is away again: the service says so
+        for problem in ledger.system_status().startup_problems():
+            get_logger(service).error("the engine's settings break promises", problem=problem)
+
+
 def build_referee(
     ledger: RedisLedger, settings: Settings, *, all_partitions: bool = False
 ) -> tuple[Referee, Lease]:
@@ -109,7 +120,7 @@ def _build_referee(
     name, clock = new_consumer_name("referee"), GameClock(monotonic_ms)
     membership = ledger.membership()
     lease = Lease(membership, name, ledger.partitions, clock, now_ms, all_partitions=all_partitions)
-    clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000), round(settings.unstarted_s * 1000))
+    clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000), UNSTARTED_MS)
     games = GameRepository(ledger, open_archive_reader(settings))
     referee = Referee(
         ledger,
@@ -122,6 +133,10 @@ def _build_referee(
         forks=ForkExpander(games.read_entries, fork_executor, games.read_names),
         decision_limit=DecisionLimit(settings.decision_s),
     )
+    cache = referee.processor.game_cache
+    metrics.LEASED_PARTITIONS.read_from(lambda: len(lease.partitions))
+    metrics.CACHED_GAMES.read_from(cache.count)
+    metrics.CACHED_BYTES.read_from(cache.total_bytes)
     return referee, lease
 
 
@@ -136,6 +151,7 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return
+    log_engine_problems("referee", ledger)
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
         fork_executor = DaemonThreadPool("forks", FORK_THREADS)
@@ -194,17 +210,20 @@ def log_rules_form() -> None:
 
 def run_bots(settings: Settings, stop: Event) -> None:
     """Run the bots until `stop` is set. Raises EngineUnavailableError."""
+    from services.bots.slow_tasks import SeatOfGame, SlowTasks  # noqa: PLC0415 - no other service needs it
+    from services.bots.worker import BotWorker  # noqa: PLC0415 - the same
+
     ledger = wait_for_ledger("bots", settings, stop)
     if ledger is None:
         return
+    log_engine_problems("bots", ledger)
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
         batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
-        processes = KillableProcesses[SeatOfGame, Command](
-            settings.bot_processes or core_count(), preload=["services.bots.policies"]
-        )
+        processes = KillableProcesses[SeatOfGame, Command](core_count(), preload=["services.bots.policies"])
         exit_stack.enter_context(closing(processes))
         slow_tasks = SlowTasks(processes)
+        metrics.SLOW_TASKS.read_from(lambda: len(slow_tasks))
         name = new_consumer_name("bots")
         bots = BotWorker(ledger, ledger, name, batch, slow_tasks=slow_tasks)
         heartbeat = exit_stack.enter_context(_membership(ledger, BOTS, name, BOTS_SILENT_S))
@@ -256,14 +275,18 @@ def build_gateway(
     """The gateway's server, with all that it is given to know of rules. Threads of its process take short turns from now on.
 
     Raises InvalidInputError, or EngineUnavailableError: with `strict_engine`, the engine's settings break promises."""
+    from services.bootstrap.operator_reads import OperatorReads  # noqa: PLC0415 - no other service needs it
+    from services.bots.suggestions import ProcessSuggester  # noqa: PLC0415 - the same
     from services.gateway.server import build_server  # noqa: PLC0415 - a web framework, which no other service needs
     from services.tables.built_in_catalog import BuiltInCatalog  # noqa: PLC0415 - the same
-    from services.verification.finished_audits import FinishedGameAudits  # noqa: PLC0415 - the same
+    from services.verification.audit import FinishedGameAudits  # noqa: PLC0415 - the same
 
     shorten_turns()
     archive = Archive(settings.archive_url) if settings.archive_url else None
     audits = FinishedGameAudits(archive, own_keys(settings))
-    return build_server(settings, partitions, audits, BuiltInCatalog(ProcessSuggester()), limits)
+    return build_server(
+        settings, partitions, audits, BuiltInCatalog(ProcessSuggester()), limits, OperatorReads(settings)
+    )
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
@@ -274,32 +297,55 @@ def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer
 
 def run_auditor(settings: Settings, stop: Event) -> None:
     """Run the auditor until `stop` is set. Raises InvalidInputError: a setting that it needs is wrong."""
+    from services.auditor import worker  # noqa: PLC0415 - a queue of jobs, which no other service needs
+    from services.auditor.webhook_client import WebhookClient  # noqa: PLC0415 - the same
+    from services.runtime.web_push import make_push_sender  # noqa: PLC0415 - the same
+
     jobs_url, archive, signer = build_auditor_parts(settings)
     ledger = wait_for_ledger("auditor", settings, stop)
     if ledger is None:
         return
+    log_engine_problems("auditor", ledger)
     with closing(ledger), closing(connect(jobs_url)) as client:
         policy = settings.webhook_policy
         webhooks = None if policy.mode == "off" else WebhookClient(policy)
-        job_context = JobContext(ledger, settings, now_ms, archive, signer, webhooks)
-        webhook_threads = DaemonThreadPool("webhooks", WEBHOOK_WORKERS)
+        push = make_push_sender(settings)
+        job_context = JobContext(ledger, settings, now_ms, archive, signer, webhooks, push)
+        webhook_threads = DaemonThreadPool("webhooks", worker.WEBHOOK_WORKERS)
         name = new_consumer_name("auditor")
-        auditor = Auditor(job_context, client, name, webhook_threads)
+        auditor = worker.Auditor(job_context, client, name, webhook_threads)
 
         def step() -> None:
             if not auditor.step():
                 stop.wait(IDLE_PAUSE_S)
 
+        rooms = _show_disks()
+
+        def look_at_disks() -> None:
+            with suppress(RedisError, OSError, EngineUnavailableError):  # that it is away, others say
+                rooms.update(read_rooms(settings.redis_url, archive_folder(settings)))
+
+        look_at_disks()
         longest_job_s = max(job.timeout_s for job in JOB_TYPES.values())
-        with _membership(ledger, AUDITOR, name, longest_job_s + OVERTIME_S) as heartbeat:
+        with _membership(ledger, AUDITOR, name, longest_job_s + worker.OVERTIME_S) as heartbeat:
             periodic_tasks = [
                 PeriodicTask(0.5, heartbeat.report_round),
                 PeriodicTask(2.0, auditor.enqueue_due),
-                PeriodicTask(MAINTENANCE_S, auditor.maintain),
+                PeriodicTask(DISKS_S, look_at_disks),
+                PeriodicTask(worker.MAINTENANCE_S, auditor.maintain),
             ]
             worker_loop.run_worker("auditor", step, periodic_tasks, stop, on_start=auditor.register)
         webhook_threads.shutdown()
         auditor.deregister()
+
+
+def _show_disks() -> dict[str, DiskRoom]:
+    """Show the room on disks that will be in the answer: in containers an auditor sees the engine's, which a gateway may
+    not read."""
+    rooms = dict[str, DiskRoom]()
+    metrics.DISK_FREE.read_from(lambda: {(whose,): room.free for whose, room in rooms.copy().items()})
+    metrics.DISK_SIZE.read_from(lambda: {(whose,): room.total for whose, room in rooms.copy().items()})
+    return rooms
 
 
 def run_gateway(settings: Settings, stop: Event) -> None:
@@ -326,6 +372,29 @@ def run_gateway(settings: Settings, stop: Event) -> None:
         log.info("listening", host=settings.host, port=listening.getsockname()[1])
         server.run([listening])
     log.info("stopped")
+
+
+@contextmanager
+def observing(settings: Settings, *services: str, offset: int = 0) -> Iterator[None]:
+    """Trace commands, and show the metrics of these services of this process, until the end of the block: where the
+    environment and the settings say to where; `offset` is added to the port. Raises InvalidInputError: nothing can listen
+    there, or be traced."""
+    with tracing(services[0]), _metrics_shown(settings, services, offset):
+        yield
+
+
+@contextmanager
+def _metrics_shown(settings: Settings, services: Sequence[str], offset: int) -> Iterator[None]:
+    if not settings.metrics:
+        yield
+        return
+    from services.metrics.metrics_port import serving_metrics  # noqa: PLC0415 - costs 60 ms, and only here it is needed
+
+    def report_fault(metric: str) -> None:
+        get_logger(services[0]).exception("metric can't be read", key=metric)
+
+    with serving_metrics(settings.metrics, services, report_fault, offset):
+        yield
 
 
 ServiceRunner = Callable[[Settings, Event], None]

@@ -5,15 +5,28 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from schemas.errors import InvalidInputError
 from schemas.web.tokens import MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
 from services.runtime.settings import Settings, read_token_keys
 
+KEY_NAMES: Final = (
+    "token",
+    "signing",
+    "push",
+    "operator",
+)  # each is a setting too; no folder makes the last one
+
 
 def load_token_key(data: Path) -> str:
     """The data folder's key for seat tokens, or several with commas between them. Raises InvalidInputError."""
     return _load_key(data, "token", "seat tokens", "old tokens end")
+
+
+def load_push_key(data: Path) -> str:
+    """The data folder's key for Web Push. Raises InvalidInputError."""
+    return _load_key(data, "push", "Web Push", "devices must be named again")
 
 
 def data_folder_token_keys(data: Path, settings: Settings) -> TokenKeys:

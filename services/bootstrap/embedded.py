@@ -3,40 +3,57 @@
 The engine is a real Valkey with its AOF in the data folder. Gateway, referee, bots and auditor are
 the same objects that run in processes of their own elsewhere; here each runs on a thread. Where there are
 cores for it, referee and bots are forked off, so that they don't wait for this process's interpreter.
+
+Services as processes beside this one, forked before it has any threads: they start in milliseconds.
+
+They end with the process that started them, however that ends: each waits for the end of a pipe of which only the
+starter holds the other side. Signals of a terminal, and of whoever stops a whole group of processes, reach them
+all; these ignore them, so that the starter alone decides in which order all stops.
 """
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from threading import Event, Thread
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydantic import SecretStr
 
-from services.auditor.config import resolve_jobs_url
-from services.auditor.job_queue import Jobs
+from schemas.errors import InvalidInputError
+from services.auditor.jobs import resolve_jobs_url
 from services.bootstrap.composition import (
     build_auditor_parts,
     build_gateway,
+    observing,
     open_ledger,
     run_auditor,
     run_bots,
     run_referee,
 )
-from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
-from services.bootstrap.service_processes import ServiceBody, can_fork_services, forked_services
+from services.bootstrap.data_folder_keys import data_folder_signing_key, load_push_key, load_token_key
 from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import kill_if_silent, running_engine, why_ended
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
-from services.runtime.interpreter_tuning import shorten_turns
-from services.runtime.logging_setup import get_logger
+from services.runtime.executors import core_count
+from services.runtime.interpreter_tuning import shorten_turns, tune_garbage_collector
+from services.runtime.logging_setup import get_logger, write_repeat_counts
 from services.runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from services.auditor.job_queue import Jobs
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - of a server that listens on all addresses
@@ -82,6 +99,8 @@ def open_ledger_for_reading(data: Path, settings: Settings) -> Iterator[RedisLed
 def open_jobs_for_reading(data: Path, settings: Settings) -> Iterator[Jobs]:
     """The auditor's jobs, as the settings or the data folder have them. Raises EngineUnavailableError or
     InvalidInputError."""
+    from services.auditor.job_queue import Jobs  # noqa: PLC0415 - a queue, which most commands don't need
+
     with open_engine_url(data, settings) as url:
         jobs_url = resolve_jobs_url(settings.model_copy(update={"redis_url": url}))
         with closing(connect(jobs_url)) as client:
@@ -101,7 +120,11 @@ def run_embedded_server(
     where that is faster; without `gateway`, nobody can ask anything over the network. `limits` are the gateway's.
 
     Raises EngineUnavailableError or InvalidInputError."""
-    if gateway:  # before processes are forked off: the collector never looks at what is loaded then
+    # Before processes are forked off: the collector never looks at what is loaded then.
+    import services.auditor.worker  # noqa: PLC0415 - most commands need none of it
+    import services.bots.worker  # noqa: PLC0415 - the same
+
+    if gateway:
         import services.gateway.server  # noqa: F401, PLC0415 - a web framework, which most commands don't need
 
     with open_engine_url(data, settings) as url:
@@ -113,12 +136,18 @@ def run_embedded_server(
             "bots": lambda stop: run_bots(settings, stop),
         }
         failed = Event()
-        forked = workers if processes and can_fork_services() else {}
+        forked = dict[str, ServiceBody]()
+        if processes and can_fork_services():
+            forked = {
+                name: partial(_run_observed, settings, name, offset, run_service)
+                for offset, (name, run_service) in enumerate(workers.items(), 1)
+            }
         threaded = {} if forked else workers
         if threaded:
             shorten_turns()  # each waits for the engine again and again
         with (
             forked_services(forked, failed),
+            observing(settings, "gateway", "auditor", *threaded),
             _running_threads({**threaded, "auditor": lambda stop: run_auditor(settings, stop)}, failed),
             _running_gateway(settings, limits, failed) if gateway else nullcontext("") as address,
         ):
@@ -129,6 +158,12 @@ def run_embedded_server(
                     Thread(target=kill_if_silent, args=(own_data, url), daemon=True).start()
 
 
+def _run_observed(settings: Settings, name: str, offset: int, run_service: ServiceBody, stop: Event) -> None:
+    """Run a service in a process of its own, whose metrics have a port of their own."""
+    with observing(settings, name, offset=offset):
+        run_service(stop)
+
+
 def _complete_settings(data: Path, settings: Settings, url: str) -> Settings:
     """The settings with the engine's address, and the keys and the archive of the data folder where they name none."""
     return settings.model_copy(
@@ -137,6 +172,7 @@ def _complete_settings(data: Path, settings: Settings, url: str) -> Settings:
             "partitions": _init_partition_count(url, settings),
             "token_key": SecretStr(settings.token_key.get_secret_value() or load_token_key(data)),
             "signing_key": SecretStr(data_folder_signing_key(data, settings)),
+            "push_key": SecretStr(settings.push_key.get_secret_value() or load_push_key(data)),
             "archive_url": settings.archive_url or default_archive_url(data),
         }
     )
@@ -211,3 +247,93 @@ def _wait_until_up(server: object, thread: Thread) -> None:
             return
         thread.join(0.01)
     raise EngineUnavailableError("the gateway did not come up; the lines above say why")
+
+
+STOP_S: Final = 5.0  # processes that haven't stopped by then are killed
+IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ServiceBody = Callable[[Event], object]  # runs until the event is set
+
+
+def can_fork_services() -> bool:
+    """Whether services are faster in processes of their own, and can be forked: there is more than one core, and
+    no thread that could hold a lock for ever in the copies."""
+    return sys.platform == "linux" and core_count() > 1 and threading.active_count() == 1
+
+
+@contextmanager
+def forked_services(services: Mapping[str, ServiceBody], failed: Event) -> Iterator[None]:
+    """Run each service in a process until the end of the block. Where one ends before, `failed` is set."""
+    if services:
+        tune_garbage_collector()  # for this process and all copies of it
+    stop_read, stop_write = os.pipe()
+    processes = dict[str, ForkProcess]()
+    stopping = Event()
+    try:
+        with _signals_held_back():
+            for name, run_service in services.items():
+                arguments = (name, run_service, stop_read, stop_write)
+                processes[name] = get_context("fork").Process(target=_run_child, args=arguments, name=name)
+                processes[name].start()
+        watch = Thread(target=_watch, args=(processes, stopping, failed), name="service-watch", daemon=True)
+        watch.start()
+        yield
+    finally:
+        stopping.set()
+        for descriptor in (stop_read, stop_write):
+            os.close(descriptor)
+        deadline_s = time.monotonic() + STOP_S
+        for process in processes.values():
+            process.join(max(0.0, deadline_s - time.monotonic()))
+            if process.exitcode is None:
+                process.kill()
+                process.join()
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """A signal reaches a copy of this process only when that ignores it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, IGNORED_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, IGNORED_SIGNALS)
+
+
+def _watch(processes: Mapping[str, ForkProcess], stopping: Event, failed: Event) -> None:
+    """Set `failed` once a process ends that isn't to stop."""
+    ended = wait([process.sentinel for process in processes.values()])
+    if stopping.is_set():
+        return
+    for name, process in processes.items():
+        if process.sentinel in ended:
+            process.join()  # its pipe closes a moment before its exit code can be read
+            if process.exitcode != 1:  # one that failed has said why
+                get_logger(name).error("service ended", exit_code=process.exitcode)
+    failed.set()
+
+
+def _run_child(name: str, run_service: ServiceBody, stop_read: int, stop_write: int) -> None:
+    """Run the service in this process until the starter ends, or closes the pipe."""
+    for signal_number in IGNORED_SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, IGNORED_SIGNALS)
+    os.close(stop_write)
+    stop = Event()
+
+    def wait_for_end() -> None:
+        os.read(stop_read, 1)
+        stop.set()
+        time.sleep(STOP_S)  # the starter may be gone, and kill nobody
+        os._exit(1)
+
+    Thread(target=wait_for_end, name="starter-watch", daemon=True).start()
+    try:
+        run_service(stop)
+    except InvalidInputError as error:
+        get_logger(name).error("service failed", error=str(error))
+        sys.exit(1)
+    except BaseException:
+        get_logger(name).exception("service failed")
+        sys.exit(1)
+    finally:
+        write_repeat_counts()

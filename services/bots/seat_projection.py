@@ -17,14 +17,14 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import MissingEntryError
 from services.ledger.log.views import PAGE_SIZE, PartsOrError, ViewPage, ViewPageOrError, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.referee.games import GameState, fold_events
-from services.referee.games.proof.part_verifier import PartVerifier
 from services.referee.games.proof.public_verifier import (
     PublicVerifier,
     VerificationFailedError,
     VerifiedEntry,
 )
+from services.referee.games.proof.view_verifier import PartVerifier
 from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
 NO_SEAT_SECRET: Final = "00" * 32

@@ -13,7 +13,8 @@ from schemas.commands import Command
 from schemas.field_types import Seat
 from services.bots.policies import DEADLINE_BUDGETS, SLOW_POLICIES
 from services.ledger import BotTask, DeliveredBotTask
-from services.runtime.fair_turns import Asker, FairTurns
+from services.metrics import declared as metrics
+from services.runtime.executors import Asker, FairTurns
 from services.runtime.killable_processes import KillableProcesses
 from services.runtime.logging_setup import get_logger
 
@@ -78,6 +79,7 @@ class SlowTasks:
                 log.error("slow policy failed", **self._held[answer.key].task._asdict(), why=answer.failure)
             self._choices[answer.key] = answer.result
             asker, since_s = self._begun.pop(answer.key)
+            metrics.THINKING_SECONDS.observe(self.clock() - since_s, self._held[answer.key].task.policy)
             self._turns.charge(asker, self.clock() - since_s)
         for key, since_s in list(self._waiting.items()):
             if self.clock() - since_s < MAX_WAIT_S:

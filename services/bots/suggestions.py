@@ -20,20 +20,23 @@ from services.runtime.killable_processes import KillableProcess
 
 SUGGESTING: Final = "searcher"  # the policy whose values they are: a game that it can't play has none
 ROLLOUTS: Final = 128  # of a suggestion
+JUDGING_ROLLOUTS: Final = 64  # of a choice that was made: a game has fifty
 LIMIT_S: Final = 10.0  # for one suggestion
 
 
-# Evaluates the candidates of a seat in a state, after an entry.
-Suggester: TypeAlias = Callable[[GameState, Seat, int], Sequence[CandidateValue]]
+# Evaluates the candidates of a seat in a state, after an entry; among them what it did there, if that is to be judged.
+Suggester: TypeAlias = Callable[[GameState, Seat, int, Command | None], Sequence[CandidateValue]]
 
 
-def evaluate_here(state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
+def evaluate_here(
+    state: GameState, seat: Seat, number: int, done: Command | None
+) -> Sequence[CandidateValue]:
     """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. It thinks
     on the caller's thread, as long as it takes."""
     # not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards
     seat_random = SeatRandom(NO_SEAT_SECRET, number)
     commands = legal(state, seat)
-    return evaluate_for_player(state, seat, commands, seat_random) if commands else ()
+    return evaluate_for_player(state, seat, commands, seat_random, done) if commands else ()
 
 
 class ProcessSuggester:
@@ -46,18 +49,23 @@ class ProcessSuggester:
         """End the process."""
         self._process.close()
 
-    def evaluate(self, state: GameState, seat: Seat, number: int) -> Sequence[CandidateValue]:
+    def evaluate(
+        self, state: GameState, seat: Seat, number: int, done: Command | None
+    ) -> Sequence[CandidateValue]:
         """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. Raises
         NoAnswerError."""
         commands = legal(state, seat)
         if not commands:
             return ()
         source = NO_SEAT_SECRET, number
-        return self._process.ask(partial(think, evaluate_for_player, state, seat, commands, source), LIMIT_S)
+        evaluate = partial(evaluate_for_player, done=done)
+        return self._process.ask(partial(think, evaluate, state, seat, commands, source), LIMIT_S)
 
 
 def evaluate_for_player(
-    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, done: Command | None
 ) -> Sequence[CandidateValue]:
-    """The candidates' values by as many rollouts as a suggestion has. Raises as `evaluate_commands`."""
-    return evaluate_commands(state, seat, commands, seat_random, ROLLOUTS)
+    """The candidates' values by as many rollouts as a suggestion has, or as judging what was `done`. Raises as
+    `evaluate_commands`."""
+    rollouts = ROLLOUTS if done is None else JUDGING_ROLLOUTS
+    return evaluate_commands(state, seat, commands, seat_random, rollouts, done)

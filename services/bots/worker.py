@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
@@ -33,6 +34,7 @@ from services.bots.seat_random import SeatRandom, think
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import BotTask, BotTaskQueue, CommandBatchSubmitter, DeliveredBotTask
 from services.ledger.engine.errors import NodeAwayError
+from services.metrics import declared as metrics
 from services.referee.games import legal
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger
@@ -117,6 +119,7 @@ class BotWorker:
         for delivery in self.ledger.redelivered_tasks(self.name, idle_ms):
             if delivery.delivery_count > MAX_DELIVERIES:
                 log.error("bot task dropped", **delivery.task._asdict(), deliveries=delivery.delivery_count)
+                metrics.BOT_TASKS.add("dropped")
                 self.ledger.acknowledge_tasks([delivery])
             else:
                 count += self._process_tasks([delivery])
@@ -181,6 +184,8 @@ class BotWorker:
             raise
         finally:  # what was sent before the engine went away isn't sent again
             self.projections.forget_pages()
+            metrics.BOT_TASKS.add("finished", count=len(finished))
+            metrics.BOT_TASKS.add("waits", count=len(requeued))
             if finished:
                 self.ledger.acknowledge_tasks(finished)
             if requeued:
@@ -251,8 +256,10 @@ class BotWorker:
                 return choice
             fallback = SLOW_POLICIES[policy].fallback
             policy = fallback if fallback in projection.state.ruleset.bot_policies else "random"
-        seat_random = SeatRandom(*projection.random_source)
-        return POLICIES[policy](projection.state, task.seat, commands, seat_random)
+        seat_random, began_s = SeatRandom(*projection.random_source), perf_counter()
+        chosen = POLICIES[policy](projection.state, task.seat, commands, seat_random)
+        metrics.THINKING_SECONDS.observe(perf_counter() - began_s, policy)
+        return chosen
 
     def first_legal_command(self, task: BotTask) -> Command | None:
         """The first legal command, whatever the policy."""

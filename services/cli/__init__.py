@@ -17,14 +17,8 @@ def main() -> None:
     on_stop = signal.default_int_handler if SERVICES.isdisjoint(sys.argv[1:2]) else _end_service
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signal_number, on_stop)
-    try:
-        from services.cli.main import run_process  # noqa: PLC0415 - it takes a while, and may be stopped meanwhile
-    except Exception as error:
-        from schemas.errors import LedgerlineError  # noqa: PLC0415 - nothing that may be compiled comes before that
+    from services.cli.main import run_process  # noqa: PLC0415 - it takes a while, and may be stopped meanwhile
 
-        if not isinstance(error, LedgerlineError):
-            raise
-        sys.exit(f"ledgerline: {error}")  # a game of another package, which can't be played
     run_process()
 
 

@@ -1,8 +1,4 @@
-"""The `ledgerline` command: its arguments, signals, errors and exit codes.
-
-`app` adds the commands that need the server. It takes longer to import than a question takes to answer,
-so `ask` runs without it.
-"""
+"""The `ledgerline` command: its arguments, signals, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -11,18 +7,17 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 import services.compiled_rules.at_start  # noqa: F401 - before any module that may be compiled
 from schemas.errors import InvalidInputError
-from services.cli.exit import exit_with_error
-from services.cli.trains import ask
+from services import VERSION
+from services.cli.app import run_app
+from services.cli.output import EXIT_CODES, exit_with_error
 from services.compiled_rules import rules_form
 from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
-
-VERSION: Final = "0.1.0"  # that of pyproject.toml
 
 
 def run_process() -> None:
@@ -39,16 +34,19 @@ def run(arguments: Sequence[str]) -> None:
 
     Raises SystemExit, with 0 too."""
     app = typer.Typer(
-        name="ledgerline", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+        name="ledgerline",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
     )
-    app.callback()(_ledgerline)
-    app.add_typer(ask.app)
+    codes = "; ".join(f"{code}: {meaning[:1].lower()}{meaning[1:-1]}" for code, meaning in EXIT_CODES.items())
+    app.callback(
+        epilog=f"Exit codes: {codes}. Every command has --help and --quiet, and --json for programs."
+    )(_ledgerline)
     try:
-        if arguments[:1] in (["ask"], ["--version"]):
+        if arguments[:1] == ["--version"]:
             app(arguments)
         else:
-            from services.cli.app import run_app  # noqa: PLC0415 - `ask` needs none of it: see the top
-
             run_app(app, arguments)
     except InvalidInputError as error:
         exit_with_error(str(error), 2)

@@ -1,20 +1,124 @@
-"""The console of every command: text is never markup, and a character that can't be seen is shown as its escape.
+"""What every command prints, and how it ends: text is never markup, a character that can't be seen is shown as its escape, an
+error is one line.
 
 Names, boards and reasons come from strangers. So nothing here reads `[bold]` or an escape sequence in them.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
 import sys
-from typing import Final, TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from difflib import get_close_matches
+from pathlib import Path
+from reprlib import repr as short_repr
+from typing import Any, Final, NoReturn, TextIO
 
-from rich.console import Console, HighlighterType, JustifyMethod, OverflowMethod
+from rich.console import Console, Group, HighlighterType, JustifyMethod, OverflowMethod
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
+from schemas.errors import LedgerlineError
 from services.runtime.visible_text import visible_json, visible_text
 
 DEFAULT_WIDTH: Final = 110  # columns, where the output is no terminal
+ANY_WIDTH: Final = 10_000  # columns, for a table that is only measured
+EXIT_CODES: Final[Mapping[int, str]] = {
+    0: "It is done, and nothing is wrong.",
+    1: "Something is wrong: a finding, a server that can't be reached, or what can't be done.",
+    2: "The input is wrong: an option, a file, or a game that isn't there.",
+    70: "A service was stuck, and ended itself.",
+    130: "It was stopped (Ctrl-C, SIGTERM).",
+}
+SHOWS_PROGRESS: Final = ContextVar("SHOWS_PROGRESS", default=True)  # --quiet says no
+DEFAULT_DATA: Final = Path(".ledgerline")
+DATA: Final = ContextVar[Path | None](
+    "DATA", default=None
+)  # the folder that --data names, if not the usual one
+HINT: Final = re.compile(r"(?<=`)ledgerline ([a-z-]+)([^`\n]*)(?=`)|^(\s*-> )ledgerline (?=[a-z])")
+WITHOUT_DATA: Final = {
+    "auditor",
+    "bots",
+    "engine-users",
+    "gateway",
+    "new-game",
+    "referee",
+    "restore",
+    "verify",
+}
+
+
+class CommandLineError(LedgerlineError):
+    """The command could not be carried out."""
+
+
+class GameNotFoundError(LedgerlineError):
+    """Neither the engine nor the archive has a game of this id."""
+
+
+def exit_with_error(message: str, exit_code: int) -> NoReturn:
+    """End the process with one line on standard error, and one of EXIT_CODES."""
+    PlainTextConsole(stderr=True).print(f"ledgerline: {message}")
+    sys.exit(exit_code)
+
+
+def no_such(what: str, given: str, names: Iterable[str]) -> str:
+    """The sentence that there is no such thing, which one may be meant, and which there are."""
+    return f"there is no {what} {short_repr(given)}{there_are(given, names)}"
+
+
+def there_are(given: str, names: Iterable[str]) -> str:
+    """The end of such a sentence."""
+    known = list(names)
+    return f"{did_you_mean(given, known) or ';'} there is {', '.join(known)}"
+
+
+def did_you_mean(given: str, names: Sequence[str], most: int = 3) -> str:
+    """What may be meant, as the end of such a sentence; empty where nothing is like it."""
+    near = get_close_matches(given, names, most)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def progress_console() -> Console | None:
+    """Where progress is drawn: standard error, if that is a terminal and nobody wants quiet; else nowhere."""
+    console = PlainTextConsole(stderr=True)
+    return console if console.is_terminal and SHOWS_PROGRESS.get() else None
+
+
+def own_command() -> str:
+    """How a shell in this folder starts this very program: by its name where PATH leads to it, else by its path."""
+    own, path = Path(sys.executable).parent / "ledgerline", os.environ.get("PATH", "")
+    if "UV" in os.environ:  # uvx puts the program's folder on PATH for as long as it runs
+        path = os.pathsep.join(each for each in path.split(os.pathsep) if Path(each) != own.parent)
+    found = shutil.which("ledgerline", path=path)
+    by_name = not own.exists() or (found is not None and Path(found).resolve() == own.resolve())
+    return "ledgerline" if by_name else path_here(own)
+
+
+def as_pasted(text: str) -> str:
+    """A text whose commands a shell here can run, on the games that this command has read."""
+
+    def command(found: re.Match[str]) -> str:
+        if found[3]:
+            return f"{found[3]}{own_command()} "
+        data = DATA.get()
+        elsewhere = data is not None and found[1] not in WITHOUT_DATA and "--data" not in found[2]
+        return f"{own_command()} {found[1]}{found[2]}" + (
+            f" --data {path_here(data)}" if data and elsewhere else ""
+        )
+
+    return HINT.sub(command, text) if "ledgerline " in text else text
+
+
+def path_here(path: Path) -> str:
+    """A path as a shell in this folder takes it."""
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 class PlainTextConsole(Console):
@@ -32,6 +136,23 @@ class PlainTextConsole(Console):
             width=None if stream.isatty() else DEFAULT_WIDTH,
         )
 
+    def print(self, *objects: object, **options: Any) -> None:  # as rich declares them
+        """Print these; a table whose words the terminal has no room for as a line for each of its rows."""
+        super().print(*(self._with_room(each) for each in objects), **options)
+
+    def _with_room(self, printed: object) -> object:
+        if isinstance(printed, Text) and (pasted := as_pasted(printed.plain)) != printed.plain:
+            return Text(pasted, printed.style)
+        if not isinstance(printed, Table):
+            return printed
+        if self.measure(printed, options=self.options.update(max_width=ANY_WIDTH)).minimum <= self.width:
+            return printed
+        headings = [str(column.header) for column in printed.columns]
+        rows = zip(*(column.cells for column in printed.columns), strict=True)
+        cells = (zip(headings, row, strict=True) for row in rows)
+        lines = (", ".join(f"{heading} {cell}".strip() for heading, cell in row if cell) for row in cells)
+        return Group(*(str(each) for each in (printed.title, *lines, printed.caption) if each))
+
     def render_str(
         self,
         text: str,
@@ -46,7 +167,7 @@ class PlainTextConsole(Console):
     ) -> Text:
         """The text with visible characters only. It is never read as markup or emoji, whatever is asked."""
         return super().render_str(
-            visible_text(text),
+            visible_text(as_pasted(text)),
             style=style,
             justify=justify,
             overflow=overflow,

@@ -13,13 +13,11 @@ from threading import Event, Thread
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-import segno
 import typer
 
 from services.bootstrap import composition
-from services.bootstrap.embedded import run_embedded_server
-from services.cli.exit import CommandLineError
 from services.cli.options import DEFAULT_DATA, DataOption, set_up_logging
+from services.cli.output import CommandLineError
 from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import read_settings
@@ -47,6 +45,8 @@ def serve(
     strict_engine: StrictEngineOption = None,
 ) -> None:
     """Run everything on this machine, at the address it prints. Stop it with Ctrl-C."""
+    from services.bootstrap.embedded import run_embedded_server  # noqa: PLC0415 - no service alone needs it
+
     overrides: dict[str, object] = {"host": host, "port": port, "strict_engine": strict_engine}
     settings = read_settings(**{name: value for name, value in overrides.items() if value is not None})
     if "host" not in settings.model_fields_set:  # friends in the same network are who it is for
@@ -80,13 +80,15 @@ def way_in(url: str, host: str, others: str) -> str:
 
 def _code_of(address: str) -> str:
     """A QR code of an address, for a phone's camera in front of a terminal."""
+    import segno  # noqa: PLC0415 - only `serve` draws one
+
     drawn = StringIO()
     segno.make_qr(address, error="l").terminal(drawn, border=2, compact=True)
     return drawn.getvalue()
 
 
 def address_for_others() -> str:
-    """The address of this machine in its network, as its route elsewhere has it; empty where it has none."""
+    """The address of this machine in its network, from which it reaches others; empty where it reaches none."""
     with socket(AF_INET, SOCK_DGRAM) as probe:
         try:
             probe.connect(ELSEWHERE)
@@ -99,33 +101,34 @@ def address_for_others() -> str:
 @app.command()
 def referee() -> None:
     """Run a referee alone, on the engine of the settings (LEDGERLINE_REDIS_URL)."""
-    _run_service(partial(composition.run_referee, end_process=partial(os._exit, STUCK_EXIT_CODE)))
+    _run_service("referee", partial(composition.run_referee, end_process=partial(os._exit, STUCK_EXIT_CODE)))
 
 
 @app.command()
 def bots() -> None:
     """Run a worker for bots alone, on the engine of the settings."""
-    _run_service(composition.run_bots)
+    _run_service("bots", composition.run_bots)
 
 
 @app.command()
 def auditor() -> None:
     """Run an auditor alone: it puts finished games into the archive, on the engine of the settings."""
-    _run_service(composition.run_auditor)
+    _run_service("auditor", composition.run_auditor)
 
 
 @app.command()
 def gateway(strict_engine: StrictEngineOption = None) -> None:
     """Run a gateway alone, on the engine and the address of the settings."""
     overrides = {} if strict_engine is None else {"strict_engine": strict_engine}
-    _run_service(composition.run_gateway, **overrides)
+    _run_service("gateway", composition.run_gateway, **overrides)
 
 
-def _run_service(service: composition.ServiceRunner, **overrides: object) -> None:
+def _run_service(name: str, service: composition.ServiceRunner, **overrides: object) -> None:
     settings = read_settings(**overrides)
     set_up_logging(settings)
     tune_garbage_collector()
-    service(settings, _stop_on_signal())
+    with composition.observing(settings, name):
+        service(settings, _stop_on_signal())
 
 
 def _stop_on_signal() -> Event:

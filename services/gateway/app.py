@@ -12,22 +12,23 @@ from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, FastAPI
-from fastapi_offline import FastAPIOffline
 
 from schemas.web.tokens import TokenKeys
 from services.gateway.following.hub import Hub
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
 from services.gateway.games.service import GatewayService
-from services.gateway.health.engine_settings_watch import EngineSettingsWatch
-from services.gateway.health.health_watch import HealthWatch
+from services.gateway.health.health_watch import EngineSettingsWatch, HealthWatch
+from services.gateway.health.shown_metrics import show_system
 from services.gateway.models import openapi
 from services.gateway.models.openapi import declare_document
 from services.gateway.routes import (
+    api_page,
     disputes,
-    further_games,
     games,
+    guide_site,
     health,
+    operator,
     pages,
     play,
     replays,
@@ -39,6 +40,7 @@ from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.problem_details import install_error_handlers
+from services.gateway.web.request_log import RequestLogMiddleware
 from services.gateway.web.request_middleware import (
     BrowserHeadersMiddleware,
     ReadLimitMiddleware,
@@ -48,6 +50,7 @@ from services.gateway.web.request_middleware import (
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.executors import DaemonThreadPool
 from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import LoopRounds
 
 log = get_logger("gateway")
 API: Final = (
@@ -55,11 +58,12 @@ API: Final = (
     replays,
     webhooks,
     games,
-    further_games,
     play,
     disputes,
+    operator,
 )  # under /v1
 MAX_THREADS: Final = 8  # of the event loop's own: those who wait for the archive or the engine
+LOOP_ROUND_S: Final = 0.25  # between two looks whether the event loop stands still
 HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 
@@ -70,41 +74,40 @@ def create_app(
     finished_reader: FinishedGameReader | None = None,
     catalog: TableCatalog | None = None,
     settings_watch: EngineSettingsWatch | None = None,
+    operator_port: operator.OperatorPort | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
     The first of `token_keys` signs tokens; `finished_reader` reads finished games from their files; `catalog` folds
-    views: without it no tables and no legal commands are shown."""
+    views: without it no tables and no legal commands are shown; `operator_port` is behind the operator's page."""
     finished_games = FinishedGames(ledger, finished_reader)
     hub = Hub(ledger, finished_games.read_view)
     service = GatewayService(ledger, hub, token_keys, limits, finished_games)
     answers = service.command_tracker.answers
     health_watch = HealthWatch(ledger, answers, limits.stall_s, settings=settings_watch)
-    app = FastAPIOffline(
+    app = FastAPI(
         title="Ledgerline",
         version="1",
-        summary="Train board games: create, join, play, watch.",
+        summary="Turn-based board games: create, join, play, watch.",
         description=openapi.DESCRIPTION,
         lifespan=partial(_run_background, ledger, hub, (health_watch, settings_watch)),
         responses=openapi.PROBLEM_RESPONSES,
-        docs_url=None,  # pages.py has it
+        docs_url=None,  # api_page.py has it
         redoc_url=None,  # the same again
     )
+    show_system(hub, health_watch, settings_watch, lambda: bool(app.state.listening))
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
+    app.state.operator = operator_port
     _add_tables(app, service, catalog)
-    app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     if limits.read_limiter is not None:
         app.add_middleware(ReadLimitMiddleware, limits.read_limiter)
     allow_origins(app, limits.origins)
-    app.add_middleware(BrowserHeadersMiddleware)  # the outermost: errors have them too
+    app.add_middleware(BrowserHeadersMiddleware)  # errors have them too
+    app.add_middleware(RequestLogMiddleware)  # the outermost: it sees how each request ends
     install_error_handlers(app)
-    for router in (
-        pages.router,
-        health.router,
-        rule_pages.router,
-        _version_1(),
-    ):
+    at_the_top = (pages, guide_site, health, rule_pages, api_page)
+    for router in (*(each.router for each in at_the_top), _version_1()):
         app.include_router(router)
     app.mount("/assets", pages.assets(), name="assets")
     declare_document(app)
@@ -112,12 +115,13 @@ def create_app(
 
 
 def _add_tables(app: FastAPI, service: GatewayService, catalog: TableCatalog | None) -> None:
+    app.state.rulebook = rule_pages.read_rulebook()
     folds = TableFolds(service, catalog) if catalog else None
     suggestions = SuggestionQueue(service, folds) if folds else None
     app.state.table_folds, app.state.suggestions = folds, suggestions
 
     def close() -> None:
-        for each in (suggestions, folds, catalog, service, service.finished_games):
+        for each in (suggestions, folds, catalog, service, service.finished_games, app.state.operator):
             if each is not None:
                 each.close()
 
@@ -134,7 +138,7 @@ async def _run_background(
     """Run hub and watches for as long as the application does, and close all that it has at its end."""
     # its own would be waited for, however long a call on one of its threads takes
     asyncio.get_running_loop().set_default_executor(DaemonThreadPool("gateway", MAX_THREADS))
-    running = [_run_hub(app, hub), *(_run_watch(watch) for watch in watches if watch)]
+    running = [_run_hub(app, hub), _watch_loop(), *(_run_watch(watch) for watch in watches if watch)]
     tasks = [asyncio.create_task(each) for each in running]
     yield
     for task in tasks:
@@ -161,6 +165,14 @@ async def _run_hub(app: FastAPI, hub: Hub) -> None:
             log.error("hub failed", exc_info=error)
         app.state.listening = False
         await asyncio.sleep(HUB_RESTART_S)
+
+
+async def _watch_loop() -> None:
+    """Note how late the event loop comes round, until cancelled."""
+    rounds = LoopRounds("gateway")
+    while True:
+        await asyncio.sleep(LOOP_ROUND_S)
+        rounds.come_round(LOOP_ROUND_S)
 
 
 async def _run_watch(watch: HealthWatch | EngineSettingsWatch) -> None:

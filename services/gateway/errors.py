@@ -54,10 +54,12 @@ class TooManyError(RequestError):
 
 
 class RateExceededError(TooManyError):
-    """A sender sends or reads too often. `limit` says how many of what it may a second."""
+    """A sender sends or reads too often. `limit` says how many of what it may a second; its policy has a name, and allows
+    `quota` of them in a window of so many seconds."""
 
-    def __init__(self, limit: str, retry_after_s: float) -> None:
+    def __init__(self, limit: str, retry_after_s: float, policy: str, quota: int, window_s: float) -> None:
         super().__init__("RATE-1", f"more than {limit} a second", max(1, round(retry_after_s)))
+        self.policy, self.quota, self.window_s = policy, quota, max(1, round(window_s))
 
 
 class EngineFullError(RequestError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import secrets
 import socket
@@ -12,31 +13,35 @@ from typing import Final
 import uvicorn
 
 from schemas.errors import InvalidInputError
-from services.fast_path.http_connection import HttpConnection
-from services.fast_path.socket_connection import SocketConnection
+from services.fast_path.server_connections import HttpConnection, SocketConnection
 from services.gateway.app import create_app
+from services.gateway.following.gateway_stop import Stopping
 from services.gateway.games.client_limits import ClientLimits, read_own_boards
 from services.gateway.games.finished_games import FinishedGameReader
-from services.gateway.health.engine_settings_watch import watch_engine
+from services.gateway.health.health_watch import watch_engine
+from services.gateway.routes.operator import OperatorPort
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.rate_limit import RateLimiter
 from services.gateway.web.request_parsing import MAX_BODY_BYTES
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect_async
+from services.metrics import declared as metrics
 from services.runtime.connection_limits import (
+    OTHER_FILES,
     SERVER_LIMITS,
     ConnectionLimits,
     OpenConnections,
     ServerLimits,
 )
-from services.runtime.settings import Settings, read_token_keys
+from services.runtime.settings import Settings, archive_folder, read_token_keys
+from services.runtime.web_push import make_push_sender
 
 FRAMES_PER_MESSAGE: Final = 4  # that a socket may send, of its rate and its burst: pings, pieces
 KERNEL_SEND_BYTES: Final = 262_144  # that the kernel keeps for a client; left to itself it takes up to 4 MiB
+REQUESTS_END_S: Final = 1  # after the last verdict, for what else is being answered
 KEEP_ALIVE_S: Final = (
     10  # longer than the 5 s after which clients let go of an idle connection: else both may at once
 )
-OTHER_FILES: Final = 256  # that the process has open besides connections: the engine, logs, pages
 
 
 def build_server(
@@ -45,6 +50,7 @@ def build_server(
     finished_reader: FinishedGameReader | None = None,
     catalog: TableCatalog | None = None,
     limits: ServerLimits = SERVER_LIMITS,
+    operator_port: OperatorPort | None = None,
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address. Raises EngineUnavailableError: with `strict_engine`,
     the engine's settings break promises."""
@@ -56,12 +62,17 @@ def build_server(
         _client_limits(settings, limits),
         finished_reader,
         catalog,
-        watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
+        watch_engine(
+            settings.redis_url, partitions, strict=settings.strict_engine, archive=archive_folder(settings)
+        ),
+        operator_port,
     )
     allow_open_files(settings.connections + OTHER_FILES)
     of_connection = _connection_limits(settings, limits)
     count = OpenConnections(settings.connections, settings.connections_per_address, settings.proxies or ())
-    return uvicorn.Server(
+    metrics.CONNECTIONS.read_from(lambda: count.total)
+    return GatewayServer(
+        app.state.service.stopping,
         uvicorn.Config(
             app,
             host=settings.host,
@@ -74,10 +85,38 @@ def build_server(
             ws=partial(SocketConnection, limits=of_connection, open_connections=count),  # type: ignore[arg-type]  # the same
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
-            timeout_graceful_shutdown=5,
             timeout_keep_alive=KEEP_ALIVE_S,
-        )
+        ),
     )
+
+
+class GatewayServer(uvicorn.Server):
+    """uvicorn's server, whose followers go elsewhere before it closes connections: uvicorn closes sockets first, whatever they
+    wait for."""
+
+    def __init__(self, stopping: Stopping, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop in order; at once when asked a second time from a terminal."""
+        self._stopping.begin()
+        leaving = asyncio.create_task(self._leave())
+        while not leaving.done() and not self.force_exit:
+            await asyncio.wait({leaving}, timeout=0.1)
+        leaving.cancel()
+        self.config.timeout_graceful_shutdown = REQUESTS_END_S + round(self._stopping.answers_left_s())
+        await super().shutdown(sockets)
+
+    async def _leave(self) -> None:
+        self.server_state.default_headers = [*self.server_state.default_headers, (b"connection", b"close")]
+        await self._stopping.give_notice()
+        for listening in self.servers:
+            listening.close()  # new connections find another gateway from now on
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, HttpConnection):
+                connection.shutdown()  # it ends with the answer that is on its way
+        await self._stopping.send_elsewhere()
 
 
 def _client_limits(settings: Settings, limits: ServerLimits) -> ClientLimits:
@@ -94,6 +133,7 @@ def _client_limits(settings: Settings, limits: ServerLimits) -> ClientLimits:
         read_own_boards(settings),
         settings.webhook_policy,
         settings.token_life_s,
+        push.public_key if (push := make_push_sender(settings)) else "",
     )
 
 

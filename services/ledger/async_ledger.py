@@ -12,16 +12,13 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames
-from services.ledger.acknowledgements.ack_confirmation import Confirmations
-from services.ledger.acknowledgements.ack_levels import AckLevel
+from services.ledger.acknowledgements import AckLevel, Confirmations
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
-from services.ledger.engine.mistyped_keys import MistypedKeyLog
+from services.ledger.engine.partitions import MistypedKeyLog
 from services.ledger.engine.queries import Client
 from services.ledger.engine.round_trips import run_async
-from services.ledger.log import player_names
-from services.ledger.log.game_list import GameIds, list_games
-from services.ledger.log.game_schedules import read_stored_game
+from services.ledger.log.game_indexes import GameIds, GamePlace, list_games, read_stored_game
 from services.ledger.log.views import (
     PAGE_SIZE,
     LogHead,
@@ -30,16 +27,20 @@ from services.ledger.log.views import (
     read_heads,
     read_named_entry,
     read_named_views,
+    read_names,
 )
-from services.ledger.notifications.game_channels import GameChannels
-from services.ledger.operations import engine_memory
-from services.ledger.operations.backlog_queries import AsyncBacklogs
-from services.ledger.operations.engine_memory import EngineMemory
+from services.ledger.notifications import GameChannels
+from services.ledger.operations.backlog_queries import (
+    AsyncBacklogs,
+    EngineMemory,
+    read_memory,
+    read_stored_bytes,
+)
 from services.ledger.operations.service_kinds import GATEWAY
-from services.ledger.ports.records import MAX_WAITING_COMMANDS, CommandResult, StoredGame
+from services.ledger.ports import MAX_WAITING_COMMANDS, CommandResult, StoredGame
 from services.ledger.queues import membership
-from services.ledger.queues.command_queue import read_result
 from services.ledger.queues.command_submission import Submitted, submission_to
+from services.ledger.queues.task_queues import read_result
 from services.ledger.stores import thinking_time
 from services.ledger.stores.disputes import AsyncDisputeStore
 from services.ledger.stores.token_generations import AsyncTokenGenerations
@@ -110,7 +111,7 @@ class AsyncLedger:
 
     async def read_names(self, game: str) -> SaltedNames:
         """The names of the game's players that weren't erased. Raises CorruptDataError."""
-        return await run_async(self._client, player_names.read_names(self.partitions, game))
+        return await run_async(self._client, read_names(self.partitions, game))
 
     async def record_creator(self, game: str, creator: str) -> None:
         """Record who created a game, as its bots share time to think."""
@@ -118,11 +119,11 @@ class AsyncLedger:
 
     async def read_memory(self, game: str) -> EngineMemory:
         """How full the memory of the engine, or of a game's node, is."""
-        return await run_async(self._client, engine_memory.read_memory(self.partitions, game))
+        return await run_async(self._client, read_memory(self.partitions, game))
 
     async def read_stored_bytes(self, games: Sequence[str]) -> list[int]:
         """The bytes of the engine that each game takes; 0 for one that has left."""
-        return await run_async(self._client, engine_memory.read_stored_bytes(self.partitions, games))
+        return await run_async(self._client, read_stored_bytes(self.partitions, games))
 
     async def has_late_bots(self, game: str) -> bool:
         """Whether bots of a game had to wait for time to think within the last minute."""
@@ -136,9 +137,9 @@ class AsyncLedger:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""
         return await run_async(self._client, read_heads(self.partitions, games))
 
-    async def games(self, limit: int = 100) -> GameIds:
-        """The public games that the engine holds, the latest first; of a cluster those of the nodes that answer."""
-        query = list_games(self.partitions, limit, self._mistyped_keys, listed_only=True)
+    async def games(self, limit: int = 100, after: GamePlace | None = None) -> GameIds:
+        """The public games that the engine holds, the latest first, after a place; of a cluster those of the nodes that answer."""
+        query = list_games(self.partitions, limit, self._mistyped_keys, listed_only=True, after=after)
         return await run_async(self._client, query)
 
     def backlogs(self) -> AsyncBacklogs:

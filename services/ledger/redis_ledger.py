@@ -8,15 +8,13 @@ from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
 from services.ledger.engine.round_trips import run
-from services.ledger.log import player_names
-from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.log import views
 from services.ledger.log.event_store import RedisEventStore
-from services.ledger.log.game_schedules import RedisGameFiles
+from services.ledger.log.game_indexes import ArchiveIndex, RedisGameFiles
 from services.ledger.operations.system_status import SystemStatus
-from services.ledger.queues.bot_task_queue import RedisBotTaskQueue
-from services.ledger.queues.command_queue import RedisCommandQueue
 from services.ledger.queues.dead_letters import DeadLetterStore
 from services.ledger.queues.membership import Membership
+from services.ledger.queues.task_queues import RedisBotTaskQueue, RedisCommandQueue
 from services.ledger.scripts.lua_scripts import load_forgotten
 from services.ledger.stores import thinking_time, token_generations
 from services.ledger.stores.disputes import DisputeStore
@@ -79,7 +77,7 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
 
     def erase_names(self, game: str, commitments: Collection[str]) -> int:
         """Erase these names of a game's players; returns how many there were."""
-        return run(self._client, player_names.erase_names(self.partitions, game, commitments))
+        return run(self._client, views.erase_names(self.partitions, game, commitments))
 
     def rewrite_aof(self) -> bool:
         """Start an AOF rewrite, so that deleted data leaves the disk too. False if the engine refuses it now."""

@@ -6,22 +6,26 @@ another referee appended first, the append conflicts, and the command is decided
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from itertools import tee
 from logging import DEBUG
 from operator import itemgetter
+from time import perf_counter
 from typing import Final, Protocol
 
 from schemas.commands import CallTime, CommandEnvelope, ForkGame, FreeSeat, TakeSeat
-from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import GameEnded
+from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
+from schemas.events import CommandRefused, GameEnded
 from schemas.field_types import Seat
 from schemas.stored.codec import pack_envelope, unpack_envelope
+from schemas.stored.entries import ForeignCommandError
 from schemas.stored.player_names import SaltedNames, by_commitment
 from services.ledger import (
     AppendRequest,
+    AppendResult,
     AppendStatus,
     CommandQueue,
     DeliveredCommand,
@@ -31,13 +35,15 @@ from services.ledger import (
     RejectedCommand,
 )
 from services.ledger.engine.errors import NodeAwayError
+from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.decision_log import FailureLog, log_decision, log_fields
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
-from services.referee.games import GameState, UnloggedRejectionError
-from services.referee.salted_names import without_names
+from services.referee.games import UnloggedRejectionError
+from services.referee.player_names import without_names
+from services.runtime import command_traces
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -88,6 +94,7 @@ class CommandProcessor:
         self.game_cache = GameCache(ledger, cache_bytes)
         self._failures = FailureLog()
         self._deciding: PendingCommand | None = None
+        self._decided_s = 0.0  # how long deciding took since the last append
         self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet
         self._interrupted_games: set[str] = set()  # whose other commands wait until they are delivered again
 
@@ -142,7 +149,13 @@ class CommandProcessor:
         """Move a command that can't be decided to the dead letters, for an operator."""
         try:
             self._move_to_dead_letters(delivery, unpack_envelope(delivery.data), reason)
+        except ForeignCommandError as error:
+            reason = self._name_missing_rules(error.header.game) or reason
+            metrics.COMMANDS.add("dead", "")
+            log.error("command moved to dead letters", game=error.header.game, reason=reason)
+            self.ledger.move_to_dead_letters(delivery, error.header, reason)
         except InvalidInputError as error:
+            metrics.COMMANDS.add("dead", "")
             log.error(
                 "command moved to dead letters",
                 partition=delivery.partition,
@@ -150,6 +163,16 @@ class CommandProcessor:
                 error=str(error),
             )
             self.ledger.move_to_dead_letters(delivery, None, reason)
+
+    def _name_missing_rules(self, game: str) -> str | None:
+        """What to install for this game to be played here, by its log; None where that says nothing."""
+        try:
+            self.game_cache.get(game)
+        except MissingGameError as error:
+            return _to_install(error)
+        except (MissingEntryError, CorruptDataError, NodeAwayError):
+            pass
+        return None
 
     # -- one command -------------------------------------------------------------------
 
@@ -174,10 +197,13 @@ class CommandProcessor:
     def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
         """The envelope of a delivery; None if it can't be read: then it is a dead letter."""
         try:
-            return unpack_envelope(delivery.data)
+            envelope = unpack_envelope(delivery.data)
         except InvalidInputError as error:
             self.move_to_dead_letters(delivery, str(error))
             return None
+        if command_traces.is_on():
+            _trace_queue(delivery, envelope)
+        return envelope
 
     def _decide(self, command: PendingCommand) -> Decision | UnloggedRejection | None:
         """The decision on a command, or why the log takes no entry for it. None if the command waits
@@ -197,6 +223,8 @@ class CommandProcessor:
             except NodeAwayError:  # a part of a cluster: its commands stay pending, the others go on
                 self._interrupted_games.add(envelope.game)
                 return None
+            except MissingGameError as error:
+                reason = _to_install(error)
             except (MissingEntryError, CorruptDataError) as error:
                 reason = f"the log can't be read: {error}"
             except PROGRAMMING_ERRORS as error:
@@ -239,6 +267,7 @@ class CommandProcessor:
                     "command rejected without an entry", **log_fields(command.envelope), rule=rule, why=reason
                 )
                 rejected.append(RejectedCommand(command.delivery, command.envelope, rule, reason))
+                metrics.COMMANDS.add("rejected", rule)
             elif is_current is not None:  # else its node is away, and the command stays pending
                 delivery, envelope = command[:2]
                 conflict_counts[delivery.partition, delivery.id] += 1
@@ -255,6 +284,7 @@ class CommandProcessor:
         self, delivery: DeliveredCommand, envelope: CommandEnvelope, reason: str
     ) -> None:
         log.error("command moved to dead letters", **log_fields(envelope), reason=reason)
+        metrics.COMMANDS.add("dead", "")
         if delivery.id:  # a command of the server itself is in no stream
             nameless = without_names(envelope, self.new_seed)
             if nameless is not envelope:
@@ -264,6 +294,7 @@ class CommandProcessor:
     def _set_aside_interrupted(self, command: PendingCommand, reason: str) -> None:
         """Leave a command pending whose decision was interrupted: it is delivered again, alone from the third
         time on, and that is counted. The machine may have been busy, so only then it is a dead letter."""
+        metrics.INTERRUPTIONS.add()
         delivery, envelope = command[:2]
         self.game_cache.invalidate(envelope.game)
         self._interrupted_games.add(envelope.game)
@@ -287,32 +318,34 @@ class CommandProcessor:
 
         Raises UnloggedRejectionError, or DecisionTooLongError."""
         game = command.envelope.game
-        cached_game, known_names = self.game_cache.get(game), self._known_names(command.envelope)
+        cached_game = self.game_cache.get(game)
+        known_names: SaltedNames = {}
+        if isinstance(
+            command.envelope.command, TakeSeat
+        ):  # those decided and not appended yet are known, too
+            known_names = {**self.ledger.read_names(game), **self._decided_names.get(game, {})}
         self._deciding = command
+        began_s = perf_counter()
         try:
             decision = self.decision_limit.run(
                 lambda: build_decision(command, cached_game, self.clocks, self.new_seed, known_names)
             )
         finally:
             self._deciding = None
-        self._void_tokens(command.envelope, cached_game.state)
+            took_s = perf_counter() - began_s
+            self._decided_s += took_s
+            metrics.DECISION_SECONDS.observe(took_s)
+            if command_traces.is_on():
+                _trace("decide", command.envelope, took_s)
+        freed = command.envelope.command
+        if isinstance(freed, FreeSeat) and freed.seat < len(cached_game.state.seats):
+            # Before the entry that frees the seat: so the next player gets a token of a later generation, whatever
+            # crashes when. A refusal is recorded too: it corrects a decision that conflicted.
+            times_freed = cached_game.state.seats[freed.seat].times_freed
+            self.ledger.record_freed_seat(game, freed.seat, times_freed)
         if isinstance(decision.request, AppendRequest) and decision.request.names:
             self._decided_names[game] = {**known_names, **by_commitment(decision.request.names)}
         return decision
-
-    def _void_tokens(self, envelope: CommandEnvelope, state: GameState) -> None:
-        """Record how often a seat was freed, before the entry that frees it is written: so the next player gets a
-        token of a later generation, whatever crashes when. A refusal is recorded too: it corrects a decision
-        that conflicted."""
-        command = envelope.command
-        if isinstance(command, FreeSeat) and command.seat < len(state.seats):
-            self.ledger.record_freed_seat(envelope.game, command.seat, state.seats[command.seat].times_freed)
-
-    def _known_names(self, envelope: CommandEnvelope) -> SaltedNames:
-        """The names at the table that somebody joins, those among them that are decided and not appended yet."""
-        if not isinstance(envelope.command, TakeSeat):
-            return {}
-        return {**self.ledger.read_names(envelope.game), **self._decided_names.get(envelope.game, {})}
 
     def _append(
         self, decided: Iterable[Decision], conflict_counts: Counter[tuple[int, str]]
@@ -323,7 +356,14 @@ class CommandProcessor:
         `conflict_counts` counts a command's conflicts though nobody else appended: if they go on when the game was
         folded anew, its keys are damaged."""
         to_append, decisions = tee(decided)
+        self._decided_s, began_s = 0.0, perf_counter()
         results = self.ledger.append(decision.request for decision in to_append)
+        append_s = max(0.0, perf_counter() - began_s - self._decided_s)
+        if results:
+            metrics.APPEND_SECONDS.observe(append_s)
+        if command_traces.is_on():
+            decisions, traced = tee(decisions)
+            _trace_appended(traced, results, append_s)
         retries = list[PendingCommand]()
         verbose = log.is_enabled_for(DEBUG)  # asked once for many: it costs as much as a hash
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
@@ -335,6 +375,7 @@ class CommandProcessor:
                 conflict_counts[delivery_key] += 1
                 if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:
                     status = AppendStatus.DAMAGED
+            _count(status, decision)
             if status is AppendStatus.APPENDED:
                 log_decision(log, envelope, decision.events, sequence, verbose=verbose)
                 if GameEnded in map(type, decision.events):
@@ -348,3 +389,36 @@ class CommandProcessor:
             if status is AppendStatus.CONFLICT and request.delivery.id:
                 retries.append(decision.command)
         return retries
+
+
+def _count(status: AppendStatus, decision: Decision) -> None:
+    """Count what became of a decision: its verdict, and the rule that said no."""
+    if status is AppendStatus.CONFLICT:
+        metrics.CONFLICTS.add()
+    elif status is AppendStatus.APPENDED or status is AppendStatus.DUPLICATE:
+        first = decision.events[0] if decision.events else None
+        if isinstance(first, CommandRefused):
+            metrics.COMMANDS.add("refused", first.rule)
+        else:
+            metrics.COMMANDS.add("accepted" if first else "repeated", "")
+
+
+def _trace(name: str, envelope: CommandEnvelope, took_s: float, **attributes: int) -> None:
+    command_traces.record(name, envelope.game, envelope.seat, envelope.id, took_s, **attributes)
+
+
+def _trace_appended(decisions: Iterable[Decision], results: Sequence[AppendResult], took_s: float) -> None:
+    for decision, (status, sequence) in zip(decisions, results, strict=True):
+        if status is AppendStatus.APPENDED:
+            _trace("append", decision.command.envelope, took_s, sequence=sequence)
+
+
+def _trace_queue(delivery: DeliveredCommand, envelope: CommandEnvelope) -> None:
+    """How long a command was in its stream: the id there begins with the engine's time."""
+    queued_ms, _, _ = delivery.id.partition("-")
+    _trace("queue", envelope, time.time() - int(queued_ms) / 1000, deliveries=delivery.delivery_count)
+
+
+def _to_install(error: MissingGameError) -> str:
+    """For an operator: what this referee lacks, and how its commands are decided after all."""
+    return f"{error}; `ledgerline dead retry` then queues the command again"

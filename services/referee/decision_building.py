@@ -13,12 +13,11 @@ from schemas.stored.command_digest import digest_command
 from schemas.stored.entries import Entry
 from schemas.stored.player_names import SaltedNames
 from services.ledger import AppendRequest, DuplicateCommand
-from services.referee.alike_names import require_own_names
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
-from services.referee.games import UnloggedRejectionError, decide_envelope
+from services.referee.games import GameState, UnloggedRejectionError, decide_envelope
 from services.referee.games.proof.sealing import ChainState, seal_entry
-from services.referee.salted_names import salt_names
+from services.referee.player_names import NAMING, SaltedEnvelope, require_own_names, salt_names
 from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
 
 DAY_MS: Final = 86_400_000
@@ -32,12 +31,7 @@ class Clocks(NamedTuple):
     game_time_ms: Callable[[], int]
     wall_time_ms: Callable[[], int]
     retention_ms: int = 30 * DAY_MS
-    unstarted_ms: int | None = None  # of a game that was never started; None: the same
-
-    @property
-    def unstarted_retention_ms(self) -> int:
-        """How long a game that was never started stays."""
-        return self.retention_ms if self.unstarted_ms is None else self.unstarted_ms
+    unstarted_ms: int = 30 * DAY_MS  # of a game that was never started
 
 
 class Decision(NamedTuple):
@@ -74,11 +68,10 @@ def build_decision(
         duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
         return Decision(command, duplicate, ())
     previously_pending, now_ms = set(state.pending_choices), clocks.wall_time_ms()
-    fork = command.expansion  # is decided as the command that creates the game
-    envelope, seed = (fork.expand(envelope), fork.seed) if fork else take_seed(envelope, new_seed)
-    require_own_names(envelope.command)
-    salted = salt_names(envelope, state, known_names, new_seed)
-    envelope = salted.envelope
+    seed, salted = "", None
+    if command.expansion or envelope.command.__class__ in NAMING:
+        seed, salted = _seed_and_salt(command, state, known_names, new_seed)
+        envelope = salted.envelope
     events = decide_envelope(state, envelope, clocks.game_time_ms(), seed, created_at_ms=now_ms)
     chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
     entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)
@@ -97,15 +90,28 @@ def build_decision(
         public=sealed_entry.public,
         head=sealed_entry.head,
         private_parts=sealed_entry.private_parts,
-        names=salted.kept_beside(events),
-        names_left=salted.left_by(events),
+        names=salted.kept_beside(events) if salted else (),
+        names_left=salted.left_by(events) if salted else (),
         tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
         deadline_ms=next_wakeup(state),
-        eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_retention_ms),
+        eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_ms),
         is_listed=state.access.is_listed,
         command_digest=digest_command(command.envelope.command),  # as it was sent
     )
     return Decision(command, request, events)
+
+
+def _seed_and_salt(
+    command: PendingCommand, state: GameState, known_names: SaltedNames, new_seed: Callable[[], str]
+) -> tuple[str, SaltedEnvelope]:
+    """The seed of the game that the command creates, if it creates one, and its envelope as it is decided, a fork as the
+    command that creates the game. Raises UnloggedRejectionError."""
+    fork = command.expansion
+    envelope, seed = (
+        (fork.expand(command.envelope), fork.seed) if fork else take_seed(command.envelope, new_seed)
+    )
+    require_own_names(envelope.command)
+    return seed, salt_names(envelope, state, known_names, new_seed)
 
 
 def take_seed(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> tuple[CommandEnvelope, str]:

@@ -6,7 +6,7 @@ for too many, it raises an exception in the deciding thread, which CPython does 
 Ticks, not a clock: a process that was stopped for an hour has not decided for an hour.
 
 What this can't end is one call of C code that never returns. `on_stuck` is called then, and what it can
-do is in docs/architecture.md.
+do is in docs/explanation/architecture.md.
 """
 
 from __future__ import annotations

@@ -97,7 +97,9 @@ class ForkExpander:
         self._read_source_log, self._read_source_names = read_source_log, read_source_names
         self._executor = executor or InlineExecutor()
         self._held: dict[str, list[PendingCommand]] = {}  # by game: the creation, then what came after it
-        self._held_keys: set[tuple[int, str]] = set()  # partition and stream id of all of them
+        self._held_keys: set[tuple[int, str]] = (
+            set()
+        )  # partition and stream id of all of them: unique together
 
     def admit(self, command: PendingCommand, new_seed: Callable[[], str]) -> PendingCommand | None:
         """The command, if it can be decided now; None if it is held until a fork is expanded, which starts here, or
@@ -135,7 +137,7 @@ class ForkExpander:
         for game, (creation, *_) in list(self._held.items()):
             if creation.is_ready:
                 commands = self._held.pop(game)
-                self._held_keys.difference_update(_delivery_key(held.delivery) for held in commands)
+                self._held_keys.difference_update(held.delivery[:2] for held in commands)
                 yield commands
 
     def held_deliveries(self) -> list[DeliveredCommand]:
@@ -144,7 +146,7 @@ class ForkExpander:
 
     def holds(self, delivery: DeliveredCommand) -> bool:
         """Whether the delivery waits for a creation, however often it was delivered."""
-        return _delivery_key(delivery) in self._held_keys
+        return delivery[:2] in self._held_keys
 
     def is_holding(self) -> bool:
         """Whether any delivery waits for a creation."""
@@ -156,7 +158,7 @@ class ForkExpander:
 
     def _hold(self, command: PendingCommand) -> None:
         self._held.setdefault(command.envelope.game, []).append(command)
-        self._held_keys.add(_delivery_key(command.delivery))
+        self._held_keys.add(command.delivery[:2])
 
     def _start(self, fork: ForkGame, seed: str, executor: Executor) -> ForkExpansion:
         return ForkExpansion(fork.of, seed, executor.submit(self._build_create_command, fork, seed))
@@ -169,8 +171,3 @@ class ForkExpander:
             reason = f"what lies in game {fork.of} can't be laid again, by its rules {ruleset.name}"
             raise CommandRefusedError("GAME-6", f"{reason}; so no game goes on from it")
         return ruleset.fork_command(log, fork, seed, shown_names(self._read_source_names(fork.of)))
-
-
-def _delivery_key(delivery: DeliveredCommand) -> tuple[int, str]:
-    """What names a delivery: a stream id is unique within its partition only."""
-    return delivery.partition, delivery.id

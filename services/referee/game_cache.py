@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from array import array
+from bisect import bisect_left
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from operator import attrgetter
@@ -14,7 +16,7 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_for_fold
 from services.ledger import EventReader, GameLog
-from services.referee.answered_ids import AnsweredIds
+from services.metrics import declared as metrics
 from services.referee.decision_log import FailureLog
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
@@ -44,6 +46,32 @@ PACKED_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "own")
 PackedValues = tuple[tuple[object, ...], list[tuple[object, ...]], object]  # fields, seats, the game's own
 _packed_fields_of = attrgetter(*PACKED_FIELDS)
 _seat_fields_of = attrgetter(*PACKED_SEAT_FIELDS)
+
+
+class AnsweredIds:
+    """The ids of a game's commands that have an entry, in eight bytes each: by the process's own keyed hash, so that
+    nobody can search for a collision. One of ten thousand is found in fourteen steps; the ids themselves would take
+    more room than the game's state."""
+
+    __slots__ = ("digests",)
+
+    def __init__(self, packed: bytes = b"") -> None:
+        self.digests = array("q", packed)
+
+    def packed(self) -> bytes:
+        """All of them, to make another one from."""
+        return self.digests.tobytes()
+
+    def add(self, sender: Seat | None, command_id: str) -> None:
+        """Note that this sender's command has an entry."""
+        digest = hash((sender, command_id))
+        self.digests.insert(bisect_left(self.digests, digest), digest)
+
+    def has(self, sender: Seat | None, command_id: str) -> bool:
+        """Whether it was noted."""
+        digest = hash((sender, command_id))
+        index = bisect_left(self.digests, digest)
+        return index < len(self.digests) and self.digests[index] == digest
 
 
 class CachedGame:
@@ -277,6 +305,14 @@ class GameCache:
         self._unpacked, self._packed = SizedGames[CachedGame](), SizedGames[PackedGame]()
         self._failures = FailureLog()
 
+    def count(self) -> Mapping[tuple[str, ...], int]:
+        """How many games there are in each form."""
+        return {("folded",): len(self._unpacked), ("packed",): len(self._packed)}
+
+    def total_bytes(self) -> int:
+        """About how much memory they take."""
+        return self._unpacked.total_bytes + self._packed.total_bytes
+
     def get(self, game: str) -> CachedGame:
         """The game, cached or folded now; the cached one may be older than the log.
 
@@ -291,6 +327,8 @@ class GameCache:
         """Read and fold the logs of those games that aren't cached, many in one round trip. A log
         that can't be read or folded is left out: `get` raises the error."""
         missing = [game for game in games if game not in self._unpacked and game not in self._packed]
+        metrics.CACHE_LOOKUPS.add("hit", count=len(games) - len(missing))
+        metrics.CACHE_LOOKUPS.add("read", count=len(missing))
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
             for game, game_log in self.ledger.read_logs(missing[start : start + MAX_LOGS_PER_READ]).items():
                 try:
@@ -341,6 +379,7 @@ class GameCache:
         if cached_game is None:
             if packed := self._packed.pop(game):
                 cached_game = packed.unpack()
+                metrics.CACHE_LOOKUPS.add("restored")
                 self._insert(game, cached_game)
         elif cached_game.length >= MEASURED_AGAIN * cached_game.measured_length:
             self._insert(game, cached_game)
@@ -367,16 +406,13 @@ class GameCache:
         self._unpacked.put(game, cached_game)
         unpacked, packed = self._unpacked, self._packed
         while (
-            self._is_full()
+            self.total_bytes() > self.max_bytes
             and len(unpacked) > 1
             and unpacked.total_bytes * MIN_UNPACKED_SHARE > self.max_bytes
         ):
             self._pack(*unpacked.pop_oldest())
-        while self._is_full() and len(packed):
+        while self.total_bytes() > self.max_bytes and len(packed):
             packed.pop_oldest()
-
-    def _is_full(self) -> bool:
-        return self._unpacked.total_bytes + self._packed.total_bytes > self.max_bytes
 
     def _pack(self, game: str, cached_game: CachedGame) -> None:
         """Keep a game packed; one that doesn't exist, has no streams any more or can't be packed is only dropped."""

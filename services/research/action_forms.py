@@ -5,46 +5,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.commands import Command, Pass, write_command
-from schemas.errors import InvalidInputError
-from schemas.published_contracts import COMMANDS
-from schemas.trains.commands import (
-    BuildStation,
-    ClaimRoute,
-    DrawBlind,
-    DrawMarket,
-    DrawTickets,
-    KeepTickets,
-    MovePassenger,
-    PayTunnel,
-    RequestCards,
-)
-from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
-from schemas.trains.rule_options import RuleOptions
-from services.referee.games.state import Ruleset
-from services.referee.games.trains.board import ticket_decks
-from services.referee.games.trains.train_state import TrainGame
+from schemas.commands import Command, write_command
 
 ActionKind = Literal["fixed", "candidates"]
 Mask: TypeAlias = NDArray[np.int8]
-FIXED_COMMANDS: Final = frozenset(
-    (DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, RequestCards, Pass)
-)
 MAX_CANDIDATES: Final = 512  # in a list: 431 were met with four seats
-WILD_CARDS: Final = (LOCOMOTIVE, PLUS_FOUR)
-_CODES: Final = {cls: cls.code for cls in COMMANDS if isinstance(cls.code, int)}
-PLENTY: Final = 100  # of every kind of card
+ROW_SIZE: Final = 10  # numbers that describe a candidate
 MAX_KEPT: Final = 50_000  # commands that are known by identity, before they are forgotten
-FEATURES: Final = (
-    "command", "route", "city", "colour", "coloured", "locomotives", "plus_fours", "slot", "tickets", "routes",
-)  # fmt: skip
 
 
 class PlacesByIdentity:
@@ -77,13 +50,8 @@ class PlacesByIdentity:
 class FixedActions:
     """An action is a place in the list of all commands that there can be in such a game."""
 
-    def __init__(self, state: TrainGame) -> None:
-        """The actions of games like this one. Raises InvalidInputError: its rules have commands that no list can have."""
-        answers = {move.command for moves in state.ruleset.moves.values() for move in moves}
-        if not answers <= FIXED_COMMANDS:
-            reason = f"the rules {state.ruleset.name} have no fixed list; take 'candidates'"
-            raise InvalidInputError("actions", reason)
-        self.commands = tuple(_every_command(state, answers))
+    def __init__(self, commands: Iterable[Command]) -> None:
+        self.commands = tuple(commands)
         self.size = len(self.commands)
         self._place_by_key = {_key(command): place for place, command in enumerate(self.commands)}
         self._places = PlacesByIdentity()
@@ -137,8 +105,8 @@ class CandidateActions:
         return legal[action]
 
     def rows(self, legal: Sequence[Command]) -> NDArray[np.int16]:
-        """The row of each command, in the order of FEATURES; the rest are rows of 0."""
-        rows = np.zeros((self.size, len(FEATURES)), np.int16)
+        """The row of each command, ROW_SIZE numbers; the rest are rows of 0."""
+        rows = np.zeros((self.size, ROW_SIZE), np.int16)
         rows[: len(legal)] = self._table[self._places.places(legal, self._add_rows)]
         return rows
 
@@ -148,81 +116,12 @@ class CandidateActions:
         return places
 
     def _describe(self, command: Command) -> tuple[int, ...]:
-        """The row of a command, as many numbers as FEATURES."""
+        """The row of a command, ROW_SIZE numbers."""
         raise NotImplementedError
 
 
-class TrainActions(CandidateActions):
-    """The candidates of a train game."""
-
-    def __init__(self, state: TrainGame, size: int) -> None:
-        super().__init__(size)
-        table = state.own
-        self._routes = {name: place + 1 for place, name in enumerate(table.board.routes)}
-        self._cities = {name: place + 1 for place, name in enumerate(table.board.cities)}
-        self._kinds = {name: place + 1 for place, name in enumerate(state.rule_options.cards)}
-        self._decks = {deck: 10**place for place, deck in enumerate(ticket_decks(state.rule_options))}
-
-    def _describe(self, command: Command) -> tuple[int, ...]:
-        """The row of a command, in the order of FEATURES."""
-        route = city = slot = tickets = routes = 0
-        cards: Mapping[str, int] = {}
-        if isinstance(command, ClaimRoute):
-            route, cards = self._routes[command.route], command.cards
-            city = self._cities[command.passenger] if command.passenger else 0
-        elif isinstance(command, BuildStation):
-            city, cards = self._cities[command.city], command.cards
-        elif isinstance(command, PayTunnel):
-            cards = command.cards
-        elif isinstance(command, DrawMarket):
-            slot = 0 if command.slot is None else command.slot + 1
-        elif isinstance(command, KeepTickets):
-            tickets = sum(1 << place for place in command.keep)
-        elif isinstance(command, DrawTickets):
-            tickets = sum(count * self._decks[deck] for deck, count in (command.decks or {}).items())
-        elif isinstance(command, MovePassenger):
-            city, route, routes = (
-                self._cities[command.city],
-                self._routes[command.path[-1]],
-                len(command.path),
-            )
-        colour = coloured = 0
-        for card in cards:
-            if card not in WILD_CARDS:
-                colour, coloured = self._kinds[card], cards[card]
-        wild = cards.get(LOCOMOTIVE, 0), cards.get(PLUS_FOUR, 0)
-        return (_CODES[command.__class__], route, city, colour, coloured, *wild, slot, tickets, routes)
-
-
 def _no_rows() -> NDArray[np.int16]:
-    return np.zeros((MAX_KEPT, len(FEATURES)), np.int16)
-
-
-def _every_command(state: TrainGame, answers: set[type[Command]]) -> Iterator[Command]:
-    """Every command that a seat of such a game may ever give, but leaving."""
-    rule_options = state.rule_options
-    yield from (cls() for cls in (DrawBlind, RequestCards, Pass) if cls in answers)
-    if DrawMarket in answers:
-        yield from (DrawMarket(slot) for slot in range(rule_options.market))
-    if DrawTickets in answers:
-        yield DrawTickets()
-    yield from _every_keeping(rule_options)
-    yield from every_claim(state.ruleset, state, rule_options)
-
-
-def _every_keeping(rule_options: RuleOptions) -> Iterator[KeepTickets]:
-    offered = max(sum(rule_options.start_tickets.values()), sum(rule_options.draw_tickets.values()))
-    for size in range(offered + 1):
-        yield from (KeepTickets(keep) for keep in combinations(range(offered), size))
-
-
-def every_claim(ruleset: Ruleset, state: TrainGame, rule_options: RuleOptions) -> Iterator[ClaimRoute]:
-    """Every route of the board with every way to pay for it."""
-    hand = dict.fromkeys(state.seats[0].own.hand, PLENTY)
-    for routes, ways in ruleset.parts.find_payable_routes(
-        hand, dict(state.own.board.fares), PLENTY, rule_options
-    ):
-        yield from (claims[route] for route in routes for claims in ways)
+    return np.zeros((MAX_KEPT, ROW_SIZE), np.int16)
 
 
 def _key(command: Command) -> str:

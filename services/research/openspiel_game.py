@@ -16,8 +16,7 @@ import pyspiel
 from schemas.commands import Command
 from services.referee.games import legal
 from services.research.action_forms import MAX_CANDIDATES
-from services.research.observation_form import final_rewards
-from services.research.parts_form import make_action_form, make_observation_form
+from services.research.parts_form import final_rewards, forms_of, make_action_form
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 NAME: Final = "ledgerline"
@@ -58,7 +57,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         self.seats: int = given["seats"]
         self.deals: int = given["deals"]
         sample = self.deal("sample").state
-        self.observation_form = make_observation_form(sample)
+        self.observation_form = forms_of(sample).observation(sample)
         self.actions = make_action_form(sample, None, MAX_CANDIDATES)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.actions.size,
@@ -144,7 +143,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
 
 
 class TableObserver:
-    """The observation of a seat, as `ObservationForm` has it."""
+    """The observation of a seat, as numbers."""
 
     def __init__(self, game: TableGame) -> None:
         self._form = game.observation_form

@@ -1,27 +1,30 @@
-"""Observations and candidates of a game whose table is described in parts: numbers of a fixed layout, for any such game.
+"""Observations and candidates as numbers of a fixed layout, for any game whose table is described in parts; rewards.
 
 A word (a card's name) is its place in the sorted list of all words that the game's own state has once it is dealt.
+A family of games may have forms of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
-from typing import Final
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from schemas.field_types import HIDDEN, Seat
+from schemas.registry import OfItsGame
 from services.referee.games import GameState
 from services.referee.games.kit import texts_in
 from services.referee.games.state import TablePart
-from services.referee.games.trains.train_state import TrainState
-from services.research.action_forms import FEATURES, ActionKind, CandidateActions, FixedActions, TrainActions
-from services.research.observation_form import Numbers, ObservationForm
+from services.research.action_forms import ROW_SIZE, ActionKind, CandidateActions, FixedActions
 
+Reward = Literal["win", "points"]
+Numbers: TypeAlias = NDArray[np.int16]
 NUMBER: Final = np.iinfo(np.int16)
 KERNEL_SEAT_FIELDS: Final = ("is_to_act", "is_gone")
 
@@ -92,11 +95,9 @@ class PartsActions(CandidateActions):
 
     def _describe(self, command: Command) -> tuple[int, ...]:
         fields = (getattr(command, name) for name in COMMAND_FIELDS[command.__class__])
-        numbers = islice(
-            (number for field in fields for number in self._numbers_of(field)), len(FEATURES) - 1
-        )
+        numbers = islice((number for field in fields for number in self._numbers_of(field)), ROW_SIZE - 1)
         row = (self._kinds.get(command.__class__, 0), *numbers)
-        return (*row, *(0,) * (len(FEATURES) - len(row)))
+        return (*row, *(0,) * (ROW_SIZE - len(row)))
 
     def _numbers_of(self, value: object) -> Iterator[int]:
         if isinstance(value, Mapping):
@@ -108,28 +109,6 @@ class PartsActions(CandidateActions):
         else:
             number = value if isinstance(value, int) else self._words.get(str(value), 0)
             yield max(NUMBER.min, min(NUMBER.max, number))
-
-
-def make_observation_form(state: GameState) -> ObservationForm | PartsObservation:
-    """The layout of games like this one. Raises InvalidInputError: it is no train game, and describes no parts."""
-    if isinstance(state.own, TrainState):
-        return ObservationForm(state)
-    return PartsObservation(state)
-
-
-def make_action_form(
-    state: GameState, kind: ActionKind | None, max_candidates: int
-) -> FixedActions | CandidateActions:
-    """The actions of games like this one; `kind` None: fixed if the rules allow it. Raises InvalidInputError for "fixed" if not."""
-    if kind != "candidates":
-        try:
-            return FixedActions(state)
-        except InvalidInputError:
-            if kind == "fixed":
-                raise
-    if isinstance(state.own, TrainState):
-        return TrainActions(state, max_candidates)
-    return PartsActions(state, max_candidates)
 
 
 def describe_table(views: Sequence[GameState]) -> str:
@@ -161,3 +140,63 @@ def _parts_of(state: GameState, viewer: Seat | None) -> Iterator[TablePart]:
 def _name_of(part: TablePart, seat: Seat, seats: int) -> str:
     """The part's name, with its seat counted from the observer."""
     return part.name if part.seat is None else f"{part.name} of {(part.seat - seat) % seats}"
+
+
+# -- the forms of a game ----------------------------------------------------------------------
+
+
+class Observation(Protocol):
+    """The layout of observations of one kind of game."""
+
+    size: int
+    layout: Mapping[str, slice]
+
+    def encode(self, view: OfItsGame, seat: Seat) -> Numbers:
+        """The observation of this seat, `size` whole numbers laid out as `layout` says."""
+
+
+class GameForms(NamedTuple):
+    """How a game like this one, which was dealt, is given to agents."""
+
+    observation: Callable[[GameState], Observation]
+    candidates: Callable[[GameState, int], CandidateActions]  # so many at most
+    every_command: Callable[[GameState], Sequence[Command]]  # raises InvalidInputError: no list has all
+    table: Callable[[Sequence[GameState]], str]  # in words, by the views of all its seats
+
+
+def _no_list(state: GameState) -> Sequence[Command]:
+    reason = f"the rules {state.ruleset.name} have no fixed list; take 'candidates'"
+    raise InvalidInputError("actions", reason)
+
+
+IN_PARTS: Final = GameForms(PartsObservation, PartsActions, _no_list, describe_table)
+OWN_FORMS: Final[dict[type, GameForms]] = {}  # by the class of the game's own state
+
+
+def forms_of(state: GameState) -> GameForms:
+    """The forms of games like this one: its own, or those of its parts."""
+    return OWN_FORMS.get(type(state.own), IN_PARTS)
+
+
+def make_action_form(
+    state: GameState, kind: ActionKind | None, max_candidates: int
+) -> FixedActions | CandidateActions:
+    """The actions of games like this one; `kind` None: fixed if the rules allow it. Raises InvalidInputError for "fixed" if not."""
+    forms = forms_of(state)
+    if kind != "candidates":
+        try:
+            return FixedActions(forms.every_command(state))
+        except InvalidInputError:
+            if kind == "fixed":
+                raise
+    return forms.candidates(state, max_candidates)
+
+
+def final_rewards(state: GameState, reward: Reward) -> list[float]:
+    """By seat of a game that is over: its points, or an equal share of 1 among the winners."""
+    assert state.result is not None, "the game is over"
+    scores = sorted(state.result.scores, key=lambda score: score.seat)
+    if reward == "points":
+        return [float(score.total) for score in scores]
+    winners = sum(score.place == 1 for score in scores)
+    return [(score.place == 1) / winners for score in scores]

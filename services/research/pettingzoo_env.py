@@ -15,14 +15,13 @@ from schemas.commands import Command
 from schemas.field_types import Seat
 from services.referee.games import legal
 from services.research.action_forms import (
-    FEATURES,
     MAX_CANDIDATES,
+    ROW_SIZE,
     ActionKind,
     CandidateActions,
     FixedActions,
 )
-from services.research.observation_form import Reward, final_rewards
-from services.research.parts_form import NUMBER, describe_table, make_action_form, make_observation_form
+from services.research.parts_form import NUMBER, Reward, final_rewards, forms_of, make_action_form
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 Observation: TypeAlias = dict[str, NDArray[Any]]  # numbers of several widths
@@ -51,7 +50,7 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
         self.setting, self.reward, self.render_mode = setting, reward, render_mode
         self._policies = ("random",) * seats  # of its creation: agents choose the moves
         sample = self._deal("sample").state
-        self.observation_form = make_observation_form(sample)
+        self.observation_form = forms_of(sample).observation(sample)
         self.actions = make_action_form(sample, actions, max_candidates)
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
         self._seats: dict[str, Seat] = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -117,14 +116,9 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
             self._end()
 
     def render(self) -> str:
-        """The public part of the seats, one line for each; of a game in parts, of each part."""
-        state = self._game.state
-        if state.ruleset.describe is not None:
-            return describe_table([self._game.view(seat) for seat in self._seats.values()])
-        return "\n".join(
-            f"{agent}: {seat.own.running_score} points, {seat.own.cars} cars, {seat.own.cards} cards, {len(seat.own.tickets)} tickets"
-            for agent, seat in zip(self.possible_agents, state.seats, strict=True)
-        )
+        """What all seats see of the table, in lines: of its parts, or as the family of games has it."""
+        views = [self._game.view(seat) for seat in self._seats.values()]
+        return forms_of(self._game.state).table(views)
 
     def close(self) -> None:
         """Nothing is held that could be released."""
@@ -176,6 +170,6 @@ class TableEnv(AECEnv):  # type: ignore[misc]  # pettingzoo has no types
             "action_mask": spaces.Box(0, 1, (self.actions.size,), np.int8),
         }
         if isinstance(self.actions, CandidateActions):
-            shape = (self.actions.size, len(FEATURES))
+            shape = (self.actions.size, ROW_SIZE)
             form["candidates"] = spaces.Box(NUMBER.min, NUMBER.max, shape, np.int16)
         return spaces.Dict(form)

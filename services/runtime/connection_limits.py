@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, NamedTuple
 
+from services.metrics import declared as metrics
+
+OTHER_FILES: Final = 256  # that a gateway has open besides connections: the engine, logs, pages
 IPV6_PREFIX: Final = 64  # bits: a network this large is one household, which may use any address in it
 
 
@@ -60,8 +63,10 @@ class OpenConnections:
         """Count a new connection. Where there are too many already: why, and it isn't counted."""
         address = network_of(host)
         if self.total >= self.most:
+            metrics.LIMIT_HITS.add("connections")
             return RefusedConnection(503, f"The gateway has {self.most} connections: as many as it takes")
         if self.by_address[address] >= self.most_per_address and not self._is_proxy(host):
+            metrics.LIMIT_HITS.add("connections")
             return RefusedConnection(
                 429, f"Your address has {self.most_per_address} connections: as many as one may have"
             )

@@ -87,7 +87,11 @@ class _ForeignRepeats(logging.Filter):
 
 def _new_repeat_limit() -> RepeatLimit:
     """A limit of repeated errors, whose last counts are written when the process ends."""
-    limit = RepeatLimit(lambda service, sentence, fields: get_logger(service).warning(sentence, **fields))
+
+    def write_summary(service: str, sentence: str, fields: dict[str, object], level: int) -> None:
+        get_logger(service).log(level, sentence, **fields)
+
+    limit = RepeatLimit(write_summary)
     atexit.register(limit.flush)
     return limit
 
@@ -131,11 +135,13 @@ class Kind(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The lines of a kind: when each subject last had an error, how many weren't logged since, and how many may be."""
+    """The lines of a kind: when each subject last had an error, how many weren't logged since, how many may be, and the
+    level of their summary."""
 
     last_s: dict[str, float]
     unlogged: Counter[str]
     rate: TokenBucket
+    level: int
 
 
 class RepeatLimit:
@@ -143,12 +149,12 @@ class RepeatLimit:
     and lines of one event that come faster than LINES_A_SECOND.
 
     The first are logged as they are. Once a minute `write_summary` gets, for each service and kind, the service, a
-    sentence and its fields: how many more there were, and about what. A subject that was quiet for a minute is news again.
+    sentence, its fields (how many more there were, and about what) and the level of the lines, at most a warning. A subject that was quiet for a minute is news again.
     Whoever asks for debug lines gets all of them."""
 
     def __init__(
         self,
-        write_summary: Callable[[str, str, dict[str, object]], object],
+        write_summary: Callable[[str, str, dict[str, object], int], object],
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._write_summary, self._monotonic_s = write_summary, monotonic_s
@@ -160,15 +166,19 @@ class RepeatLimit:
         self, _: object, method: str, event_dict: structlog.typing.EventDict
     ) -> structlog.typing.EventDict:
         """The line; raises DropEvent where it is only counted."""
-        if method != "debug" and not self._may_log(event_dict, is_error=_is_error(method, event_dict)):
+        if method != "debug" and not self._may_log(method, event_dict):
             raise structlog.DropEvent
         return event_dict
 
     def flush(self) -> None:
         """Write what was counted, and forget the subjects that are quiet."""
         with self._lock:
+            if self._timer:
+                self._timer.cancel()
             now_s, self._timer = self._monotonic_s(), None
-            summaries = [(kind, seen.unlogged.copy()) for kind, seen in self._seen.items() if seen.unlogged]
+            summaries = [
+                (kind, seen.unlogged.copy(), seen.level) for kind, seen in self._seen.items() if seen.unlogged
+            ]
             for kind, seen in list(self._seen.items()):
                 seen.unlogged.clear()
                 for subject, last_s in list(seen.last_s.items()):
@@ -176,12 +186,13 @@ class RepeatLimit:
                         del seen.last_s[subject]
                 if not seen.last_s and seen.rate.is_full(now_s):
                     del self._seen[kind]
-        for kind, unlogged in summaries:
+        for kind, unlogged, level in summaries:
             fields = {"more": unlogged.total(), "about": dict(unlogged.most_common(MAX_LISTED))}
-            self._write_summary(kind.service, f"{SUMMARY_PREFIX}{kind.event}", fields)
+            self._write_summary(kind.service, f"{SUMMARY_PREFIX}{kind.event}", fields, level)
 
-    def _may_log(self, event_dict: structlog.typing.EventDict, *, is_error: bool) -> bool:
+    def _may_log(self, method: str, event_dict: structlog.typing.EventDict) -> bool:
         """Whether an error is news, and whether the lines of its kind have room for one; else it is counted."""
+        is_error = _is_error(method, event_dict)
         kind = Kind(str(event_dict.get("service", "")), str(event_dict.get("event", "")))
         if kind.event.startswith(SUMMARY_PREFIX):
             return True  # one a kind and minute
@@ -193,7 +204,8 @@ class RepeatLimit:
                 kind = Kind(kind.service, OTHERS)
             if (seen := self._seen.get(kind)) is None:
                 rate = TokenBucket(LINES_A_SECOND, LINES_AT_ONCE, now_s)
-                seen = self._seen[kind] = Seen({}, Counter(), rate)
+                level = logging.INFO if method == "info" else logging.WARNING
+                seen = self._seen[kind] = Seen({}, Counter(), rate, level)
             may_log = (not is_error or _is_news(seen, subject, now_s)) and not seen.rate.acquire(now_s)
             if not may_log:
                 is_counted = subject in seen.unlogged or len(seen.unlogged) < MAX_SUBJECTS

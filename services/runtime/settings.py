@@ -9,7 +9,7 @@ import os
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -53,120 +53,172 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="LEDGERLINE_", extra="ignore")
 
     redis_url: Annotated[str, Field(pattern=r"^(rediss?(\+cluster)?|unix)://")] = Field(
-        "redis://127.0.0.1:6379/0", description="the engine, or some nodes of a cluster"
+        "redis://127.0.0.1:6379/0",
+        description="the engine; `rediss://` for TLS; `redis+cluster://` or `rediss+cluster://` for a cluster",
     )
     redis_password: SecretStr = Field(
-        SecretStr(""), description="the password of the user that the engine's address names"
+        SecretStr(""),
+        description="the password of the user that `LEDGERLINE_REDIS_URL` names; from a file; left out: that of "
+        "the address, if it has one",
     )
     secrets_dir: str | None = Field(
-        None, description="a folder of files, each named like a variable, that hold settings"
+        None,
+        description="the folder of files with settings, `/run/secrets` in a container; left out: no files are "
+        "read",
     )
     engine_wait_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
-        60, description="how long a service that starts waits for the engine before it gives up"
+        60, description="seconds that a starting service waits for the engine"
     )
     partitions: Annotated[int, Field(ge=1, le=4096)] | None = Field(
-        None, description="fixed when the engine is first used; left out, the number that is stored there"
+        None,
+        description="fixed by the first service that uses the engine; a different number later is an error; left "
+        "out: the engine's, or 256 if it is new",
     )
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
-        2_592_000.0, description="how long a game stays in the engine that is over"
-    )
-    unstarted_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
-        3_600.0, description="how long a game stays in the engine that was never started"
+        2_592_000.0, description="seconds that a game that is over stays in the engine"
     )
     archive_url: str | None = Field(
-        None, description="where finished games go; left out, they only leave the engine"
+        None,
+        description="where finished games are archived, for every service: a folder (`file:///archive`) or a "
+        "store (`s3://bucket/games`); left out: finished games are deleted in the end; all in one "
+        "process: a folder beside the engine",
     )
     archived_stays_s: Annotated[float, Field(ge=0, le=3_153_600_000)] = Field(
-        3_600.0, description="how long a finished game stays in the engine once it is in the archive"
+        3_600.0,
+        description="seconds that a finished game stays in the engine once it is archived; never longer than "
+        "without an archive",
     )
-    signing_key: SecretStr = Field(SecretStr(""), description="signs finished games: 64 hex digits")
+    signing_key: SecretStr = Field(
+        SecretStr(""),
+        description="64 hex digits, with which the auditor signs finished games; without it they keep their "
+        "streams; left out: the auditor doesn't start where there is an archive",
+    )
     public_keys: str = Field(
         "",
-        description="whose signature under archived games is believed: public keys, each for its time; "
-        "that of the own signing key is one of them",
+        description="whose signature under archived games is believed: public keys, comma between, each with "
+        "`@FROM..TO` (days of UTC on which the game was created) if it was used for a time only; "
+        "`ledgerline public-key` prints yours; left out: the own signing key's; with an archive "
+        "gateways and referees need one",
     )
     jobs_url: Annotated[str, Field(pattern=r"^(rediss?|unix)://")] | None = Field(
-        None, description="the engine of the auditor's jobs, never a cluster; left out, that of the games"
+        None,
+        description="the engine of the auditor's jobs; it can't be a cluster, so with a cluster it must be set; "
+        "left out: the engine of the games",
     )
     webhooks: WebhookMode = Field(
         "https",
-        description="which web addresses may be notified when a seat is to act: https, also http, or off",
+        description="which addresses webhooks may have: `https`, also `http`, or `off`. For gateways and "
+        "auditors; the auditor sends them, so it must reach the internet",
     )
     webhook_networks: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_split)] = (
         Field(
             (),
-            description="networks that webhooks may lead to though they aren't public, with commas between",
+            description="private networks that webhooks may lead to (`192.168.1.0/24`), with commas between; none on "
+            "which something trusts whoever reaches it",
         )
     )
     public_url: Annotated[str, Field(pattern=r"^(https?://[^/?#\s]+(/[^?#\s]*)?)?$")] = Field(
-        "", description="the server's address as players have it: webhooks then name the page of the table"
+        "",
+        description="the server's address as players have it (`https://play.example.org`); webhooks then name the "
+        "table's page; left out: webhooks name no page",
+    )
+    push_key: SecretStr = Field(
+        SecretStr(""),
+        description="signs messages of Web Push; one for all gateways and auditors, 32 characters or more. `serve` makes "
+        "one. With another key devices must be named again; left out: no device is told by Web Push",
     )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
-        2_048, description="MiB of games that a referee caches, folded or packed"
+        2_048,
+        description="MiB of games that a referee caches, at most: some 55 folded games of four seats in a MiB, or "
+        "three times as many packed ones. The process takes more: 2.0 GB with 2,048, 1.4 GB with 768 "
+        "and most games packed",
     )
     decision_s: Annotated[float, Field(ge=0.1, le=60)] = Field(
-        2.0, description="how long a decision may take before it is interrupted; a dead letter the third time"
+        2.0,
+        description="seconds that a decision may take before it is interrupted; the third time its command is a "
+        "dead letter. Honest ones take milliseconds",
     )
     compiled_rules: bool = Field(
         True,
-        description="the rules that `make fast` compiled decide, where there are any; off, always pure Python",
-    )
-    bot_processes: Annotated[int, Field(ge=0, le=256)] = Field(
-        0, description="processes in which slow policies of bots think; 0: as many as there are cores"
+        description="the compiled rules decide, where there are any; `false`: pure Python always. Read from the "
+        "environment alone",
     )
     token_key: SecretStr = Field(
         SecretStr(""),
-        description="signs seat tokens, the same for all gateways; of several the first one signs",
+        description="signs seat tokens; one for all gateways. 32 characters or more; several with commas between: "
+        "the first signs; left out: the gateway doesn't start",
     )
     token_life_s: Annotated[int, Field(ge=60, le=MAX_LIFE_S)] = Field(
-        DEFAULT_LIFE_S, description="how long a seat's token is good for"
+        DEFAULT_LIFE_S, description="how long a seat's token is good for: 30 days, rounded up to the next day"
     )
     own_boards: Literal["everyone", "operator", "nobody"] = Field(
-        "everyone", description="who may create games on boards of their own or from positions"
+        "everyone",
+        description="who may create games on boards of their own or from positions, and fork such games: "
+        "`everyone`, `operator` or `nobody`; others get 403, `OPERATOR-1`. Set `operator` on a server "
+        "that strangers find",
     )
     operator_key: Annotated[SecretStr, AfterValidator(require_long_secret)] = Field(
-        SecretStr(""), description="who sends it is the operator; at least 32 characters"
+        SecretStr(""),
+        description="at least 32 characters. Whoever sends it as `Authorization: Bearer ...` is the operator, who "
+        "may watch every game and create what `LEDGERLINE_OWN_BOARDS` reserves; left out: nobody is "
+        "the operator",
     )
-    host: str = Field("127.0.0.1", description="the gateway's address")
+    host: str = Field(
+        "127.0.0.1",
+        description="the gateway's address; `0.0.0.0` in a container; left out, `ledgerline serve` takes all",
+    )
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         8720, description="the gateway's port; 0 takes a free one"
     )
     rate: Annotated[float, Field(gt=0, le=10_000)] = Field(
-        50, description="commands a second, per seat; four times as many at once"
+        50,
+        description="commands a second, per seat, and the budget of an address; four times as many at once",
     )
     read_rate: Annotated[float, Field(gt=0, le=10_000)] = Field(
-        50, description="reads and opened sockets a second, per address; four times as many at once"
+        50,
+        description="reads (every request that sends no command) and opened sockets a second, per address; four "
+        "times as many at once",
     )
     connections: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        2_000, description="connections at once, over HTTP and WebSocket"
+        2_000, description="connections at once, over HTTP and WebSocket; more are answered 503 and closed"
     )
     connections_per_address: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        100, description="connections at once, per address"
+        100, description="connections at once, per address; more are answered 429 and closed"
     )
     proxies: Annotated[tuple[IPv4Network | IPv6Network, ...] | None, NoDecode, BeforeValidator(_split)] = (
         Field(
             None,
-            description="addresses or networks of proxies whose X-Forwarded-For is believed, with commas between",
+            description="the proxies in front of the gateway: addresses or networks, with commas between "
+            "(`172.18.0.2,10.1.0.0/16`); left out: X-Forwarded-For is believed from nobody",
         )
     )
     origins: Annotated[tuple[Origin, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         None,
-        description="origins whose pages may use the API (CORS) and open sockets, with commas between; "
-        "left out, all may open sockets, and none may use the rest",
+        description="the origins whose pages may do both (`https://play.example.org`; CORS), with commas between; "
+        "programs always may; left out: pages of every site may open sockets, only this server's own "
+        "read other answers",
     )
     open_games: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         50,
-        description="games that are not over, of those that one address, or one creator, created; "
-        "and MiB of the engine for all of them",
+        description="running games that one address, or one creator (a token's holder who forks, or the "
+        "operator), created through this gateway, and MiB of the engine that all their games may take "
+        "until they have left it; one more is refused (429, `RATE-1`)",
     )
     strict_engine: bool = Field(
-        False, description="a gateway doesn't start on an engine whose settings break promises"
+        False,
+        description="a gateway doesn't start on an engine whose settings break promises, or don't show "
+        "(`--strict-engine` of `serve` and `gateway`)",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="the lowest level that is logged; every appended entry is at debug"
+        "info", description="`debug`, `info`, `warning` or `error`"
     )
     log_form: Literal["auto", "console", "json"] = Field(
-        "auto", description="the format of log lines; auto is console on a terminal and json elsewhere"
+        "auto", description="`json` or `console`; `auto`: `console` on a terminal"
+    )
+    metrics: Annotated[str, Field(pattern=r"^(\S+:\d{1,5})?$")] = Field(
+        "",
+        description="where Prometheus reads metrics, as `HOST:PORT`, never a player; `serve` takes the next two ports, "
+        "too (referee, bots); left out: nothing is shown",
     )
 
     @field_validator("redis_password")
@@ -189,6 +241,12 @@ class Settings(BaseSettings):
             self.redis_url = add_password(self.redis_url, password)
             self.redis_password = SecretStr("")
         return self
+
+
+def archive_folder(settings: Settings) -> Path | None:
+    """The folder that finished games go to; None where that is elsewhere, or nowhere."""
+    url = urlsplit(settings.archive_url or "")
+    return Path(unquote(url.path)) if url.scheme in {"file", "local"} else None
 
 
 def has_password(url: str) -> bool:

@@ -36,7 +36,7 @@ NEVER: Final = tuple(
             "192.0.0.0/24",  # IETF protocols; Oracle's metadata
             "192.88.99.0/24",  # relays of 6to4
             "2001::/23",  # IETF protocols, Teredo
-            "2002::/16",  # 6to4, which nobody routes any more
+            "2002::/16",  # 6to4, which nobody carries any more
             "3fff::/20",  # documentation
         ),
     )

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import structlog
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError, ResponseError
 
+from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
 
 PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is away
@@ -49,6 +50,7 @@ class Outage:
     def record_failure(self, dependency: str, error: Exception) -> float:
         """Count one more failure; returns the seconds to wait before the next try."""
         refusal = write_refusal(error)
+        metrics.ENGINE_FAILURES.add("refused" if refusal else "away")
         if not self.tries or self._is_refusal != bool(refusal):
             self.dependency, self._is_refusal = dependency, bool(refusal)
             if refusal:
@@ -80,7 +82,7 @@ def run_worker(
     again: nothing is lost. If only a part of it is away, a periodic task that fails waits for its
     next time, and the steps go on."""
     log = get_logger(service)
-    outage = Outage(log)
+    outage, rounds = Outage(log), LoopRounds(service)
     next_due = [0.0] * len(periodic_tasks)
     failures: dict[int, Exception] = {}
     log.info("started")
@@ -93,6 +95,7 @@ def run_worker(
                     next_due[index] = time.monotonic() + task.interval_s
                     _run_task(index, task, failures)
             step()
+            rounds.come_round()
             if failures:
                 outage.record_failure("engine", next(iter(failures.values())))
             else:
@@ -100,6 +103,20 @@ def run_worker(
         except CONNECTION_ERRORS as error:
             stop.wait(outage.record_failure("engine", error))
     log.info("stopped")
+
+
+class LoopRounds:
+    """How long ago a service's loop came round, and how long it stood still, for its metrics."""
+
+    def __init__(self, service: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._service, self._clock = service, clock
+        self._came_s = clock()
+        metrics.LOOP_SILENCE.read_from(lambda: {(service,): clock() - self._came_s}, service)
+
+    def come_round(self, expected_s: float = 0.0) -> None:
+        """The loop came round, `expected_s` after the last time if nothing held it up."""
+        before_s, self._came_s = self._came_s, self._clock()
+        metrics.LOOP_STANDSTILL.observe(max(0.0, self._came_s - before_s - expected_s), self._service)
 
 
 def _run_task(index: int, task: PeriodicTask, failures: dict[int, Exception]) -> None:

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cached_property
 
-from schemas.commands import CreateGame, SeatPlan
-from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from schemas.refusals import CommandRefusedError
 from services.bots.suggestions import ProcessSuggester, evaluate_here
-from services.gateway.models.catalog_models import (
-    BoardDrawing,
-    ListedBoard,
-    OptionDescription,
-    RulesetDescription,
-)
-from services.gateway.tables.board_svg import board_svg
+from services.gateway.models.response_models import OptionDescription, RulesetDescription
+from services.gateway.models.trains import BoardDrawing, ListedBoard
 from services.gateway.tables.clock_presets import WITH_PEOPLE
 from services.referee.games import RULESETS
 from services.referee.games.state import Ruleset, written_options
-from services.referee.games.trains.board import Board, board_names, load_board
-from services.rulebook import read_pages
-from services.tables.board_drawing import draw_board
-from services.tables.kept_drawings import KeptDrawings
+from services.rulebook import read_pages, title_of
 from services.tables.table_fold import FoldedTable
+from services.tables.trains.train_tables import KeptDrawings, draw_picture, find_drawing, list_boards
 
 
 class BuiltInCatalog:
@@ -46,18 +36,15 @@ class BuiltInCatalog:
 
     def boards(self) -> list[ListedBoard]:
         """The built-in boards that can be read."""
-        return list(_list_boards())
+        return list(list_boards())
 
     def board(self, name: str) -> BoardDrawing | None:
         """A built-in board; None if it can't be read, or there is none of that name."""
-        try:
-            return draw_board(load_board(name))
-        except InvalidInputError:
-            return None
+        return find_drawing(name)
 
     def board_picture(self, name: str) -> str | None:
         """A built-in board as SVG; None as above."""
-        return _draw_picture(name) if self.board(name) else None
+        return draw_picture(name) if self.board(name) else None
 
     def rulesets(self) -> list[RulesetDescription]:
         """The rulesets, with their options."""
@@ -69,49 +56,13 @@ class BuiltInCatalog:
         return [_describe_ruleset(ruleset, pages) for ruleset in RULESETS.values()]
 
 
-@cache
-def _draw_picture(name: str) -> str:
-    return board_svg(draw_board(load_board(name)))
-
-
-@cache
-def _list_boards() -> tuple[ListedBoard, ...]:
-    boards = []
-    for name in board_names():
-        try:
-            board = load_board(name)
-        except InvalidInputError:
-            continue
-        boards.append(
-            ListedBoard(
-                id=board.id,
-                title=board.title,
-                ruleset=board.default_ruleset,
-                rulesets=[ruleset.name for ruleset in RULESETS.values() if _is_playable(ruleset, board)],
-                cities=len(board.cities),
-                routes=len(board.routes),
-                tickets=len(board.tickets),
-            )
-        )
-    return tuple(boards)
-
-
-def _is_playable(ruleset: Ruleset, board: Board) -> bool:
-    """Whether a game on this board with these rules could be created, all else as usual."""
-    seats = (SeatPlan(),) * ruleset.rule_options.seats_least
-    try:
-        ruleset.open_game(ruleset, CreateGame(seats, ruleset.name, board.id))
-    except CommandRefusedError:
-        return False
-    return True
-
-
 def _describe_ruleset(ruleset: Ruleset, pages: Mapping[str, str]) -> RulesetDescription:
     rule_options = ruleset.rule_options
     schema, defaults = ruleset.options_schema.json_schema(), written_options(ruleset)
     with_people = {**defaults, **WITH_PEOPLE}
     return RulesetDescription(
         name=ruleset.name,
+        title=title_of(ruleset.name),
         version=ruleset.version,
         meaning=_aim(pages.get(ruleset.name, "")),
         default_board=ruleset.default_board or None,

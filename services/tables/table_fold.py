@@ -5,33 +5,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from copy import copy
+from typing import Protocol
 
 from schemas.commands import Command, write_command
 from schemas.events import TurnStarted
 from schemas.field_types import Seat
+from schemas.registry import OfItsGame
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import names_in
-from schemas.trains.events import RouteClaimed
-from services.bots.suggestions import SUGGESTING, Suggester, evaluate_here
+from services.bots.searching.candidate_halving import CandidateValue
+from services.bots.suggestions import Suggester, evaluate_here
 from services.gateway.models.table_models import (
+    JudgedChoice,
     LegalCommand,
     LegalCommands,
     ListedGame,
     Move,
-    PartsTable,
     Suggestions,
-    TableState,
 )
+from services.gateway.models.trains import TableAnswer
 from services.referee.games import fold_events, legal
 from services.referee.games.state import GameState
 from services.runtime.killable_processes import NoAnswerError
 from services.runtime.logging_setup import get_logger
-from services.tables.kept_drawings import KeptDrawings
-from services.tables.table_answers import listed_game, suggestions, table_state
+from services.tables.table_answers import (
+    OWN_TABLES,
+    has_suggestions,
+    judged_choice,
+    listed_game,
+    suggestions,
+    table_state,
+)
 from services.text.commands import command_title, describe_command
 from services.text.events import event_sentence
 
 log = get_logger("gateway")
+
+
+class BoardDrawings(Protocol):
+    """Draws boards, and keeps their drawings."""
+
+    def find(self, board: OfItsGame, asker: str, /) -> Future[bytes]:
+        """The drawing of a board as JSON; it may not be there yet."""
 
 
 class FoldedTable:
@@ -42,7 +57,7 @@ class FoldedTable:
         game: str,
         viewer: Seat | None,
         suggester: Suggester = evaluate_here,
-        drawings: KeptDrawings | None = None,
+        drawings: BoardDrawings | None = None,
     ) -> None:
         self.game, self.viewer = game, viewer
         self.suggester, self.drawings = suggester, drawings
@@ -73,7 +88,7 @@ class FoldedTable:
         seat: Seat | None = next(
             (s for event in events if (s := getattr(event, "seat", None)) is not None), None
         )
-        gained = 0
+        gained, own = 0, OWN_TABLES.get(type(self.state.own))
         if seat is not None and seat < len(points_before):
             gained = _points_so_far(self.state)[seat] - points_before[seat]
         self.moves.append(
@@ -82,7 +97,7 @@ class FoldedTable:
                 at=entry.at,
                 seat=seat,
                 text=text,
-                routes=[event.route for event in events if isinstance(event, RouteClaimed)],
+                marks=own.marks(events) if own else [],
                 points=gained,
                 turn=turn,
             )
@@ -94,7 +109,7 @@ class FoldedTable:
         duplicate.state, duplicate.moves, duplicate.names = self.state.copy(), self.moves[:], dict(self.names)
         return duplicate
 
-    def table(self, since: int) -> TableState | PartsTable:
+    def table(self, since: int) -> TableAnswer:
         """The table, with the moves after entry `since`."""
         moves = [move for move in self.moves if move.number > since]
         return table_state(self.state, self.viewer, self.number, self.head, moves)
@@ -126,17 +141,31 @@ class FoldedTable:
     @property
     def has_suggestions(self) -> bool:
         """Whether a bot that plays the game can say what a move is worth."""
-        return SUGGESTING in self.state.ruleset.bot_policies
+        return has_suggestions(self.state)
 
     def suggestions(self) -> Suggestions | None:
         """Suggestions for the seat's move. Blocks; None if there is no answer in time."""
+        candidates = self._evaluate(None)
+        if candidates is None:
+            return None
+        assert self.viewer is not None, "the public may do nothing"
+        return suggestions(self.state, self.viewer, self.number, candidates)
+
+    def judge(self, done: Command) -> JudgedChoice | None:
+        """What the seat did next, against what it might have done. Blocks; None if there is no answer in time."""
+        candidates = self._evaluate(done)
+        if candidates is None:
+            return None
+        assert self.viewer is not None, "the public may do nothing"
+        return judged_choice(self.state, self.viewer, self.number, candidates, done)
+
+    def _evaluate(self, done: Command | None) -> Sequence[CandidateValue] | None:
         assert self.viewer is not None, "the public may do nothing"
         try:
-            candidates = self.suggester(self.state, self.viewer, self.number)
+            return self.suggester(self.state, self.viewer, self.number, done)
         except NoAnswerError as error:
             log.warning("no suggestion", game=self.game, seat=self.viewer, why=str(error))
             return None
-        return suggestions(self.state, self.viewer, self.number, candidates)
 
     def listed(self) -> ListedGame:
         """The game as a list shows it."""

@@ -9,10 +9,10 @@ from typing import Final
 from schemas.contract import Contract, field_names
 from schemas.field_types import HIDDEN, Seat
 from services.referee.games.state import GameState, TablePart
-from services.referee.games.trains.train_state import TrainGame
 from services.runtime.visible_text import visible_text
 
 MAX_LINE_LENGTH: Final = 400  # characters
+SEAT_LETTERS: Final = "ABCDEFGH"
 
 
 def format_game_time(game_time_ms: int) -> str:
@@ -20,9 +20,14 @@ def format_game_time(game_time_ms: int) -> str:
     return f"{game_time_ms // 60_000:02}:{game_time_ms // 1000 % 60:02}.{game_time_ms // 100 % 10}"
 
 
+def seat_title(seat: Seat) -> str:
+    """A seat as people read of it: by its letter, "seat A" for 0."""
+    return f"seat {SEAT_LETTERS[seat]}"
+
+
 def seat_name(state: GameState, seat: Seat) -> str:
-    """The seat's name, or its number where nobody sits."""
-    return state.seats[seat].name or f"seat {seat}"
+    """The seat's name, or its letter where nobody sits."""
+    return state.seats[seat].name or seat_title(seat)
 
 
 def fill_in(state: GameState, sentence: str, contract: Contract) -> str:
@@ -37,19 +42,8 @@ def fill_in(state: GameState, sentence: str, contract: Contract) -> str:
     return sentence.format_map(values)
 
 
-def city_name(state: TrainGame, city_id: str) -> str:
-    """A city as the board spells it."""
-    return state.own.board.cities[city_id]
-
-
-def describe_route(state: TrainGame, route_id: str) -> str:
-    """A route by its two cities."""
-    route = state.own.board.routes[route_id]
-    return f"{city_name(state, route.a)} - {city_name(state, route.b)}"
-
-
 def format_cards(counts: Mapping[str, int]) -> str:
-    """Cards in words: "2 red, 1 locomotive"."""
+    """Cards in words: "2 ace, 1 king"."""
     return ", ".join(f"{n} {card}" for card, n in counts.items())
 
 
@@ -79,7 +73,7 @@ def _cards_text(cards: Sequence[str | None]) -> str:
 
 
 def pluralize(number: int, noun: str) -> str:
-    """A number of things: "1 ticket", "3 tickets"."""
+    """A number of things: "1 card", "3 cards"."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
@@ -87,11 +81,3 @@ def in_one_line(text: str) -> str:
     """Text from outside with visible characters only, cut to MAX_LINE_LENGTH."""
     shown = visible_text(text)
     return shown if len(shown) <= MAX_LINE_LENGTH else f"{shown[: MAX_LINE_LENGTH - 4]} ..."
-
-
-def tickets_suffix(state: TrainGame, tickets: Sequence[str | None]) -> str:
-    """The tickets' cities, where the viewer may know them."""
-    known = [state.own.board.tickets[ticket] for ticket in tickets if ticket is not None]
-    if not known:
-        return ""
-    return ": " + ", ".join(f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in known)

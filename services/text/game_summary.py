@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
 from schemas.contract import Json
 from schemas.events import Score, SeatScore
-from schemas.trains.events import TrainScore
+from schemas.registry import OfItsGame
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import GameState
 
@@ -18,13 +21,14 @@ def game_status(state: GameState) -> str:
 
 def game_summary_json(state: GameState, event_count: int, entry_count: int) -> Json:
     """A game as a JSON object: its seats and their scores, as far as this state knows them."""
+    own = OWN_SUMMARIES.get(type(state.own), _BY_PARTS)
     scores = state.result.scores if state.result else state.ruleset.score(state)
     seats = [
         {
             "seat": score.seat,
             "name": seat_state.name,
             "policy": seat_state.policy,
-            **_parts_json(score, seat_state),
+            **own.of_seat(score, seat_state),
             "total": score.total,
             "place": score.place,
             "gone": seat_state.exit_reason,
@@ -34,7 +38,7 @@ def game_summary_json(state: GameState, event_count: int, entry_count: int) -> J
     return {
         "game": state.game,
         "ruleset": state.ruleset.name,
-        **({} if state.ruleset.describe else {"board": state.own.board.id}),
+        **own.of_game(state),
         "state": game_status(state),
         "ended": state.result.reason if state.result else None,
         "play_off": state.next_play_off.game if state.next_play_off else None,
@@ -46,22 +50,19 @@ def game_summary_json(state: GameState, event_count: int, entry_count: int) -> J
     }
 
 
-def _parts_json(score: Score, seat_state: SeatState) -> Json:
-    """What a seat's total is made of; of a train game also what the seat has left."""
-    if isinstance(score, SeatScore):
-        return dict(score.parts)
-    assert isinstance(score, TrainScore), "no other game counts otherwise"
-    return {
-        "routes": score.routes,
-        "tickets": score.tickets,
-        "made": list(score.made),
-        "missed": list(score.missed),
-        "lent": list(score.lent),
-        "longest": score.longest,
-        "bonus": score.bonus,
-        "most": score.most,
-        "stations": score.stations,
-        "merchandise": score.merchandise,
-        "cars": seat_state.own.cars,
-        "cards": seat_state.own.cards,
-    }
+class OwnSummary(NamedTuple):
+    """What a summary says, besides, of a game whose score isn't made of named parts."""
+
+    of_game: Callable[[GameState], Json]
+    of_seat: Callable[[OfItsGame, SeatState], Json]  # of its score
+
+
+OWN_SUMMARIES: Final[dict[type, OwnSummary]] = {}  # by the class of the game's own state
+
+
+def _scored_parts(score: Score, seat_state: SeatState) -> Json:
+    assert isinstance(score, SeatScore), "a game that counts otherwise has a summary of its own"
+    return dict(score.parts)
+
+
+_BY_PARTS: Final = OwnSummary(lambda state: {}, _scored_parts)

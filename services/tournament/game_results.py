@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import chain
 
-from schemas.events import Score, SeatScore
-from schemas.trains.events import TrainScore
+from schemas.events import Score
 from services.referee.games import GameState
 from services.tournament.schedule import PlannedGame
 
@@ -20,8 +19,7 @@ class SeatResult:
     place: int  # from 1; shared places are equal
     total: int
     parts: Mapping[str, int]  # the points by source
-    made: int = 0  # tickets, in a game that has any
-    missed: int = 0
+    shares: Mapping[str, tuple[int, int]]  # by name how many of how many it reached
     removed: bool = False  # it left, its time ran out, or it broke a rule of a strict table
 
 
@@ -51,17 +49,7 @@ def result_of(planned: PlannedGame, game: str | None, state: GameState) -> GameR
 
 
 def _seat_result(policy: str, score: Score, removed: bool) -> SeatResult:
-    if isinstance(score, SeatScore):
-        return SeatResult(policy, score.place, score.total, score.parts, removed=removed)
-    assert isinstance(score, TrainScore), "no other game counts otherwise"
-    parts = {
-        "routes": score.routes,
-        "tickets": score.tickets,
-        "bonuses": score.bonus + score.most,  # for the longest route and for the most tickets
-        "stations": score.stations,
-        "merchandise": score.merchandise,
-    }
-    return SeatResult(policy, score.place, score.total, parts, len(score.made), len(score.missed), removed)
+    return SeatResult(policy, score.place, score.total, score.parts, score.shares, removed)
 
 
 def part_names(results: Sequence[GameResult]) -> tuple[str, ...]:
@@ -69,20 +57,38 @@ def part_names(results: Sequence[GameResult]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for game in results for seat in game.seats for part in seat.parts))
 
 
+def share_names(results: Sequence[GameResult]) -> tuple[str, ...]:
+    """What is counted of a seat besides points, where any seat could reach some of it."""
+    return tuple(
+        dict.fromkeys(
+            name for game in results for seat in game.seats for name, (_, all_) in seat.shares.items() if all_
+        )
+    )
+
+
 def csv_fields(results: Sequence[GameResult]) -> tuple[str, ...]:
-    """The columns: one for each source of points."""
-    seat = (field.name for field in fields(SeatResult))
-    columns = (part_names(results) if name == "parts" else (name,) for name in seat)
+    """The columns: one for each source of points, and two for what else is counted."""
+    own = {
+        "parts": part_names(results),
+        "shares": tuple(column for name in share_names(results) for column in _share_columns(name)),
+    }
+    columns = (own.get(field.name, (field.name,)) for field in fields(SeatResult))
     return ("block", "seed", "game", "seat", *chain.from_iterable(columns))
+
+
+def _share_columns(name: str) -> tuple[str, str]:
+    return name, f"{name} of"
 
 
 def csv_rows(results: Sequence[GameResult]) -> list[dict[str, object]]:
     """A row for each seat of each game."""
-    rows = []
+    rows, names = [], share_names(results)
     for game in results:
         where: dict[str, object] = {"block": game.block, "seed": game.seed, "game": game.game or ""}
         for seat, result in enumerate(game.seats):
             row = {**where, "seat": seat, **asdict(result), **result.parts}
-            del row["parts"]
+            for name in names:
+                row.update(zip(_share_columns(name), result.shares.get(name, (0, 0)), strict=True))
+            del row["parts"], row["shares"]
             rows.append(row)
     return rows

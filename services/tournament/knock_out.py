@@ -1,4 +1,4 @@
-"""A knock-out in rounds, by the rules of the Trains courses: the winners of a round's games play the next.
+"""A knock-out in rounds: the winners of a round's games play the next.
 
 Players are indices in the order of sign-up: the later, the younger. The games are played by the caller, who gives the
 outcomes of a round; `play_knock_out` lets policies play them.
@@ -16,7 +16,7 @@ from services.tournament.game_results import GameResult
 from services.tournament.schedule import PlannedGame
 from services.tournament.viewed_game import GameSetting
 
-MIN_SIZE: Final = 2  # players of a game of Trains
+MIN_SIZE: Final = 2  # players of a game, where nothing else is said
 MAX_SIZE: Final = 8
 
 T = TypeVar("T")

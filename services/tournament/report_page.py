@@ -9,7 +9,7 @@ from statistics import mean
 from typing import Final
 
 from services.runtime.html_templates import html_templates
-from services.tournament.game_results import GameResult, SeatResult, part_names
+from services.tournament.game_results import GameResult, SeatResult, part_names, share_names
 from services.tournament.standings import Standings
 
 TEMPLATES: Final = html_templates("services.tournament")
@@ -30,7 +30,7 @@ def render_page(title: str, how: str, results: Sequence[GameResult], standings: 
         blocks=len({game.block for game in results}),
         standings=standings,
         names=names,
-        has_tickets=any(each.tickets_made is not None for each in standings.policies),
+        shares=share_names(results),
         distributions=sorted(score_distributions(results), key=lambda each: names.index(each.policy)),
         sources={name: place % COLORS for place, name in enumerate(part_names(results))},
         source_bars=sorted(points_by_source(results), key=lambda each: names.index(each.policy)),

@@ -1,4 +1,4 @@
-"""The standings: by policy win rate, score and tickets made, each with its 95 % interval over seed blocks; and ratings.
+"""The standings: by policy win rate, score and what else is counted, each with its 95 % interval over seed blocks; and ratings.
 
 Games of a block share their luck, so blocks are the observations. A mean has Student's interval. A share has Wilson's, which
 stays between 0 and 1 and has a width even where all was won.
@@ -15,7 +15,7 @@ from operator import mul
 from statistics import mean, stdev
 from typing import Final, TypeVar
 
-from services.tournament.game_results import GameResult, SeatResult
+from services.tournament.game_results import GameResult, SeatResult, share_names
 
 CONFIDENCE: Final = 0.95
 MAX_FREEDOM: Final = 1_000  # from there on Student's t is within 0.002 of its limit
@@ -42,7 +42,7 @@ class PolicyStanding:
     games: int  # seats that it played
     win_rate: Estimate  # a shared first place counts in parts
     score: Estimate
-    tickets_made: Estimate | None  # of all its tickets; None in a game without any
+    shares: Mapping[str, Estimate]  # by name of what it reached: of all that it might have
     rating: float
 
 
@@ -73,17 +73,20 @@ def _standing(results: Sequence[GameResult], name: str, rating: float) -> Policy
 
     wins = _by_block(results, lambda game: [(game.share_won(seat), 1) for seat, _ in own(game)])
     scores = _by_block(results, lambda game: [float(result.total) for _, result in own(game)])
-    made = _by_block(
-        results, lambda game: [(result.made, result.made + result.missed) for _, result in own(game)]
-    )
+
+    def share(counted: str) -> Estimate:
+        nothing = (0, 0)
+        return estimate_share(
+            _by_block(results, lambda game: [each.shares.get(counted, nothing) for _, each in own(game)])
+        )
+
     played = sum(len(values) for values in wins)
-    has_tickets = any(seat.made + seat.missed for game in results for seat in game.seats)
     return PolicyStanding(
         name,
         played,
         estimate_share(wins),
         estimate_mean(scores),
-        estimate_share(made) if has_tickets else None,
+        {counted: share(counted) for counted in share_names(results)},
         rating,
     )
 

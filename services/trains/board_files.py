@@ -13,7 +13,7 @@ from schemas.trains.boards.board_ids import slug
 from schemas.trains.boards.form import BoardForm, read_board
 from schemas.trains.boards.plain import is_plain_map, to_board_form
 from schemas.trains.boards.trains import read_trains_map
-from services.documents.reader import read_json, read_text
+from services.documents import read_json, read_text
 
 MAX_BOARD_BYTES: Final = 2_000_000
 TICKETS_SUFFIX: Final = ".tickets.json"  # of the file beside an AI-MAS map, in place of the map's own suffix

@@ -21,14 +21,12 @@ from schemas.trains.boards.form import BoardForm
 from schemas.trains.boards.trains import read_trains_map
 from services.bots.trains.trains_strategies import BUY_NOW, HOLD_10
 from services.referee.games import GameState, decide_envelope
-from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value, require_values
-from services.trains.cases import CASE_S
+from services.trains.cases import CASE_S, DECK, KINDS, CaseSolver, read_value, require_values
 from services.trains.given_cards import GAME_ID, NO_SEED, choose_map, start_game
 from services.trains.player_state import PlayerState
 from services.trains_server.peer_connection import ClockLimits, PeerFailedError
 from services.trains_server.protocol_calls import CALLS, Call
-from services.trains_server.remote_game import Table, Turn
-from services.trains_server.remote_tournament import Progress
+from services.trains_server.remote_tournament import Progress, Table, Turn
 from services.trains_server.tcp_client import ClientAnswers, StrategyPlayer, sign_up_and_play
 from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tournament
 

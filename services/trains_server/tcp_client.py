@@ -27,7 +27,7 @@ from services.bots.trains.trains_strategies import (
 )
 from services.referee.games import GameState, fold_events, legal, redact_for
 from services.referee.games.trains.board import build_board
-from services.referee.games.trains.rulesets.trains import TRAINS
+from services.referee.games.trains.rulesets import TRAINS
 from services.trains.given_cards import OPTIONS, PAIR_POINTS, begin_game
 from services.trains.player_state import (
     MORE_CARDS,

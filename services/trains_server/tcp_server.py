@@ -12,9 +12,14 @@ from schemas.errors import InvalidInputError
 from services.runtime.logging_setup import get_logger
 from services.trains_server.peer_connection import PeerConnection, PeerFailedError, TimeLimits
 from services.trains_server.protocol_calls import MAX_ANSWER_BYTES, read_name
-from services.trains_server.remote_game import TableOpener
-from services.trains_server.remote_player import RemotePlayer
-from services.trains_server.remote_tournament import MapChooser, Progress, RemoteResult, RemoteTournament
+from services.trains_server.remote_tournament import (
+    MapChooser,
+    Progress,
+    RemotePlayer,
+    RemoteResult,
+    RemoteTournament,
+    TableOpener,
+)
 
 log = get_logger("trains-server")
 MAX_UNNAMED: Final = 200  # connections that have sent no name yet

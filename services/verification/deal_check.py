@@ -1,4 +1,4 @@
-"""Whether the cards follow from the seed, the contributions and the piles (docs/proof.md)."""
+"""Whether the cards follow from the seed, the contributions and the piles (docs/reference/proof.md)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from schemas.events import DeckShuffled, Event, GameStarted, SeatFreed, SeatTake
 from schemas.field_types import Seat
 from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
-from schemas.trains.events import DeckRecreated, TicketsShuffled
 from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.games.proof.pile_tracker import CardSlot, PileTracker
 from services.referee.games.shuffle import commit_to_seed, in_canonical_order, seed_from_text
-from services.referee.games.trains.train_state import TrainGame
 
-DealCheck = Callable[[TrainGame, OfItsKey, Entry], str]
+# By the class of a game's own state: the cards that the next shuffle of its deck takes, each with its count.
+SHUFFLED_CARDS: Final[dict[type, Callable[[GameState], Mapping[OfItsKey, int]]]] = {}
+CARDS_OF_PILES: Final[dict[type, str]] = {}  # what one of them is called, if not "A card"
+DealCheck = Callable[[GameState, OfItsKey, Entry], str]
 
 
 class DealChecker:
@@ -51,7 +52,8 @@ class DealChecker:
         self.names.update(zip(change.added, change.names, strict=False))
         if [self.names.pop(slot) for slot in change.removed] == [*change.names][: len(change.removed)]:
             return ""
-        return "A card or a ticket that left a pile isn't the one that lay on top."
+        what = CARDS_OF_PILES.get(type(self.state.own), "A card")
+        return f"{what} that left a pile isn't the one that lay on top."
 
 
 def describe_deal_makers(entries: Iterable[Entry]) -> str:
@@ -74,7 +76,7 @@ def describe_deal_makers(entries: Iterable[Entry]) -> str:
     return f"Seat {givers[-1]} {contributed} to the deal: with the server it could have chosen it."
 
 
-def _check_seed(state: TrainGame, event: SeedSealed, entry: Entry) -> str:
+def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:
     if event.seed is None or commit_to_seed(event.seed) != event.commitment:
         return "The seed isn't the one that was committed to."
     text = getattr(entry.command, "seed", None)
@@ -85,7 +87,7 @@ def _check_seed(state: TrainGame, event: SeedSealed, entry: Entry) -> str:
     return ""
 
 
-def _check_seat(state: TrainGame, event: SeatTaken, entry: Entry) -> str:
+def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
     seed = state.seed or ""
     times_freed = state.seats[event.seat].times_freed
     if event.luck != derive_any_seat_secret(seed, state.game, event.seat, event.policy, times_freed):
@@ -98,32 +100,15 @@ def _check_seat(state: TrainGame, event: SeatTaken, entry: Entry) -> str:
     return ""
 
 
-def _check_deck_shuffle(state: TrainGame, event: DeckShuffled, entry: Entry) -> str:
-    """Which cards another game shuffles, its verdicts say; their order is checked here."""
-    cards = Counter(event.order) if state.ruleset.describe else state.own.discards
-    return _check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
+def _check_deck_shuffle(state: GameState, event: DeckShuffled, entry: Entry) -> str:
+    """Which cards a game shuffles, its verdicts say where no family says it; their order is checked here."""
+    cards_of = SHUFFLED_CARDS.get(type(state.own))
+    cards = Counter(event.order) if cards_of is None else cards_of(state)
+    return check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
 
 
-def _check_deck_recreated(state: TrainGame, event: DeckRecreated, entry: Entry) -> str:
-    table = state.own
-    cards = Counter(table.discards)
-    cards.update(table.deck)
-    return _check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
-
-
-def _check_ticket_shuffle(state: TrainGame, event: TicketsShuffled, entry: Entry) -> str:
-    table = state.own
-    remaining: Sequence[str | None] | None = table.ticket_decks.get(event.deck)
-    if remaining is None:
-        remaining = [ticket.id for ticket in table.board.tickets.values() if ticket.deck == event.deck]
-    return _check_shuffle(
-        state, sorted(ticket for ticket in remaining if ticket), event, f"the tickets {event.deck}"
-    )
-
-
-def _check_shuffle(
-    state: TrainGame, row: Sequence[str], event: DeckShuffled | DeckRecreated | TicketsShuffled, what: str
-) -> str:
+def check_shuffle(state: GameState, row: Sequence[str], event: OfItsKey, what: str) -> str:
+    """Say how an event that shuffles this row isn't what seed and contributions give; empty if it is."""
     randomness = state.ruleset.randomness
     order = randomness.shuffle(state, row)
     if tuple(event.order) != order:
@@ -133,10 +118,8 @@ def _check_shuffle(
     return ""
 
 
-CHECKS: Final[Mapping[type[Event], DealCheck]] = {
+CHECKS: Final[dict[type[Event], DealCheck]] = {  # a family adds its own
     SeedSealed: _check_seed,
     SeatTaken: _check_seat,
     DeckShuffled: _check_deck_shuffle,
-    DeckRecreated: _check_deck_recreated,
-    TicketsShuffled: _check_ticket_shuffle,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from schemas.commands import Command, write_command
@@ -13,24 +13,25 @@ from schemas.field_types import Seat
 from schemas.stored.entries import Entry
 from services.referee.games import fold_events, legal, redact_for
 from services.referee.games.evolve import advance_clocks
-from services.referee.games.seat_state import SeatState
 from services.referee.games.state import GameState, TablePart
-from services.referee.games.trains.train_state import TrainGame
 from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence
 from services.text.game_summary import game_status
-from services.verification.redecide import (
+from services.verification.replay import (
+    REPLAY_ERRORS,
+    Replay,
     ReplayedDecision,
     decide_again,
     read_replay_context,
+    replaying,
+    unreadable_entry,
 )
-from services.verification.replay import Replay, unreadable_entry
-from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.rule_citations import RuleCitation, cite
 from services.verification.verdict_check import verdict_doubt
 
 Viewer: TypeAlias = Seat | Literal["referee", "public"]
-HIDDEN_NAME: Final = "hidden"  # stands for a card face down where a name is needed
+# Of a game that isn't told by its parts, by the class of its own state: that state as far as its viewer knows it.
+STATE_FORMS: Final[dict[type, Callable[[GameState], Json]]] = {}
 SENDER_ONLY_FIELDS: Final = (  # what only the sender knows of its command
     "id", "seat", "speaker", "command", "wish", "accepted", "refusal", "as_the_rules_say", "rules", "legal",
 )  # fmt: skip
@@ -46,9 +47,9 @@ class NarratedEvent(NamedTuple):
 class ViewerPerspective(NamedTuple):
     """The entry as one viewer saw it."""
 
-    before: TrainGame
+    before: GameState
     narrated_events: tuple[NarratedEvent, ...]
-    after: TrainGame
+    after: GameState
 
 
 class Explanation(NamedTuple):
@@ -62,11 +63,11 @@ class Explanation(NamedTuple):
     doubt: str  # how the verdict differs from what the rules decide; empty if it doesn't
 
     @property
-    def before(self) -> TrainGame:
+    def before(self) -> GameState:
         return self.perspectives["referee"].before
 
     @property
-    def after(self) -> TrainGame:
+    def after(self) -> GameState:
         return self.perspectives["referee"].after
 
 
@@ -99,17 +100,17 @@ def explain(replay: Replay, sequence: int) -> Explanation:
     )
 
 
-def _legal_alternatives(before: TrainGame, entry: Entry) -> list[Command]:
+def _legal_alternatives(before: GameState, entry: Entry) -> list[Command]:
     """The legal commands of the seat that sent the command; none where no choice of that seat is pending."""
     seat = entry.seat
     return legal(before, seat) if seat is not None and seat < len(before.seats) else []
 
 
-def _states_before(replay: Replay, sequence: int) -> dict[Viewer, TrainGame]:
+def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
     """The state before this entry, by viewer."""
     referee = replay.state_after(sequence - 1)
     seats = len(referee.seats) or len(replay.state_after(sequence).seats)
-    viewers: dict[Viewer, TrainGame] = {
+    viewers: dict[Viewer, GameState] = {
         viewer: GameState(replay.names) for viewer in ("public", *range(seats))
     }
     for position, (at_ms, events) in enumerate(replay.timed_events(sequence - 1), 1):
@@ -124,7 +125,7 @@ def _states_before(replay: Replay, sequence: int) -> dict[Viewer, TrainGame]:
     return {"referee": referee, **viewers}
 
 
-def apply_shown(state: TrainGame, at_ms: int, events: Sequence[Event]) -> ViewerPerspective:
+def apply_shown(state: GameState, at_ms: int, events: Sequence[Event]) -> ViewerPerspective:
     """Apply what a viewer was shown of an entry to its state: first the time, then the events.
 
     The perspective has the state after the time alone, and the state given."""
@@ -144,7 +145,7 @@ def _visible_events(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
     return [event for event in redacted if event is not None]
 
 
-def _decision_on(replay: Replay, sequence: int, before: TrainGame, entry: Entry) -> ReplayedDecision:
+def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry) -> ReplayedDecision:
     """The rules' decision on the entry's command, from the pass over the log if that came so far."""
     if sequence <= len(replay.redecided.entries):
         return replay.redecided.entries[sequence - 1].decision
@@ -167,7 +168,7 @@ def parts_of(state: GameState, viewer: Viewer) -> tuple[TablePart, ...] | None:
 
 
 def game_state_json(state: GameState, viewer: Viewer) -> Json:
-    """A state as far as its viewer knows it; null is a card or ticket face down."""
+    """A state as far as its viewer knows it; null is a card face down."""
     if not state.game:
         return {"state": "nothing"}
     parts = parts_of(state, viewer)
@@ -176,42 +177,11 @@ def game_state_json(state: GameState, viewer: Viewer) -> Json:
         "at": state.at_ms,
         "turn": state.turn,
         "awaits": {str(seat): choice for seat, choice in state.pending_choices.items()},
-        **(_train_json(state) if parts is None else {"parts": [part._asdict() for part in parts]}),
-    }
-
-
-def _train_json(state: TrainGame) -> Json:
-    table = state.own
-    return {
-        "market": list(table.market),
-        "deck": len(table.deck),
-        "next": list(reversed(table.deck[-5:])),
-        "discards": _card_counts(table.discards),
-        "ticket_decks": {name: len(deck) for name, deck in table.ticket_decks.items()},
-        "routes": dict(table.route_owners),
-        "stations": dict(table.station_owners),
-        "passengers": dict(table.passenger_owners),
-        "seats": [_seat_json(seat, seat_state) for seat, seat_state in enumerate(state.seats)],
-    }
-
-
-def _card_counts(cards: Mapping[str | None, int]) -> dict[str, int]:
-    """Cards by color, without those of count 0."""
-    return {HIDDEN_NAME if card is None else card: n for card, n in cards.items() if n}
-
-
-def _seat_json(seat: int, seat_state: SeatState) -> Json:
-    return {
-        "seat": seat,
-        "name": seat_state.name,
-        "points": seat_state.own.running_score,
-        "cars": seat_state.own.cars,
-        "cards": seat_state.own.cards,
-        "hand": _card_counts(seat_state.own.hand),
-        "tickets": list(seat_state.own.tickets),
-        "offer": list(seat_state.own.offer),
-        "stations": dict(seat_state.own.stations),
-        "gone": seat_state.exit_reason,
+        **(
+            {"parts": [part._asdict() for part in parts]}
+            if parts is not None
+            else STATE_FORMS[type(state.own)](state)
+        ),
     }
 
 

@@ -7,7 +7,7 @@
 | stored | its file in the engine, as one value | the auditor, once it is in the archive too |
 | archived | its signed file in the archive | nobody; after a while a referee removes it from the engine |
 
-A file holds only a log. What each viewer was sent follows from it, byte for byte, with the heads (`reseal`).
+A file holds only a log. What each viewer was sent follows from it, byte for byte, with the heads (`replay.reseal_log`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
+from schemas.commands import AnswerUndo, AskUndo, Command, Leave
 from schemas.errors import CorruptDataError, ForeignFileError
 from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
@@ -28,10 +29,10 @@ from services.archive.game_file import DIGEST_BYTES
 from services.ledger import EventReader, GameCatalog, GameReader, StoredGame, StoredGameReader, ViewFollower
 from services.runtime.logging_setup import get_logger
 from services.verification.log_check import check_signature
-from services.verification.replay_errors import REPLAY_ERRORS
-from services.verification.reseal import ResealedEntry, reseal_log
+from services.verification.replay import REPLAY_ERRORS, ResealedEntry, reseal_log
 
 log = get_logger("archive")
+NO_CHOICES: Final = (Leave, AskUndo, AnswerUndo)  # commands of a seat whenever it likes
 MAX_REMEMBERED_GAMES: Final = 8  # finished games; a client that pages through one has it read once
 
 
@@ -122,6 +123,22 @@ class FinishedGameReader:
                 digest = "" if sender is None else digest_command(entry.command)
                 return LoggedAnswer(resealed.sequence, digest)
         return None
+
+    def read_choices(
+        self, game: str, seat: Seat, stored: StoredGame | None = None
+    ) -> list[tuple[int, Command]] | None:
+        """The choices of a seat, by the entries that they made; None for an unknown game. Raises
+        ArchiveUnavailableError, CorruptDataError."""
+        reconstructed = self._reconstruct(game, stored)
+        if reconstructed is None:
+            return None
+        return [
+            (resealed.sequence, resealed.entry.command)
+            for resealed in reconstructed.resealed
+            if resealed.entry.seat == seat
+            and resealed.entry.refusal is None
+            and not isinstance(resealed.entry.command, NO_CHOICES)
+        ]
 
     def _with_names(self, game: str, view: list[ViewEntry], stored: StoredGame | None) -> list[ViewEntry]:
         """Names aren't cached with the game: they may be erased."""

@@ -19,8 +19,7 @@ from services.archive import (
 )
 from services.archive.game_file import FILE_MAGIC, MARK_BYTES, recover_game_file
 from services.verification.findings import Check, Finding
-from services.verification.replay import Pass, Replay
-from services.verification.reseal import ResealedEntry
+from services.verification.replay import Pass, Replay, ResealedEntry
 
 
 class LogCheck(NamedTuple):

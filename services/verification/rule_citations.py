@@ -11,7 +11,6 @@ from schemas import commands
 from schemas.commands import Command
 from schemas.refusals import EVERY_RULE
 from schemas.stored.entries import Entry
-from schemas.trains import commands as train_commands
 from services.referee.games.found_games import GAMES
 from services.rulebook import extract_passages, read_pages
 
@@ -59,28 +58,9 @@ def _rule_pages() -> Mapping[str, Mapping[str, str]]:
     return extract_passages(read_pages())
 
 
-_PAYMENT_RULES: Final = ("ROUTE-1", "ROUTE-2", "ROUTE-3", "ROUTE-4")
-
-
-RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that decide on each command
-    train_commands.DrawBlind: ("CARD-1", "CARD-4"),
-    train_commands.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
-    train_commands.DrawTickets: ("TICKET-1", "TICKET-3"),
-    train_commands.KeepTickets: ("SETUP-2", "SETUP-3", "SETUP-4", "TICKET-1"),
-    train_commands.ClaimRoute: (
-        *_PAYMENT_RULES,
-        "ROUTE-7",
-        "DOUBLE-1",
-        "DOUBLE-2",
-        "FERRY-1",
-        "TUNNEL-1",
-        "PASSENGER-1",
-    ),
-    train_commands.PayTunnel: ("TUNNEL-2", "TUNNEL-3"),
-    train_commands.DeclineTunnel: ("TUNNEL-3", "TUNNEL-4"),
-    train_commands.BuildStation: ("STATION-1", "STATION-2", "STATION-3"),
-    train_commands.MovePassenger: ("PASSENGER-2",),
-    train_commands.RequestCards: ("CARD-6",),
+RULES_BY_COMMAND: Final[
+    dict[type[Command], tuple[str, ...]]
+] = {  # that decide on each command; a family adds its own
     commands.Pass: ("TURN-4",),
     commands.Leave: ("CONDUCT-3",),
     commands.EndGame: ("END-4",),

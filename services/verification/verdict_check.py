@@ -11,8 +11,7 @@ from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import Entry
 from services.verification.findings import Finding
-from services.verification.redecide import ReplayedDecision
-from services.verification.replay import Replay
+from services.verification.replay import Replay, ReplayedDecision
 
 MAX_VALUE_LENGTH: Final = 120  # characters
 

@@ -15,8 +15,7 @@ from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
 from services.referee.games import redact_for
 from services.verification.findings import Check, Finding
 from services.verification.log_check import check_log
-from services.verification.replay import Replay
-from services.verification.reseal import ResealedEntry
+from services.verification.replay import Replay, ResealedEntry
 
 SIGNATURE_NOT_CHECKED: Final = Check(
     "signature", skipped_reason="A game is signed in its file; the engine holds no signature."

@@ -9,7 +9,7 @@ import pytest
 
 from services.ledger import EvictAt, EvictionChange, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.log.archive_index import IdleGame
+from services.ledger.log.game_indexes import IdleGame
 from tests.conftest import Connect, connections_to
 from tests.ledger_contract.given import GAME, NOON, PARTITION, append_request, contents
 

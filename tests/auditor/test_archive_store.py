@@ -84,6 +84,7 @@ def test_a_place_where_nothing_can_lie_is_named(url: str) -> None:
         Archive(url)
 
 
+@pytest.mark.long
 def test_a_store_that_does_not_answer_is_away_and_not_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")

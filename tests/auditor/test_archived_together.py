@@ -12,7 +12,7 @@ from services.archive import Archive, decode_game_file
 from services.auditor import archive_job
 from services.auditor.jobs import JOB_TYPES
 from services.ledger.engine import keys
-from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.log.game_indexes import ArchiveIndex
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import play_out
 from tests.auditor.test_jobs import given_back, killed

@@ -186,7 +186,7 @@ from services.archive import Archive
 from services.auditor import worker
 from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.ledger import RedisLedger
-from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.log.game_indexes import ArchiveIndex
 from services.ledger.engine.connection import connect
 from tests.auditor.conftest import auditor_at
 from tests.referee.running_referee import Clock
@@ -233,6 +233,7 @@ def given_back(auditor: Auditor) -> bool:
     return job.state == "later"
 
 
+@pytest.mark.long
 def test_P7_a_job_whose_worker_is_killed_is_done_by_another(server: Server, tmp_path: Path) -> None:
     @job_type("hang", timeout_s=1)
     def hang(tools: JobContext, word: str) -> None:
@@ -284,6 +285,7 @@ def test_P7_an_auditor_killed_anywhere_loses_no_game(server: Server, tmp_path: P
     again.deregister()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stopped", ["execute_job", "prepare_job_execution"])
 def test_P7_a_job_whose_worker_is_killed_before_it_begins_is_begun_within_five_seconds(
     server: Server, tmp_path: Path, stopped: str
@@ -305,7 +307,7 @@ def test_P7_a_job_whose_worker_is_killed_before_it_begins_is_begun_within_five_s
     server.auditor.maintain()
     run_all(server)
     assert len(done) == 2
-    assert 2 * MAINTENANCE_S + IDLE_PAUSE_S < OVERTIME_S == 5, "as docs/archive.md says"
+    assert 2 * MAINTENANCE_S + IDLE_PAUSE_S < OVERTIME_S == 5, "as docs/how-to/archive.md says"
 
 
 def test_a_job_that_is_begun_between_two_looks_is_not_given_back(server: Server) -> None:

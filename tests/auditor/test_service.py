@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
 from services.bootstrap.composition import run_auditor
@@ -46,6 +47,7 @@ def alone(server: Server) -> Any:
     return client
 
 
+@pytest.mark.long
 def test_jobs_may_be_on_an_engine_of_their_own(server: Server) -> None:
     apart = server.url.rpartition("/")[0] + "/15"
     other: Any = connect(apart)
@@ -61,6 +63,7 @@ def test_jobs_may_be_on_an_engine_of_their_own(server: Server) -> None:
     other.close()
 
 
+@pytest.mark.long
 def test_P7_an_auditor_goes_on_when_its_connections_were_lost(server: Server) -> None:
     client = alone(server)
     with serving(settings_of(server)) as is_running:

@@ -16,7 +16,7 @@ from services.auditor.job_queue import RecheckThrottle
 from services.auditor.webhook_job import SeatAsks
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.verification import finished_audits
+from services.verification import audit
 from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.conftest import STREAMS_STAY_S, Server
 from tests.auditor.given import SIGNER, TRUSTED, play_out, played
@@ -41,7 +41,7 @@ def shown(server: Server, *, archived: bool = True) -> Shown:
     repository = GameRepository(
         server.ledger, FinishedGameReader(server.archive, TRUSTED) if archived else None
     )
-    audits = finished_audits.FinishedGameAudits(server.archive, TRUSTED)
+    audits = audit.FinishedGameAudits(server.archive, TRUSTED)
     return Shown(
         repository.read_entries(GAME),
         [repository.read_view(GAME, viewer) for viewer in VIEWERS],

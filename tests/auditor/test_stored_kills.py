@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError
 from services.archive import decode_game_file
 from services.auditor.archive_job import archive_game
 from services.ledger import RedisLedger
-from services.referee.stream_removal import remove_streams
+from services.referee.worker import remove_streams
 from services.verification.game_repository import GameRepository
 from tests.auditor.conftest import Server
 from tests.auditor.given import play_out, played

@@ -1,4 +1,4 @@
-"""The receiver of docs/clients.md takes what the server signs, once, and nothing else."""
+"""The receiver of docs/how-to/clients.md takes what the server signs, once, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.auditor.webhook_client import WebhookClient
 from tests.auditor.webhook_receiver import HERE
 from tests.deploy.compose import ROOT
 
-PAGE = (ROOT / "docs" / "clients.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "clients.md").read_text()
 SECRET = new_secret(b"0123456789abcdef01234567")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from schemas.events import TurnStarted
-from schemas.web.webhooks import Webhook
+from schemas.web.webhooks import BodyForm, Webhook
 from services.auditor import job_queue
 from services.auditor.jobs import JOB_TYPES, JobType
 from services.auditor.webhook_client import ADDRESS_REQUESTS
@@ -52,6 +52,29 @@ def test_P5_a_seat_is_notified_what_it_is_asked_and_nothing_else(table: Table) -
     assert (request.path, request.headers["content-type"]) == ("/hook", "application/json")
     assert int(request.headers["webhook-timestamp"]) == table.server.wall.now // 1000
     assert table.sent() == []
+
+
+@pytest.mark.parametrize(("form", "field"), [("discord", "content"), ("slack", "text")])
+def test_a_chat_is_told_in_its_own_form(table: Table, form: BodyForm, field: str) -> None:
+    table.open()
+    table.store.put(GAME, 1, Webhook(f"{table.receiver.url}/chat", SECRET, form))
+    [request] = table.sent()
+    assert request.json == {field: f"Seat B has a choice to make. https://play.example/table/{GAME}"}
+
+
+def test_a_test_is_sent_once_and_the_next_turn_is_told_as_ever(table: Table) -> None:
+    # given
+    table.open()
+    table.store.put(GAME, 0, Webhook(f"{table.receiver.url}/hook", SECRET, is_test=True))
+    # when
+    [test], again = table.sent(), table.sent()
+    later: list[str] = []
+    for _ in range(3):  # the choice of tickets, and a turn of each seat
+        table.play()
+        later += [request.json["type"] for request in table.sent()]
+    # then
+    assert (test.json["type"], test.id, again) == ("test", f"{GAME}_0_2_test", [])
+    assert later[:1] == ["your_turn"]
 
 
 @pytest.mark.long
@@ -251,7 +274,9 @@ def test_a_new_address_is_notified_of_what_is_asked_now(table: Table) -> None:
     table.put(0, "/new")
     table.store.mark_notified(GAME, 0, old, 2)  # a job that was at it meanwhile
     assert [request.path for request in table.sent()] == ["/new"]
-    assert table.store.remove(GAME, 0) and not table.store.remove(GAME, 0)
+    table.store.put(GAME, 0, Webhook(table.receiver.url, "a b", "push"), 1)
+    table.store.remove(GAME, 0)
+    assert table.store.find_all(GAME, 0) == {}
     table.play()
     assert table.sent() == []
 

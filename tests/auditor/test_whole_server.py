@@ -15,7 +15,7 @@ from schemas.errors import InvalidInputError
 from services.archive import Archive, decode_game_file
 from services.bootstrap.composition import open_ledger, run_auditor
 from services.bootstrap.embedded import EmbeddedServer, open_jobs_for_reading, run_embedded_server
-from services.gateway.sockets.follow_endings import CloseCode
+from services.gateway.sockets.websocket_opening import CloseCode
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
 from tests.auditor.frequent_tasks import frequent_tasks

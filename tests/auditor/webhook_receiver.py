@@ -13,6 +13,10 @@ from ipaddress import ip_network
 from threading import Event, Thread
 from typing import Any, Final, NamedTuple
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
 from services.runtime.webhook_urls import WebhookPolicy
 
 HERE: Final = WebhookPolicy("http", (ip_network("127.0.0.0/8"),))
@@ -84,3 +88,37 @@ def receiving() -> Iterator[Receiver]:
         finally:
             http.shutdown()
             thread.join()
+
+
+class Browser:
+    """A browser's side of Web Push: its keys, and what it reads of a message with them (RFC 8291, written anew here)."""
+
+    def __init__(self) -> None:
+        self._private = ec.generate_private_key(ec.SECP256R1())
+        self._point = self._private.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        self._auth = b"sixteen bytes :)"
+        self.keys: Final = {"p256dh": base64url(self._point), "auth": base64url(self._auth)}
+
+    @property
+    def stored_keys(self) -> str:
+        """Its keys as they are stored."""
+        return f"{self.keys['p256dh']} {self.keys['auth']}"
+
+    def read(self, body: bytes) -> Any:
+        """The JSON in a message to it."""
+        salt, sender = body[:16], body[21:86]
+        assert (int.from_bytes(body[16:20]), body[20]) == (4_096, 65)
+        theirs = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), sender)
+        secret = self._private.exchange(ec.ECDH(), theirs)
+        mixed = hmac.digest(self._auth, secret, "sha256")
+        shared = hmac.digest(mixed, b"WebPush: info\0" + self._point + sender + b"\x01", "sha256")
+        extracted = hmac.digest(salt, shared, "sha256")
+        key = hmac.digest(extracted, b"Content-Encoding: aes128gcm\0\x01", "sha256")[:16]
+        nonce = hmac.digest(extracted, b"Content-Encoding: nonce\0\x01", "sha256")[:12]
+        text = AESGCM(key).decrypt(nonce, body[86:], None)
+        assert text.endswith(b"\x02")
+        return json.loads(text[:-1])
+
+
+def base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")

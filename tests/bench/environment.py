@@ -8,7 +8,7 @@ from statistics import median
 from time import process_time
 
 import ledgerline
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.research.pettingzoo_env import TableEnv
 from tests.bench.figure import Figure, Part, Report, Size
 

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 from websockets.asyncio.client import connect
 
+from services.fast_path.server_connections import SIGN_S
+from tests.bench.endtoend import cpu_s
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.floods import Seated, resident_mib, seat
 from tests.bench.games import fresh_engine
@@ -97,17 +99,17 @@ def measure(size: Size, report: Report) -> Figure:
         report(f"{idle} idle sockets")
         games = [seat(running.url, number) for number in range(size.of(50, 2))]
         before = resident_mib(running.pids["gateway"])
-        mib = asyncio.run(stand_idle(games, idle, running.pids["gateway"]))
+        mib, cpu_ms = asyncio.run(stand_idle(games, idle, running.pids["gateway"]))
         report(f"{followers} followers of one game")
         took = asyncio.run(follow(games[0], followers, moves))
     p50, _, p99 = cut([1000 * each for each in took])
     return Figure(
-        f"{followers:,} followers of one game on one gateway, a move to each follower's entry, ms; memory of {idle:,} idle sockets",
-        f"p50 {p50:.0f}, p99 {p99:.0f} ({moves} moves); {mib:.0f} MiB ({before:.0f} before)",
+        f"{followers:,} followers of one game on one gateway, a move to each follower's entry, ms; memory and CPU of {idle:,} idle sockets",
+        f"p50 {p50:.0f}, p99 {p99:.0f} ({moves} moves); {mib:.0f} MiB ({before:.0f} before), {cpu_ms:.0f} ms of CPU a second",
         f"p99 under {P99_MS:g} ms; under {MEMORY_MIB:g} MiB",
         p99 < P99_MS and mib < MEMORY_MIB,
         {"followers": followers, "moves": moves, "p50_ms": p50, "p99_ms": p99, "max_ms": 1000 * max(took), "idle": idle,
-         "idle_mib": mib, "before_mib": before},
+         "idle_mib": mib, "before_mib": before, "idle_cpu_ms": cpu_ms},
     )  # fmt: skip
 
 
@@ -135,14 +137,17 @@ async def follow(game: Seated, followers: int, moves: int) -> list[float]:
     return took
 
 
-async def stand_idle(games: list[Seated], sockets: int, pid: int) -> float:
-    """The gateway's MiB with so many sockets open."""
+async def stand_idle(games: list[Seated], sockets: int, pid: int) -> tuple[float, float]:
+    """The gateway's MiB with so many sockets open, and its CPU in ms a second, over two signs of life of each."""
     watchers = await open_all([games[number % len(games)] for number in range(sockets)], Arrivals(0))
     await asyncio.sleep(3)
+    before_s = cpu_s({"gateway": pid}).get("gateway", 0.0)
+    await asyncio.sleep(2 * SIGN_S)
+    cpu_ms = 1000 * (cpu_s({"gateway": pid}).get("gateway", 0.0) - before_s) / (2 * SIGN_S)
     mib = resident_mib(pid)
     for watcher in watchers:
         watcher.transport.abort()
-    return mib
+    return mib, cpu_ms
 
 
 async def open_all(games: list[Seated], came: Arrivals) -> list[Follower]:

@@ -12,7 +12,7 @@ from typing import Any
 from schemas.commands import Policy
 from services.archive import Signer, encode_game_file
 from services.ledger import RedisLedger
-from services.referee.stream_removal import remove_streams
+from services.referee.worker import remove_streams
 from services.verification.log_check import recompute_heads
 from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import bots, fresh_ledger, play

@@ -10,8 +10,8 @@ from schemas.commands import CreateGame, read_command
 from schemas.trains.boards.form import BOARD_SCHEMA
 from services.gateway.tables.table_folds import MAX_COMMANDS
 from services.referee.games.trains.board import build_board
-from services.tables.board_drawing import draw_board
 from services.tables.table_fold import FoldedTable
+from services.tables.trains.board_drawing import draw_board
 from tests.bench.figure import Figure, Report, Size
 from tests.gateway.crowded_boards import CROWDED, crowded_position
 from tests.rules.hostile_games import created, started

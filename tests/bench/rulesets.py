@@ -10,7 +10,7 @@ from time import perf_counter
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
 from services.referee.games import GameState, decide_envelope, legal
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import NO_SEED
 

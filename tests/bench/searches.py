@@ -56,7 +56,7 @@ def slowest(search: Callable[[GameState, int], object], state: GameState) -> flo
 
 
 def trail(state: GameState, seat: int) -> object:
-    return longest_route(state, state.seats[seat])
+    return longest_route(state, state.seats[seat].own.routes)
 
 
 def loans(state: GameState, seat: int) -> object:

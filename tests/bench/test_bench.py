@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.bench.__main__ import FIGURES, SLOW, app
+from tests.bench.__main__ import FIGURES, SLOW, app, show_comparison
+from tests.bench.comparison import compare
 from tests.bench.crowds import lines_of
 
 CHEAP = ("rulesets",)
@@ -55,3 +56,34 @@ def test_an_unknown_figure_is_named_with_the_known_ones() -> None:
     done = CliRunner().invoke(app, ["speed"])
     assert done.exit_code == 2
     assert "speed" in done.stderr and "latency" in done.stderr
+
+
+def run_of(**parts: object) -> dict[str, Any]:
+    """The document of a run, as bench.json has it."""
+    machine = {"commit": "c", "cpu": "x", "cpus": 2, "python": "3.11", "rules": "pure"}
+    return {"machine": machine, "quick": False, "figures": {"core": {"parts": parts}}}
+
+
+def test_two_runs_are_shown_side_by_side_and_5_percent_worse_fails(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # given a run, and one in which a rate fell and a time rose, each by 6 percent
+    before = run_of(ours_per_s=[99, 100, 101], p50_ms=10.0, theirs_per_s=[7], games=4)
+    assert [part.is_worse for part in compare(before, run_of(ours_per_s=[94], p50_ms=10.6))] == [True, True]
+    # what rose by as much, or fell by 4 percent, isn't worse; a peer's and a count aren't compared
+    now = run_of(ours_per_s=[106], p50_ms=10.4, theirs_per_s=[1], games=1)
+    assert [part.is_worse for part in compare(before, now)] == [False, False]
+    assert not show_comparison(before, now)
+    assert "100 (99 to 101)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [(None, "no such file"), ("[]", "no run"), ("quick", "is quick")]
+)
+def test_what_is_compared_with_must_be_such_a_run(tmp_path: Path, text: str | None, reason: str) -> None:
+    path = tmp_path / "bench.json"
+    if text is not None:
+        path.write_text(json.dumps(run_of() | {"quick": True}) if text == "quick" else text)
+    done = CliRunner().invoke(app, ["core", "--compare", str(path)])
+    assert done.exit_code == 2
+    assert reason in " ".join(done.stderr.replace("│", "").split())

@@ -16,9 +16,8 @@ from schemas.commands import Command, write_command
 from schemas.field_types import Seat
 from services.bots.policies import SLOW_POLICIES
 from services.referee.games import legal
-from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.tournament.core_game import CoreGame
-from services.tournament.viewed_game import GameSetting
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 
 REPEATED_EVERY: Final = 7  # moves; then the policy is asked a second time

@@ -16,7 +16,7 @@ from schemas.published_contracts import ALL_RULES
 from schemas.refusals import GAME_RULES
 from schemas.stored.entries import ViewEntry
 from schemas.trains.commands import DrawMarket
-from schemas.trains.refusals import TRAIN_RULES
+from schemas.trains.rule_options import TRAIN_RULES
 from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
 from services.trains.ai_mas import (
     TTRCard,
@@ -28,10 +28,10 @@ from services.trains.ai_mas import (
     TTRPlayer,
     TTRTunnel,
 )
-from services.trains.ai_mas.ttr_codes import CODE_BY_RULE, code_of
+from services.trains.ai_mas.ttr_client import CODE_BY_RULE, code_of
 from tests.rules.given import Scene, given, started
 
-DOCS = (Path(__file__).parents[2] / "docs" / "clients.md").read_text()
+DOCS = (Path(__file__).parents[2] / "docs" / "how-to" / "clients.md").read_text()
 
 
 class SceneClient:

@@ -24,14 +24,14 @@ from schemas.trains.commands import (
 )
 from schemas.trains.events import DeckRecreated
 from services.bots.trains.planning.board_graph import TicketEnds
-from services.bots.trains.searching.candidates import payment_of
 from services.bots.trains.searching.compact_game import NOWHERE
 from services.bots.trains.searching.compact_rules import WILD
 from services.bots.trains.searching.final_points import final_points
+from services.bots.trains.searching.first_move import payment_of
 from services.referee.games import GameState, decide_and_apply, legal
 from services.referee.games.state import ACTION
-from services.referee.games.trains.pending_choices import TICKETS
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.referee.games.trains.train_state import TICKETS
 from tests.bots.compact_games import (
     COMPARED,
     FollowingGame,
@@ -41,6 +41,7 @@ from tests.bots.compact_games import (
     random_opening,
 )
 from tests.long_runs import short_and_long
+from tests.process_faults.seeds import SOAK
 
 HABITS: Final = (
     (),
@@ -137,7 +138,7 @@ def random_command(rng: Random, state: GameState, habit: tuple[type[Command], ..
     return rng.choice(liked if liked and rng.randrange(4) else commands)
 
 
-@pytest.mark.parametrize("games", short_and_long(2, 40))
+@pytest.mark.parametrize("games", short_and_long(2, 200 if SOAK else 12))
 @pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_a_compact_game_follows_the_referee_through_random_games(rules: str, games: int) -> None:
     rebuilt = 0
@@ -157,7 +158,7 @@ def test_a_compact_game_follows_the_referee_through_random_games(rules: str, gam
     )
 
 
-@pytest.mark.parametrize("games", short_and_long(2, 40))
+@pytest.mark.parametrize("games", short_and_long(2, 200 if SOAK else 12))
 @pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_a_rollout_plays_no_command_that_the_referee_refuses(rules: str, games: int) -> None:
     for number in range(games):

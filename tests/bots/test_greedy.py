@@ -11,7 +11,7 @@ from services.bots.policies import POLICIES
 from services.bots.seat_random import SeatRandom
 from services.bots.trains.ticket_paths import shortest_paths, ticket_paths
 from services.referee.games import GameState, decide_envelope, legal
-from services.referee.games.trains.appliers.playing import close_route, open_route
+from services.referee.games.trains.appliers import close_route, open_route
 from tests.rules.given import CREATED_AT_MS, SEED
 
 MAX_ENTRIES = 2000

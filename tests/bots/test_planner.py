@@ -21,8 +21,7 @@ from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.command_choice import plan_command
 from services.bots.trains.planning.network_plan import plan_network
 from services.bots.trains.planning.seat_situation import see_situation
-from services.tournament.core_game import CoreGame
-from services.tournament.viewed_game import GameSetting
+from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.long_runs import short_and_long
 from tests.process_faults.seeds import SOAK
 from tests.rules.given import MARKET, Scene, created, given
@@ -42,7 +41,7 @@ def test_planner_decides_quickly() -> None:
     assert (thread_time() - before) / sum(game.moves) < DECISION_S
 
 
-@pytest.mark.parametrize("deals", short_and_long(4, 100 if SOAK else 40))
+@pytest.mark.parametrize("deals", short_and_long(4, 100 if SOAK else 15))
 def test_planner_beats_greedy(deals: int) -> None:
     won = []
     for deal in range(deals):

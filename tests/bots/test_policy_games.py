@@ -12,8 +12,10 @@ from schemas.commands import POLICIES as NAMED_POLICIES
 from schemas.commands import Pass
 from services.bots.policies import POLICIES
 from services.bots.searching import any_game
+from services.bots.searching.candidate_halving import OWN_SEARCHES
 from services.bots.seat_random import SeatRandom
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.referee.games.trains.train_state import TrainState
 from tests.bots.policy_games import play_checked
 from tests.cli.command_line import ROOT, environment
 from tests.process_faults.seeds import SOAK
@@ -27,14 +29,14 @@ SOAKED: Final = 2_000
     ("games", "rollouts"),
     [
         pytest.param(2, 16, id="short"),
-        pytest.param(SOAKED if SOAK else 8, any_game.ROLLOUTS, id="long", marks=pytest.mark.long),
+        pytest.param(SOAKED if SOAK else 3, any_game.ROLLOUTS, id="long", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
 def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(
     rules: str, games: int, rollouts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(any_game, "ROLLOUTS", rollouts)
+    monkeypatch.setitem(OWN_SEARCHES, TrainState, OWN_SEARCHES[TrainState]._replace(rollouts=rollouts))
     decided = set[str]()
     for number in range(games):
         decided |= {*play_checked(rules, number).seconds}

@@ -10,7 +10,7 @@ from services.bots.trains.searching.compact_game import CompactGame
 from services.bots.trains.searching.rollout_needs import find_spans, path_bonuses
 from services.bots.trains.searching.rollout_plan import make_plan
 from services.bots.trains.searching.rollout_policy import Rollout
-from services.referee.games.trains.search.longest_path import longest_path
+from services.referee.games.trains.search.sweeps import longest_path
 from tests.bots.compact_games import compact
 from tests.rules.given import Scene, given
 

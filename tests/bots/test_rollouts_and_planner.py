@@ -10,8 +10,7 @@ from schemas.trains.commands import ClaimRoute, DrawBlind, DrawMarket
 from services.bots.trains.searching.compact_game import CompactGame
 from services.bots.trains.searching.rollout_policy import Rollout
 from services.referee.games.state import ACTION
-from services.tournament.core_game import CoreGame
-from services.tournament.viewed_game import GameSetting
+from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.bots.compact_games import compact
 
 

@@ -22,11 +22,11 @@ from services.bots.trains.searching.world_sampler import START_TICKETS, WorldSam
 from services.referee.games import GameState, legal
 from services.referee.games.seat_state import SeatState
 from services.referee.games.trains.determinization import ViewerKnowledge, determinize
-from services.referee.games.trains.pending_choices import SECOND_CARD
-from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.tournament.core_game import CoreGame
-from services.tournament.viewed_game import GameSetting
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.referee.games.trains.train_state import SECOND_CARD
+from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.rules.given import created, given
+from tests.rules.hostile_games import hostile_game
 
 SMALL: Final = 24  # rollouts
 
@@ -216,3 +216,12 @@ def test_it_weighs_every_choice_of_starting_tickets() -> None:
     scene = created(2).when(None, StartGame())
     assert {repr(each.command) for each in values(scene.state, 0)} == {repr(each) for each in scene.legal(0)}
     assert all(isinstance(each.command, KeepTickets) for each in values(scene.state, 0))
+
+
+def test_worlds_are_dealt_where_a_deck_has_no_tickets() -> None:
+    # given a stranger's board, on which one of the decks of its rules is empty
+    state = hostile_game(Random(2))
+    assert state is not None and not state.own.board.tickets
+    # then a world deals all else
+    world = WorldSampler(state, 0, compact_rules(state)).sample(Random(0))
+    assert len(world.hands) == len(state.seats)

@@ -13,11 +13,11 @@ from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.bots.seat_projection import MAX_LAG, GameProjections, SeatProjection
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import full_state
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of
 

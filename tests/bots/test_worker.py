@@ -21,7 +21,7 @@ from services.bots.seat_random import SeatRandom
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.referee.games import GameState, legal
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.worker import Referee

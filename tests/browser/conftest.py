@@ -29,10 +29,16 @@ class OpenPage:
         size: dict[str, int] | None = None,
         script: str = "",
         guided: bool = False,
+        motion: bool = False,  # nothing waits for what moves, but where that is looked at
         sockets: Callable[[Any], None] | None = None,  # which handles those of a table
         **more: object,
     ) -> Any:
-        context = self._chromium.new_context(viewport=size or DESKTOP, base_url=self._url, **more)
+        context = self._chromium.new_context(
+            viewport=size or DESKTOP,
+            base_url=self._url,
+            reduced_motion="no-preference" if motion else "reduce",
+            **more,
+        )
         self._contexts.append(context)
         if not guided:  # who has played before
             context.add_init_script("try { localStorage.setItem('ledgerline.guide', 'done') } catch {}")

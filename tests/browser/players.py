@@ -178,15 +178,7 @@ def two_at_a_table(open_page: OpenPage, *bots: str) -> tuple[Any, Any]:
 
 
 def keep_all(page: Any) -> None:
-    """Keep all tickets of the offer, or as many as may be kept."""
-    page.locator(".offer").wait_for()
-    boxes = page.locator(".offer input").all()
-    for box in boxes:
-        box.check()
-    for box in reversed(boxes):
-        if page.locator(".offer button").is_enabled():
-            break
-        box.uncheck()
+    """Keep all tickets of the offer, or as many as may be kept: the page has chosen them."""
     page.locator(".offer button").click()
     page.locator(".offer").wait_for(state="detached")
 

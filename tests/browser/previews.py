@@ -9,7 +9,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Final
 
-from services.gateway.routes.link_previews import PICTURES
+from services.gateway.routes.pages import PICTURES
 from services.tables.built_in_catalog import BuiltInCatalog
 from tests.browser.chromium import find_chromium, running_chromium
 

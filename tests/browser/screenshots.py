@@ -32,7 +32,7 @@ def picture_pages(browser: Any, url: str, http: httpx.Client, folder: Path) -> N
         context = browser.new_context(viewport=DESKTOP, base_url=url, reduced_motion="reduce")
         context.add_init_script(script)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(300_000)  # a hint takes long on a busy machine
         page.goto(path)
         return page
 
@@ -72,6 +72,9 @@ def picture_table(table: SeatedTable, name: str, open_page: Open, take: Take) ->
     take(page, f"turn-{name}")
     if name != "europe":
         return
+    page.locator(".actions .hint-key").click()
+    page.locator("section.hint").wait_for()
+    take(page, "hint")
     page.locator(".actions button:has(.tally)").first.click()
     take(page, "dialog")
     page.get_by_role("button", name="Close").click()
@@ -87,9 +90,19 @@ def picture_finished(table: SeatedTable, open_page: Open, take: Take) -> None:
     page = open_page(f"/table/{table.game}", table.known_seat(0))
     page.locator(".result").wait_for()
     take(page, "over")
+    page.get_by_role("button", name="Analyse").click()
+    page.locator(".analysis progress").wait_for()
+    page.locator(".analysis progress").wait_for(state="detached")
+    take(page, "analysed")
     page.goto(f"/audit/{table.game}#at=6")
     page.locator(".move").wait_for()
     take(page, "audit")
+    page.goto("/")
+    page.get_by_role("button", name="My record").click()
+    page.locator(".record tbody tr").wait_for()
+    take(page, "record")
+    page.goto("/docs")
+    take(page, "docs")
 
 
 def main() -> None:

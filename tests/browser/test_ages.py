@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.long
 
 
 def table_by(http: httpx.Client, order: str) -> str:

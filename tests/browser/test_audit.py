@@ -30,6 +30,7 @@ def test_a_doubted_move_is_explained_in_words_and_its_reason_is_answered(
     page.get_by_label("Entry").first.select_option("6")
     page.get_by_role("button", name="Explain").click()
     page.locator(".wish", has_text="Entry 6: ").wait_for()
+    assert "seat " not in page.locator(".wish").inner_text(), "who sits there has a name"
     doubted = page.locator(".doubt-form select")
     assert doubted.input_value() == "6"
     listed = doubted.locator("option").all_inner_texts()

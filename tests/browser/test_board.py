@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable
+
+pytestmark = pytest.mark.long
+
 
 PHONE = {"width": 390, "height": 844}
 PALED = """() => {
@@ -56,6 +60,58 @@ def test_wheel_double_click_keys_and_buttons_zoom_the_board(open_page: OpenPage,
     assert once < whole == seen_width(page)
     page.get_by_role("button", name="Zoom in").click()
     assert seen_width(page) == once
+
+
+def touch(session: Any, kind: str, *points: tuple[float, float]) -> None:
+    """Fingers on the glass, as the browser is told of them by its device."""
+    fingers = [{"x": x, "y": y, "id": place} for place, (x, y) in enumerate(points)]
+    session.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": fingers})
+
+
+def pinch(session: Any, at: tuple[float, float], spans: list[float]) -> None:
+    """Two fingers that are as far apart as each of these, one after the other."""
+    x, y = at
+    touch(session, "Start", (x - spans[0] / 2, y))
+    touch(session, "Start", (x - spans[0] / 2, y), (x + spans[0] / 2, y))
+    for span in spans[1:]:
+        touch(session, "Move", (x - span / 2, y), (x + span / 2, y))
+    touch(session, "End")
+
+
+def test_two_fingers_zoom_the_board_and_one_moves_what_is_seen_of_it(
+    open_page: OpenPage, http: httpx.Client
+) -> None:
+    page = at_turn(open_page, http, size=PHONE, has_touch=True, is_mobile=True)
+    session = page.context.new_cdp_session(page)
+    whole = seen_width(page)
+    box = page.locator("svg.board").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    pinch(session, middle, [60, 90, 120, 150, 180])
+    assert whole / 3.3 < seen_width(page) < whole / 2  # thrice as far apart, but for what begins it
+    assert page.evaluate("visualViewport.scale") == 1  # the page itself stays as it is
+    corner = page.evaluate("document.querySelector('svg.board').viewBox.baseVal.x")
+    touch(session, "Start", middle)
+    for step in range(1, 6):
+        touch(session, "Move", (middle[0] - 12 * step, middle[1]))
+    touch(session, "End")
+    assert page.evaluate("document.querySelector('svg.board').viewBox.baseVal.x") > corner
+    assert page.locator("dialog[open]").count() == 0  # a finger that drags means no route
+    pinch(session, middle, [180, 120, 60, 30, 20])
+    assert seen_width(page) == whole
+
+
+def test_two_taps_zoom_to_where_they_are(open_page: OpenPage, http: httpx.Client) -> None:
+    page = at_turn(open_page, http, size=PHONE, has_touch=True, is_mobile=True)
+    session = page.context.new_cdp_session(page)
+    whole = seen_width(page)
+    box = page.locator("svg.board").bounding_box()
+    sea = (box["x"] + 12, box["y"] + box["height"] - 12)  # where no route is
+    for _ in range(2):
+        touch(session, "Start", sea)
+        touch(session, "End")
+    page.wait_for_timeout(200)
+    assert seen_width(page) < whole
+    assert page.evaluate("visualViewport.scale") == 1
 
 
 def test_a_tap_beside_a_route_claims_it(open_page: OpenPage, http: httpx.Client) -> None:

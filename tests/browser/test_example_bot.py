@@ -11,6 +11,9 @@ import pytest
 from tests.browser.conftest import OpenPage
 from tests.gateway.clients import CreatedGame, entries
 
+pytestmark = pytest.mark.long
+
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bot.mjs"
 RUN = """async ([url, game, invitation]) => {
   const bot = await import("/examples/bot.mjs");
@@ -29,9 +32,7 @@ def sit_down(page: Any, url: str, game: str, invitation: str) -> list[Any]:
     return seat
 
 
-@pytest.mark.parametrize(
-    "rules", [pytest.param(rules, marks=pytest.mark.long) for rules in ("usa", "europe", "marklin")] + ["trains"]
-)  # fmt: skip
+@pytest.mark.parametrize("rules", ["marklin", "trains"])
 def test_the_example_in_javascript_plays_a_whole_game_though_it_is_cut(
     rules: str, open_page: OpenPage, http: httpx.Client, url: str
 ) -> None:

@@ -12,6 +12,9 @@ from tests.browser.players import SeatedTable, make_tricks
 from tests.browser.test_accessibility import violations
 from tests.browser.test_lobby import SIZES
 
+pytestmark = pytest.mark.long
+
+
 COVERED = """() => {
   const mark = document.querySelector('.guide-mark');
   return [...document.querySelectorAll('#page button:not(:disabled), #page input')].filter(each => {
@@ -111,7 +114,6 @@ def test_rules_and_points_are_one_key_away(open_page: OpenPage, http: httpx.Clie
     assert page.locator("dialog[open]").count() == 0
 
 
-@pytest.mark.long
 def test_marks_and_rules_keep_nothing_from_anybody(open_page: OpenPage, http: httpx.Client) -> None:
     page = first_game(open_page, http, bypass_csp=True)
     assert violations(page) == []

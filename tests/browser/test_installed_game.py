@@ -11,6 +11,8 @@ from tests.browser.players import STEP_MS
 from tests.games.added_package import BIDS
 from tests.games.installed import Environment
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -8,6 +8,9 @@ import pytest
 
 from tests.browser.conftest import OpenPage
 
+pytestmark = pytest.mark.long
+
+
 HOW_TO_GET_IN = "These seats are taken by invitation: ask who made the table"
 
 

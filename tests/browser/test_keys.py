@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, make_tricks
+
+pytestmark = pytest.mark.long
+
 
 FOCUSED = "document.activeElement !== document.body && document.querySelector('#page').contains(document.activeElement)"
 
@@ -34,7 +38,7 @@ def test_keys_act_are_listed_and_never_lose_the_focus(open_page: OpenPage, http:
     page.keyboard.press("k")
     page.locator(".offer").wait_for(state="detached")
     lost = []
-    for turn in range(12):
+    for turn in range(6):
         settled(page)
         key = ("d", "1", "2")[turn % 3]
         if not page.locator(f"button[aria-keyshortcuts='{key}']").count():

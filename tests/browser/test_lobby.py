@@ -56,6 +56,7 @@ def test_lists_without_a_game_are_not_shown(open_page: OpenPage) -> None:
     assert page.locator(".lists section").count() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_in_the_lobby_moves_while_it_loads(
     open_page: OpenPage, http: httpx.Client, width: int, height: int
@@ -72,6 +73,7 @@ def test_nothing_in_the_lobby_moves_while_it_loads(
     assert page.evaluate("window.shifts") < MOST_SHIFT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_playing_now_needs_no_scrolling(open_page: OpenPage, width: int, height: int) -> None:
     page = open_page("/", {"width": width, "height": height})

@@ -6,9 +6,13 @@ import json
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable
+
+pytestmark = pytest.mark.long
+
 
 LIST = "**/v1/games?*"
 DAMAGED = json.dumps({"title": "This list is damaged", "status": 500})

@@ -10,7 +10,10 @@ import httpx
 import pytest
 
 from tests.browser.conftest import OpenPage
-from tests.browser.players import DRAWN, SHORT, SeatedTable, make_tricks
+from tests.browser.players import DRAWN, SeatedTable, make_tricks
+
+pytestmark = pytest.mark.long
+
 
 SCREENS: Final = [(1366, 768), (768, 1024), (844, 390), (390, 844)]
 NEEDED: Final = {  # what is looked at, and its least width and height in pixels
@@ -54,7 +57,7 @@ def unseen(page: Any, needed: dict[str, tuple[str, int, int]], when: str) -> Ite
             yield f"{when}, {width} x {height}: the page is {total} px high"
 
 
-@pytest.mark.parametrize("ruleset", SHORT)
+@pytest.mark.parametrize("ruleset", ["europe", "marklin", "trains"])
 def test_all_that_is_played_with_is_on_one_screen(
     open_page: OpenPage, http: httpx.Client, ruleset: str
 ) -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable
 
+pytestmark = pytest.mark.long
 
-def two_draws_seen_by_bo(open_page: OpenPage, http: httpx.Client, **more: Any) -> Any:
+
+def two_draws_seen_by_bo(open_page: OpenPage, http: httpx.Client, motion: bool = True) -> Any:
     """Bo's page, whose clock stands still, after Ada has drawn two cards."""
     table = SeatedTable(http, people=2, bots=0, last_cars=2)
     table.start()
     for seat in range(2):
         table.do_first(seat, "keep_tickets")
-    page = table.open(open_page, 1, **more)
+    page = table.open(open_page, 1, motion=motion)
     page.clock.install(time=0)
     page.reload()  # a timer from before is on the browser's clock, and the connection's would end it
     page.locator(".actions.idle").wait_for()
@@ -50,5 +53,5 @@ def test_a_press_shows_all_moves_at_once(open_page: OpenPage, http: httpx.Client
 
 
 def test_who_wants_no_motion_sees_all_moves_at_once(open_page: OpenPage, http: httpx.Client) -> None:
-    page = two_draws_seen_by_bo(open_page, http, reduced_motion="reduce")
+    page = two_draws_seen_by_bo(open_page, http, motion=False)
     assert told_draws(page) == 2

@@ -17,6 +17,8 @@ from tests.browser.players import STEP_MS, make_tricks, wait_for_audit
 from tests.games.added_package import BIDS, added_package
 from tests.many_clients import settings_for_many_clients
 
+pytestmark = pytest.mark.long
+
 
 def play_a_card(page: Any, turn: int) -> None:
     """Play a card that may be played: by the card itself, or by its sentence in the dialog."""
@@ -51,8 +53,11 @@ def test_a_whole_game_of_tricks_is_played_by_clicking(open_page: OpenPage, http:
     totals = page.locator(".result tbody td:nth-child(2)").all_inner_texts()
     assert sum(map(int, totals)) == 20, "a point for each trick"
     page.get_by_role("button", name="Watch it again").click()
-    page.get_by_role("slider").fill("8")
-    page.locator(".replay", has_text="Entry 8 of").wait_for()
+    page.set_viewport_size({"width": 768, "height": 1024})
+    for entry in range(4, 9):
+        page.get_by_role("slider").fill(str(entry))
+        page.locator(".replay", has_text=f"Entry {entry} of").wait_for()
+        assert page.locator(".felt").bounding_box()["height"] >= 150, "the table is in sight on a tablet, too"
     page.locator("main").get_by_label("Seen by").select_option(index=2)
     page.locator("#own-title", has_text="’s").wait_for()
     # and its proof holds

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.long
 
 
 def test_the_page_of_the_api_shows_its_requests(open_page: OpenPage) -> None:
     # given
     page = open_page("/docs")
     # when
-    page.get_by_text("Take a free seat").first.click()
+    call = page.locator("details.call").filter(has=page.get_by_text("/v1/games/{game}/join", exact=True))
+    call.locator("summary").first.click()
     # then
-    page.get_by_role("button", name="Try it out").first.wait_for()
+    assert "in the path" in call.locator(".rows").first.inner_text()
+    call.get_by_role("link", name="JoinRequest").first.click()
+    assert page.url.endswith("#JoinRequest")
+    page.locator("#JoinRequest .rows").wait_for()
 
 
 def test_a_page_of_rules_is_drawn_as_its_sheet_says(open_page: OpenPage) -> None:

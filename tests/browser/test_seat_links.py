@@ -11,6 +11,9 @@ import pytest
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, make_table
 
+pytestmark = pytest.mark.long
+
+
 QUESTION = "You hold seat A of this game; this link opens seat B."
 
 

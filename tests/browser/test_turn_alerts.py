@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable
+
+pytestmark = pytest.mark.long
+
 
 ICON_LOADED = (
     "async () => { const icon = new Image(); icon.src = document.querySelector('link[rel=icon]').href;"
@@ -76,7 +80,7 @@ def test_the_browser_tells_of_a_turn_by_consent_and_only_out_of_sight(
     wanted = page.get_by_role("button", name="Notify me of my turn")
     # when
     wanted.click()
-    page.locator(".links [aria-pressed=true]").wait_for()
+    page.locator(".links [aria-label^=Notify][aria-pressed=true]").wait_for()
     draw_two(table, 1)
     marked(page, is_marked=False)
     draw_two(table, 0)
@@ -85,9 +89,9 @@ def test_the_browser_tells_of_a_turn_by_consent_and_only_out_of_sight(
     assert page.evaluate("notices") == [["It is your turn", table.game]]
     # and it is kept until it is not wanted any more
     page.reload()
-    page.locator(".links [aria-pressed=true]").wait_for()
+    page.locator(".links [aria-label^=Notify][aria-pressed=true]").wait_for()
     wanted.click()
-    page.locator(".links [aria-pressed=false]").wait_for()
+    page.locator(".links [aria-label^=Notify][aria-pressed=false]").wait_for()
 
 
 def test_a_page_in_sight_shows_no_notice(open_page: OpenPage, http: httpx.Client) -> None:
@@ -96,7 +100,7 @@ def test_a_page_in_sight_shows_no_notice(open_page: OpenPage, http: httpx.Client
     page = table.open(open_page, 1, permissions=["notifications"])
     page.evaluate(NOTED)
     page.get_by_role("button", name="Notify me of my turn").click()
-    page.locator(".links [aria-pressed=true]").wait_for()
+    page.locator(".links [aria-label^=Notify][aria-pressed=true]").wait_for()
     # when
     draw_two(table, 0)
     # then

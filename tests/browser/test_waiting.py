@@ -12,6 +12,8 @@ from services.referee.games import seat_changes
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,15 +31,14 @@ def row_of(page: Any, name: str) -> Any:
     return page.locator(".waiting .seat").filter(has=page.get_by_text(name, exact=True))
 
 
-def test_a_table_is_made_without_suggestions(open_page: OpenPage, http: httpx.Client) -> None:
+def test_a_table_is_made_without_hints(open_page: OpenPage, http: httpx.Client) -> None:
     # given
     page = open_page("/")
     page.get_by_label("Your name").fill("Ada")
     page.locator(".own > summary").click()
-    suggestions = page.get_by_role("checkbox", name="Suggestions")
-    assert suggestions.is_checked()
+    assert page.get_by_role("radio", name="Against bots alone").is_checked()
     # when
-    suggestions.uncheck()
+    page.get_by_role("radio", name="For nobody").check()
     page.get_by_role("button", name="Make the table").click()
     page.wait_for_selector("main.table svg.board")
     # then
@@ -67,7 +68,6 @@ def test_GAME_9_the_host_frees_a_seat_and_a_bot_takes_it(
     row_of(ada, "greedy 2").wait_for()
 
 
-@pytest.mark.long
 def test_GAME_9_who_lost_its_seat_is_told_and_watches_on(open_page: OpenPage, http: httpx.Client) -> None:
     # given
     table = SeatedTable(http, people=2)

@@ -38,7 +38,7 @@ def read_view(http: httpx.Client, game: str, authorization: str) -> list[dict[st
 
 
 def public_stream_numbers(engine: Any, partitions: int, game: str) -> list[int]:
-    """The numbers of a game's entries in its public stream, by docs/architecture.md ("Redis keys")."""
+    """The numbers of a game's entries in its public stream, by docs/explanation/architecture.md ("Redis keys")."""
     partition = crc32(game.encode()) % partitions
     entries = engine.xrange(f"{{p{partition:02x}}}:g:{game}:public")
     return [int(id_.partition(b"-")[0]) for id_, _ in entries]

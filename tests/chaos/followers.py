@@ -1,4 +1,4 @@
-"""Watchers of games over WebSockets, who come back whenever a socket ends, as docs/acknowledgements.md tells clients to."""
+"""Watchers of games over WebSockets, who come back whenever a socket ends, as docs/reference/acknowledgements.md tells clients to."""
 
 from __future__ import annotations
 

@@ -76,7 +76,8 @@ class Record:
 
     @property
     def games(self) -> set[str]:
-        return {game for game, _ in self.commands}
+        with self._lock:
+            return {game for game, _ in self.commands}
 
     def count(self) -> Counter[str]:
         """How many commands were acknowledged at each level, at the highest that an answer named."""
@@ -130,5 +131,8 @@ class RecordingTransport(httpx.HTTPTransport):
             self.record.lost_request()
             raise
         copied = httpx.Response(answer.status_code, headers=answer.headers, content=content)
-        self.record.answered(command, request.url.params.get("level", ""), copied.json())
+        if answer.headers.get("content-type", "").endswith("json"):
+            self.record.answered(command, request.url.params.get("level", ""), copied.json())
+        else:  # a proxy that finds no gateway
+            self.record.lost_request()
         return copied

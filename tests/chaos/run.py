@@ -65,7 +65,14 @@ def open_system(
     """What the scenario harms; `binary` is another engine than the embedded one."""
     if scenario.on_cluster:
         return on_a_cluster(folder)
-    return one_engine(folder, binary, lossy=scenario.lossy, recorded=scenario.recorded)
+    return one_engine(
+        folder,
+        binary,
+        lossy=scenario.lossy,
+        recorded=scenario.recorded,
+        proxied=scenario.proxied,
+        own_disk=scenario.own_disk,
+    )
 
 
 def play(

@@ -29,6 +29,8 @@ class Scenario(NamedTuple):
     may_lose: bool = False  # entries that were shown to players
     lossy: bool = False  # every service behind a proxy that drops replies
     recorded: bool = False  # the engine under a program that knows what it has fsynced
+    proxied: bool = False  # two gateways behind a proxy
+    own_disk: bool = False  # the engine's, a small one
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -68,6 +70,13 @@ def roll_out(system: System, random: Random) -> None:
         time.sleep(1)
 
 
+def roll_the_gateways(system: System, random: Random) -> None:
+    """A new version of each, one after the other, while the proxy has players go to the one that is there."""
+    for gateway in system.of("gateway"):
+        system.stop(gateway)
+        system.await_gateway(system.of("gateway")[-1])
+
+
 def jump_clocks(system: System, random: Random) -> None:
     """Some services' wall clocks jump, ahead or back."""
     for service in random.sample(system.services, random.randint(1, len(system.services))):
@@ -96,6 +105,22 @@ def fill_the_disk(system: OneEngine, random: Random) -> None:
     system.fill_disk()
 
 
+def upgrade_the_engine(system: OneEngine, random: Random) -> None:
+    system.upgrade_engine()
+
+
+def fail_over_to_a_replica(system: OneEngine, random: Random) -> None:
+    system.fail_over()
+
+
+def fill_the_engines_own_disk(system: OneEngine, random: Random) -> None:
+    system.fill_own_disk()
+
+
+def move_to_another_disk(system: OneEngine, random: Random) -> None:
+    system.move()
+
+
 def cut_all_connections(system: OneEngine, random: Random) -> None:
     for _ in range(5):
         system.cut_connections()
@@ -118,6 +143,11 @@ def lose_a_primary_with_its_last_writes(system: ClusterSystem, random: Random) -
     nodes.kill_with_loss(primary, lambda: time.sleep(0.5))
     nodes.await_successor(partition, primary)
     nodes.revive(primary)
+
+
+def promote_a_replica(system: ClusterSystem, random: Random) -> None:
+    """As before a primary is upgraded."""
+    system.cluster.promote(random.randrange(PARTITIONS))
 
 
 def freeze_a_primary(system: ClusterSystem, random: Random) -> None:
@@ -144,12 +174,22 @@ SCENARIOS: Final = (
     Scenario("the gateway is killed", kill_the_gateway),
     Scenario("the bots are killed", kill_the_bots),
     Scenario("every service is stopped in turn", roll_out),
+    Scenario("two gateways behind a proxy are replaced in turn", roll_the_gateways, proxied=True),
     Scenario("wall clocks jump by half an hour", jump_clocks),
     Scenario("the engine is killed", kill_the_engine, from_begin=False),
     Scenario("the engine's power is cut", cut_the_power, from_begin=False, recorded=True),
     Scenario("the engine is frozen for 3 s", freeze_the_engine, from_begin=False),
     Scenario("the engine has no memory for 3 s", use_up_the_memory, from_begin=False),
     Scenario("the engine's disk is full for 1 s", fill_the_disk, from_begin=False),
+    Scenario(
+        "the engine's own disk is full until there is room",
+        fill_the_engines_own_disk,
+        from_begin=False,
+        own_disk=True,
+    ),
+    Scenario("the engine is stopped, and a newer one started", upgrade_the_engine, from_begin=False),
+    Scenario("the engine's replica takes over", fail_over_to_a_replica),
+    Scenario("all is moved by backup and restore", move_to_another_disk, from_begin=False),
     Scenario("all connections to the engine are cut, 5 times", cut_all_connections, from_begin=False),
     Scenario("2 % of the engine's replies are lost", nothing, lossy=True),
     Scenario("no fault (cluster)", nothing, on_cluster=True, covered=CLUSTER_LEVELS),
@@ -161,6 +201,7 @@ SCENARIOS: Final = (
         ("replicated:1",),
         may_lose=True,
     ),
+    Scenario("a replica is promoted", promote_a_replica, True, CLUSTER_LEVELS, from_begin=False),
     Scenario("a primary is frozen for 8 s", freeze_a_primary, True, ("replicated:1",), may_lose=True),
     Scenario("slots move", move_slots, True, CLUSTER_LEVELS, from_begin=False),
 )

@@ -18,9 +18,11 @@ import structlog
 
 from services.cli.main import run
 from services.ledger.embedded.embedded_engine import is_vacant, running_engine
+from tests.conftest import to_bytes
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "services.cli")
+OWN_PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # leads to the program
 
 
 class CommandResult(NamedTuple):
@@ -48,6 +50,7 @@ def run_in_process(
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         for name in [name for name in os.environ if name.startswith("LEDGERLINE_")]:
             patch.delenv(name)
+        patch.setenv("PATH", OWN_PATH)
         for name, value in environment(data, **settings).items():
             patch.setenv(name, value)
         patch.chdir(ROOT)
@@ -71,6 +74,7 @@ def _warnings_logged_to(stream: TextIO) -> Iterator[None]:
     """Log as a command does that prints a result: warnings and worse, to its standard error."""
     before = structlog.get_config()
     structlog.configure(
+        processors=[step for step in before["processors"] if step is not to_bytes],
         wrapper_class=structlog.make_filtering_bound_logger("warning"),
         logger_factory=structlog.WriteLoggerFactory(stream),
         cache_logger_on_first_use=False,

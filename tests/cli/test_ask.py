@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.cli.trains.ask import answer_file, answer_query
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
 from tests.schemas.test_forms import published
 from tests.schemas.test_position_queries import WHOLE
 
-PAGE = (ROOT / "docs/ask.md").read_text()
+PAGE = (ROOT / "docs/reference/ask.md").read_text()
 EXAMPLES = re.findall(
     r"^```(json|yaml)\n(.*?)^```\n\n^```json\n(.*?)^```", PAGE.split("## Worked examples")[1], re.M | re.S
 )
@@ -58,7 +57,7 @@ def test_the_pages_examples_come_out_as_printed(example: tuple[str, str, str], t
     published("answer").validate(json.loads(expected))
 
 
-def test_the_page_names_every_field_and_every_command() -> None:
+def test_the_page_names_every_field_and_leads_to_every_command() -> None:
     query_schema, answer_schema = published("inquiry").schema, published("answer").schema
     assert isinstance(query_schema, dict) and isinstance(answer_schema, dict)
     position = query_schema["$defs"]["Position"]["properties"]
@@ -67,17 +66,9 @@ def test_the_page_names_every_field_and_every_command() -> None:
     commands = {
         part["$ref"].split("/")[-1] for part in query_schema["properties"]["commands"]["items"]["oneOf"]
     }
-    assert commands == set(re.findall(r"^\| `(\w+)` \|", PAGE.split("## The commands")[1], re.M)) - {
-        "verdicts", "legal", "score", "table",
-    }  # fmt: skip
-
-
-def test_the_page_lists_every_option_with_its_meaning() -> None:
-    listed = dict(
-        re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE.split("## The options")[1].split("\n## ")[0], re.M)
-    )
-    options = RULE_OPTIONS_SCHEMA.json_schema()["properties"]
-    assert listed == {name: option["description"] for name, option in options.items()}
+    assert "(events.md#commands)" in PAGE.split("## The commands")[1]
+    listed = (ROOT / "docs/reference/events.md").read_text().split("## Events")[0]
+    assert commands <= set(re.findall(r"^\| `(\w+)` \|", listed, re.M))
 
 
 # -- verdicts --------------------------------------------------------------------------

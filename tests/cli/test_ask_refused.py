@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import InvalidInputError
+from services import documents
 from services.cli.trains.ask import MAX_BYTES, answer_file, answer_query
-from services.documents import reader
-from services.documents.reader import read_document
+from services.documents import read_document
 from services.referee.games import RULESETS
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.text.formatting import MAX_LINE_LENGTH
 from tests.cli.command_line import ROOT, run_in_process
 from tests.schemas.board_examples import OURS, TRAINS
@@ -52,7 +52,7 @@ def test_in_yaml_only_what_json_calls_a_number_or_a_word_is_one(monkeypatch: pyt
         "no": "two lines\n",
     }  # fmt: skip
     assert read_document(text) == expected
-    monkeypatch.setattr(reader, "_LOADER", yaml.SafeLoader)  # where there is none in C
+    monkeypatch.setattr(documents, "_LOADER", yaml.SafeLoader)  # where there is none in C
     assert read_document(text) == expected
 
 

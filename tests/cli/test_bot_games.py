@@ -11,7 +11,7 @@ from schemas.commands import CommandEnvelope, CreateGame
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event
 from schemas.stored.entries import ViewEntry
-from services.cli.exit import CommandLineError
+from services.cli.output import CommandLineError
 from services.cli.playing import bot_games
 from services.cli.playing.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.ledger import CommandResult, QueueFullError

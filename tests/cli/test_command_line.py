@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
 import signal
+import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import pytest
 from services.ledger.embedded.embedded_engine import is_vacant, running_engine
 from services.ledger.engine.connection import connect
 from tests.cli.command_line import (
+    OWN_PATH,
+    ROOT,
     CommandResult,
+    environment,
     read_json,
     read_json_of_process,
     run_in_process,
@@ -110,7 +114,15 @@ def test_play_may_have_more_games_than_an_address_of_strangers(tmp_path: Path) -
 
 
 def test_games_lists_what_was_played(played: Any, data: Path) -> None:
-    assert played in read_json("games", data=data)["games"]
+    (listed,) = (game for game in read_json("games", data=data)["games"] if game["game"] == played["game"])
+    assert played.items() <= listed.items()
+    assert listed["winners"] == [seat["seat"] for seat in played["seats"] if seat["place"] == 1]
+    assert datetime.now(UTC) - datetime.fromisoformat(listed["begun"]) < timedelta(hours=2)
+    winner = played["seats"][listed["winners"][0]]["name"]
+    row = next(
+        line for line in run_in_process("games", data=data).stdout.splitlines() if played["game"] in line
+    )
+    assert (listed["begun"][:10] in row, winner in row) == (True, True)
 
 
 def test_plain_lines_end_with_the_final_table_and_the_games_id(data: Path) -> None:
@@ -119,8 +131,16 @@ def test_plain_lines_end_with_the_final_table_and_the_games_id(data: Path) -> No
     assert "claims" in result.stdout
     for heading in ("place", "routes", "made", "missed", "longest", "total"):
         assert heading in result.stdout
-    replay_words = shlex.split(result.stdout.rsplit("See it again: ledgerline ", 1)[1])
-    replayed = run_in_process(*replay_words)  # the very words that play ended with
+    hint = result.stdout.rsplit("See it again: ", 1)[1]
+    replayed = subprocess.run(
+        hint,
+        shell=True,
+        cwd=ROOT,
+        env=environment(PATH=OWN_PATH),
+        capture_output=True,
+        text=True,
+        check=True,
+    )  # as pasted
     assert replayed.stdout.splitlines()[-6:] == result.stdout.splitlines()[-7:-1]
     assert "is over" in replayed.stdout
 
@@ -186,11 +206,13 @@ def test_a_malformed_engine_address_is_one_clear_line(address: str, data: Path) 
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", long_after(1, [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]))
 def test_play_that_is_stopped_by_a_signal_leaves_no_engine_behind(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    with start_process("play", "--games", "10", data=tmp_path) as playing:  # more lines than a pipe holds
+    slow = ("--rules", "europe", "--seats", ",".join(["planner"] * 5))
+    with start_process("play", *slow, data=tmp_path) as playing:
         assert playing.stdout is not None
         assert playing.stdout.readline()  # what happens in a game: it plays
         assert not is_vacant(tmp_path)

@@ -22,6 +22,7 @@ def played(data: Path) -> Any:
     return read_json("play", "--seed", "forks", "--seats", "greedy,random", data=data)
 
 
+@pytest.mark.long
 def test_a_game_of_bots_starts_at_once_where_the_other_one_stood(played: Any, data: Path) -> None:
     fork = read_json_of_process("fork", played["game"], "--at", "40", data=data)
     assert (fork["of"], fork["at"], fork["afresh"], fork["started"]) == (played["game"], 40, False, True)
@@ -55,7 +56,10 @@ def test_a_fork_is_described_in_words_too(played: Any, data: Path) -> None:
         (("--at", "1"), "--at: game {game} hadn't started at entry 1"),
         (("--at", "100000"), "--at: game {game} has {entries} entries"),
         (("--at", "{entries}"), "--at: game {game} was over at entry {entries}; name one before"),
-        (("--at", "7", "--as", "5"), "--as: '5' is neither public nor a seat from 0 to 1"),
+        (
+            ("--at", "7", "--as", "5"),
+            "--as: '5' is neither public nor a seat from A to B, nor a player's name",
+        ),
     ],
 )
 def test_bad_input_is_one_line_that_names_the_option(
@@ -76,7 +80,5 @@ def test_a_game_whose_moments_cannot_be_laid_again_has_no_fork(rules: Ruleset, d
 
 def test_an_unknown_game_is_not_found(played: Any, data: Path) -> None:
     result = run_in_process("fork", "nowhere", "--at", "7", data=data)
-    assert (result.returncode, result.stderr.strip()) == (
-        2,
-        "ledgerline: there is no game nowhere; `ledgerline games` lists them",
-    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("ledgerline: there is no game nowhere; `ledgerline games --data")

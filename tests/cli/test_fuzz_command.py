@@ -17,6 +17,7 @@ PLANTED = "a refusal that tells the next card"
 WORDS = ("fuzz", "usa", "--board", "usa", "--games", "40", "--jobs", "1", "--seed", "planted")
 
 
+@pytest.mark.long
 def test_a_finding_is_printed_with_its_seed_and_its_log_is_a_file_that_replay_reads(tmp_path: Path) -> None:
     file = tmp_path / "found.ledgerline"
     with standing_in(RULESETS[PLANTED][1]):

@@ -1,4 +1,4 @@
-"""`ledgerline new-game` and docs/your-own-game.md: what they write and say, in an environment of its own."""
+"""`ledgerline new-game` and docs/tutorials/your-own-game.md: what they write and say, in an environment of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from services.referee.games import RULESETS
 from tests.cli.command_line import ROOT, environment, run_in_process, stop_engine
 
-PAGE = (ROOT / "docs/your-own-game.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/tutorials/your-own-game.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.M | re.S)
 INSTALLED = Path(sysconfig.get_path("purelib"))
 
@@ -48,6 +48,7 @@ def shell(folder: Path, line: str) -> str:
     return result.stdout
 
 
+@pytest.mark.long
 def test_what_new_game_says_to_do_next_works_as_it_is_pasted(folder: Path) -> None:
     said = shell(folder, ".venv/bin/ledgerline new-game lost-cities2")
     install, test, play, _, serve = [line for line in said.splitlines() if line.startswith("  ")]
@@ -98,4 +99,4 @@ def test_a_name_that_no_game_can_have_is_one_line_and_writes_nothing(name: str, 
 def test_help_says_what_it_writes() -> None:
     shown = " ".join(run_in_process("new-game", "--help").stdout.split())
     assert "Write a small game that already plays, with its rule page and tests, into a new folder" in shown
-    assert "docs/your-own-game.md" in shown
+    assert "docs/tutorials/your-own-game.md" in shown

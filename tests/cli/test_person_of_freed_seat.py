@@ -1,4 +1,4 @@
-"""What is kept of a person who sat at a seat that the host freed is told apart from what is kept of the next one there."""
+"""What is kept of a person who sat at a seat that the host freed is apart from what is kept of the next one there."""
 
 from __future__ import annotations
 

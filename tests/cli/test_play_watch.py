@@ -9,10 +9,10 @@ import pytest
 from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
-from services.cli.exit import CommandLineError
+from services.cli.output import CommandLineError
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from tests.verification.audit.small_server import GAME, SmallServer
 
 

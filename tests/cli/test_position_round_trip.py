@@ -14,13 +14,13 @@ from schemas.errors import InvalidInputError
 from schemas.events import DeckShuffled, SeedRevealed, write_event
 from schemas.field_types import Seat
 from schemas.trains.events import DeckRecreated, TicketsShuffled
-from schemas.trains.position_queries import POSITION_QUERY_SCHEMA
+from schemas.trains.positions import POSITION_QUERY_SCHEMA
 from services.cli.trains.ask import answer_query, build_state
 from services.cli.trains.position_question import position_question
 from services.referee.games import GameState, decide, legal
 from services.referee.games.state import ACTION
-from services.referee.games.trains.pending_choices import SECOND_CARD, TICKETS, TUNNEL
 from services.referee.games.trains.scoring import score
+from services.referee.games.trains.train_state import SECOND_CARD, TICKETS, TUNNEL
 from tests.cli.command_line import ROOT
 from tests.cli.test_ask import ask
 from tests.long_runs import long_after

@@ -14,6 +14,7 @@ from tests.gateway.clients import CreatedGame, listed_games
 from tests.many_clients import settings_for_many_clients
 
 
+@pytest.mark.long
 def test_the_operator_lists_replays_audits_and_forks_a_game_for_its_players_alone(tmp_path: Path) -> None:
     # given
     with (
@@ -54,5 +55,5 @@ def test_a_fork_of_a_game_by_invitation_comes_with_its_invitations(tmp_path: Pat
     assert verified == Invitation(fork["game"], invitation["seat"], verified.ends_at_s)
     assert invitation["seat"] == 1
     described = run_in_process("fork", created.game, "--at", "4", data=tmp_path).stdout
-    assert "Seat 0 is taken with this invitation:" in described
+    assert "Seat A is taken with this invitation:" in described
     assert "lli1." in described

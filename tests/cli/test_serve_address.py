@@ -46,6 +46,7 @@ def test_a_machine_without_a_network_says_so() -> None:
     assert "in no network now" in way_in("http://127.0.0.1:8000", EVERY_ADDRESS, "")
 
 
+@pytest.mark.long
 def test_a_server_that_was_told_nothing_is_opened_from_the_network(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         # given

@@ -77,6 +77,7 @@ def test_P7_ctrl_c_ends_a_server_whose_engine_or_services_stand_still(tmp_path: 
 SLICES = {"engine": (0, 1), "services": (1, None), "both": (None,)}
 
 
+@pytest.mark.long
 def test_P7_a_server_whose_data_folder_is_deleted_says_so_and_ends(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         shutil.rmtree(server.data)
@@ -85,6 +86,7 @@ def test_P7_a_server_whose_data_folder_is_deleted_says_so_and_ends(tmp_path: Pat
         assert last.startswith(f"ledgerline: the data folder {server.data} was deleted")
 
 
+@pytest.mark.long
 def test_P7_a_server_that_is_killed_leaves_no_engine(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         server.process.kill()

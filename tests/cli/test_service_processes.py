@@ -22,7 +22,7 @@ WAIT_S = 60.0
 STARTER = """
 import os, sys, time
 from threading import Event
-from services.bootstrap.service_processes import forked_services
+from services.bootstrap.embedded import forked_services
 from services.runtime.logging_setup import configure_logging
 
 def say(line):  # in one write, so that no other process's line falls into it

@@ -10,10 +10,10 @@ import pytest
 import redis
 
 from schemas.errors import InvalidInputError
-from services.cli.exit import CommandLineError
+from services.cli.output import CommandLineError
 from services.cli.playing.following import STALL_TIMEOUT_S, StallWatch
-from services.cli.trains import remote_tables
-from services.cli.trains.remote_tables import post_until_answered
+from services.cli.trains import remote_play
+from services.cli.trains.remote_play import post_until_answered
 from services.ledger.embedded import embedded_engine
 from services.ledger.engine.connection import EngineUnavailableError
 
@@ -45,7 +45,7 @@ def gateway(
             raise following
         return following
 
-    monkeypatch.setattr(remote_tables, "RETRY_DELAY_S", 0.0)
+    monkeypatch.setattr(remote_play, "RETRY_DELAY_S", 0.0)
     return httpx.Client(base_url="http://gateway", transport=httpx.MockTransport(answer)), requests
 
 

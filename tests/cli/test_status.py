@@ -135,7 +135,7 @@ def test_P8_what_waits_is_shown_with_its_age_and_partition(
     [load] = [each for each in loads(engine_url) if each["commands"]]
     assert (load["partition"], load["commands"]) == (HOME, 1)
     assert 0 <= load["oldest_command_ms"] < 60_000
-    monkeypatch.setattr("services.cli.operating.status.STALL_MS", 0)
+    monkeypatch.setattr("services.bootstrap.system_report.STALL_MS", 0)
     assert problems(engine_url)[0].endswith(f"in partitions: {', '.join(map(str, ALL))}")
 
 

@@ -33,9 +33,11 @@ def test_a_finished_and_a_running_game(tmp_path: Path) -> None:
         return done.returncode, done.stdout or done.stderr
 
     # then
-    found = [json.loads(suggest(finished, "--seat", seat, "--at", last - 1, "--json")[1]) for seat in (0, 1)]
+    found = [
+        json.loads(suggest(finished, "--seat", seat, "--at", last - 1, "--json")[1]) for seat in ("A", 1)
+    ]
     assert sorted(bool(each["commands"]) for each in found) == [False, True]
-    assert "Nothing is to be chosen by seat 0" in suggest(finished, "--seat", 0)[1]
+    assert "Nothing is to be chosen by seat A" in suggest(finished, "--seat", "a")[1]
     code, shown = suggest(ada.game, "--seat", 0, "--token", ada.token)
     assert code == 0 and "points" in shown and "keep" in shown
     for words in (

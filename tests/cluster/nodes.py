@@ -16,7 +16,7 @@ from typing import Any, Final
 import redis
 from redis.crc import key_slot
 
-from services.fast_path.engine_binary import engine_binary
+from services.fast_path.engine_connection import engine_binary
 from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine import keys
 
@@ -35,7 +35,7 @@ class Node:
             timeout_ms,
             unknown,
         )  # commands that it doesn't know
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         self.port, self.bus = free_ports(2)
         self.call: Any = redis.Redis(
             port=self.port, password=WORD, protocol=2, decode_responses=True, socket_timeout=60
@@ -144,6 +144,14 @@ class Cluster:
     def revive(self, node: Node) -> None:
         """Start a dead node again, on what its disk has; it comes back as a replica."""
         node.start()
+        self.await_peace()
+
+    def promote(self, partition: int) -> None:
+        """Its replica takes over from a primary that is well, which becomes the replica: nothing is lost."""
+        primary = self.holder(partition)
+        replica = next(node for node in self.alive if follows_port(node) == primary.port)
+        replica.call.execute_command("CLUSTER FAILOVER")
+        wait_until(lambda: self.holder(partition) is replica, f"{replica} has taken over")
         self.await_peace()
 
     def agreed(self) -> bool:

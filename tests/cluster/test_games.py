@@ -35,6 +35,7 @@ def played_through(nodes: Cluster, meanwhile: Callable[[Games], object]) -> Iter
         yield games
 
 
+@pytest.mark.long
 def test_P3_P7_P10_games_end_though_a_primary_dies_and_its_replica_takes_over(nodes: Cluster) -> None:
     holder = nodes.holder(PARTITION)
 
@@ -69,6 +70,7 @@ def test_P3_P10_games_end_though_a_fail_over_loses_what_was_written_last(nodes: 
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", long_after(1, ("key by key", "at once")))
 def test_P3_P8_games_end_though_their_partition_moves_to_another_node_and_back(
     nodes: Cluster, way: str

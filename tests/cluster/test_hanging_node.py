@@ -15,10 +15,11 @@ import pytest
 from redis.exceptions import RedisError
 from structlog.testing import capture_logs
 
+from services.gateway.following.gateway_stop import Stopping
 from services.gateway.following.hub import Hub
 from services.gateway.games.command_tracking import AckRequest, CommandProgress, CommandTracker
 from services.ledger import RedisLedger
-from services.ledger.acknowledgements.ack_levels import DURABLE
+from services.ledger.acknowledgements import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import hash_slot
@@ -76,7 +77,7 @@ class Callers:
         ledger = AsyncLedger(connect_async(self.url), PARTITIONS)
         hub = Hub(ledger)
         listening = asyncio.create_task(hub.run())
-        tracker = CommandTracker(ledger, hub)
+        tracker = CommandTracker(ledger, hub, Stopping())
         for name in names:
             if self.stop.is_set():
                 break

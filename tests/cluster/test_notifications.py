@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 
+import pytest
 from redis.exceptions import RedisError
 
 from schemas.stored.hash_chain import initial_head, next_head
@@ -90,6 +91,7 @@ def test_P8_notifications_are_heard_of_every_node_and_passed_on_to_no_other(node
     play(nodes, story)
 
 
+@pytest.mark.long
 def test_P7_a_node_that_dies_silences_its_own_games_alone_until_a_replica_took_over(nodes: Cluster) -> None:
     async def story(gateway: Hearing, writer: RedisLedger) -> None:
         dead = nodes.holder(0)
@@ -105,6 +107,7 @@ def test_P7_a_node_that_dies_silences_its_own_games_alone_until_a_replica_took_o
     play(nodes, story)
 
 
+@pytest.mark.long
 def test_P7_a_node_that_hangs_silences_its_own_games_alone_until_a_replica_took_over(nodes: Cluster) -> None:
     async def story(gateway: Hearing, writer: RedisLedger) -> None:
         node = nodes.holder(0)

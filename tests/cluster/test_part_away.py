@@ -14,7 +14,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import hash_slot
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.log.game_list import GameIds
+from services.ledger.log.game_indexes import GameIds
 from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
 from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
 from tests.ledger_contract.given import envelope_of

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 
+import pytest
 from redis.exceptions import RedisError
 
 from schemas.stored.entries import ViewEntry
-from services.ledger.acknowledgements.ack_levels import replicated
+from services.ledger.acknowledgements import replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
@@ -73,6 +74,7 @@ async def play_through_fail_over(nodes: Cluster) -> Callers:
     return callers
 
 
+@pytest.mark.long
 def test_P1_no_verdict_confirmed_as_replicated_is_lost_in_a_fail_over(nodes: Cluster) -> None:
     with services(nodes.url, referees=1):
         callers = asyncio.run(play_through_fail_over(nodes))

@@ -1,1 +1,1 @@
-"""The compiled rules against pure Python: `make fast-check` (docs/compiled.md). Nothing here compiles them."""
+"""The compiled rules against pure Python: `make fast-check` (docs/how-to/compiled.md). Nothing here compiles them."""

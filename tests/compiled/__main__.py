@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from typing import Final
 
-from services.compiled_rules import rules_form
+from services.compiled_rules import prefer_compiled_rules, rules_form
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from tests.compiled.both_rollouts import compare
 from tests.compiled.two_forms import ROOT, differences, play_in_process, read_games
 
 SUITES: Final = (
@@ -20,6 +23,7 @@ def main() -> int:
     """Returns the exit code."""
     parser = argparse.ArgumentParser(prog="make fast-check")
     parser.add_argument("--games", type=int, default=2_000, help="how many are played in both forms (2,000)")
+    parser.add_argument("--rollouts", type=int, default=1_000, help="how many of each ruleset (1,000)")
     parser.add_argument("--no-tests", action="store_true", help="only these games")
     arguments = parser.parse_args()
     print(f"rules: {rules_form()}", flush=True)
@@ -27,7 +31,16 @@ def main() -> int:
         return 1
     if not arguments.no_tests and not tests_pass():
         return 1
-    return play_both(arguments.games)
+    return play_both(arguments.games) or compare_rollouts(arguments.rollouts)
+
+
+def compare_rollouts(count: int) -> int:
+    """Compare so many rollouts of each ruleset in both forms, two rulesets at a time. Returns the exit code."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=prefer_compiled_rules) as pool:
+        found = [*pool.map(compare, TRAIN_RULESETS, [count] * len(TRAIN_RULESETS))]
+    for rules, (declined, different) in zip(TRAIN_RULESETS, found, strict=True):
+        print(f"{count} rollouts of {rules}, {declined} left to Python; different: {different or 'none'}")
+    return 1 if any(different for _, different in found) else 0
 
 
 def tests_pass() -> bool:

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from services.trains.case_kinds import KINDS
-from services.trains.cases import Case, check_case, read_cases, run_folder
+from services.trains.cases import KINDS, Case, check_case, read_cases, run_folder
 from services.trains_server.server_cases import ALL_KINDS
 from tests.conformance.recorded import CASES
 from tests.long_runs import short_and_long

@@ -19,8 +19,8 @@ import httpx
 import yaml
 
 from services.archive import Signer
-from services.fast_path.engine_binary import engine_binary
-from services.ledger.embedded.engine_users import password_file, write_users
+from services.cli.operating.keys import password_file, write_users
+from services.fast_path.engine_connection import engine_binary
 from tests.left_processes import MARK, RUN
 from tests.many_clients import environment_for_many_clients
 
@@ -39,8 +39,15 @@ class MissingVariableError(Exception):
 
 
 def read_compose(given: Mapping[str, str]) -> dict[str, Any]:
-    """The file with its variables interpolated. Raises MissingVariableError."""
+    """The file with its variables interpolated, and without those that it only passes on and nobody gave. Raises
+    MissingVariableError."""
     document: dict[str, Any] = interpolated(yaml.safe_load((ROOT / "compose.yaml").read_text()), given)
+    for service in document["services"].values():
+        passed_on = {
+            name: given.get(name) if value is None else value
+            for name, value in service.get("environment", {}).items()
+        }
+        service["environment"] = {name: value for name, value in passed_on.items() if value is not None}
     return document
 
 
@@ -68,6 +75,8 @@ class Running:
 
     def __init__(self, name: str, words: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
         self.name, self.output = name, folder / f"{name}-{time.monotonic_ns()}.log"
+        self.metrics = environment.get("LEDGERLINE_METRICS", "")
+        self.given: Mapping[str, str] = {}  # beside what the file says
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
                 [*words],
@@ -104,10 +113,12 @@ class Running:
 class Stage:
     """The services of the compose file, each started with exactly its command and environment."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.file = folder, read_compose(GIVEN)
+    def __init__(self, folder: Path, given: Mapping[str, str] = GIVEN) -> None:
+        self.folder, self.file = folder, read_compose(given)
+        self.engine_folder = folder
         self.running: list[Running] = []
         self.engine_binary: Path | None = None  # another than the embedded one
+        self.engine_words: Sequence[str] = ()  # settings of its own, after the file's
         self.engine_port, self.gateway_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.gateway_port}"
         write_users(folder / "secrets")
@@ -120,14 +131,19 @@ class Stage:
         return f"redis://{user}:{password_file(self.folder / 'secrets', user).read_text()}@127.0.0.1:{port}/0"
 
     def start(self, name: str, **differently: str) -> Running:
-        service = self.file["services"][name]
-        environment = {key: self.here(value) for key, value in service["environment"].items()}
+        written = self.file["services"][name]
+        environment = {key: self.here(value) for key, value in written["environment"].items()}
         environment["LEDGERLINE_SECRETS_DIR"] = str(self.mounted_secrets(name))
-        words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *service["command"]]
+        environment["LEDGERLINE_METRICS"] = (
+            f"127.0.0.1:{free_port()}"  # a container has an address of its own
+        )
+        words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *written["command"]]
         image = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        return self._run(
+        service = self._run(
             name, words, {**image, **environment, **environment_for_many_clients(), **differently}
         )
+        service.given = differently
+        return service
 
     def start_engine(self, under: Sequence[str] = ()) -> Running:
         """The engine; started again, on the same data and port. `under` are words before its own, of a program that
@@ -136,9 +152,9 @@ class Stage:
         assert name == "valkey-server"
         secrets = str(self.mounted_secrets("engine"))
         words = [word.replace("/run/secrets", secrets) for word in words]
-        here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.engine_folder)]
         binary = str(self.engine_binary or engine_binary())
-        return self._run("engine", [*under, binary, *words, *here], {})
+        return self._run("engine", [*under, binary, *words, *here, *self.engine_words], {})
 
     def mounted_secrets(self, name: str) -> Path:
         """A folder with the secrets of a service and no others: what /run/secrets is in its container."""
@@ -220,8 +236,8 @@ class Stage:
 
 
 @contextmanager
-def stage(folder: Path) -> Iterator[Stage]:
-    made = Stage(folder)
+def stage(folder: Path, given: Mapping[str, str] = GIVEN) -> Iterator[Stage]:
+    made = Stage(folder, given)
     try:
         yield made
     finally:

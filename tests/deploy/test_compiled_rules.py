@@ -1,4 +1,4 @@
-"""docs/compiled.md: compiled rules decide only where they were compiled from these very sources, else Python's own do."""
+"""docs/how-to/compiled.md: compiled rules decide only where they were compiled from these very sources, else Python's own do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from services import compiled_rules
+from services import VERSION, compiled_rules
 from services.bootstrap.composition import log_rules_form
-from services.cli.main import VERSION
 from services.compiled_rules import (
     BUILDS,
     GROUP,
@@ -128,7 +127,7 @@ def test_the_finder_answers_for_its_own_modules_only(builds: Path, sources: Path
     spec = finder.find_spec(MODULE)
     assert spec is not None
     assert spec.origin == str(builds / build_key(sources) / f"{MODULE}{SUFFIX}")
-    assert finder.find_spec("services.referee.games.trains.search.longest_path") is None
+    assert finder.find_spec("services.referee.games.trains.search.sweeps") is None
     assert finder.find_spec("json") is None
 
 
@@ -213,7 +212,7 @@ def broken_build(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("module", ["services.cli.main", "ledgerline", "tests.bench"])
+@pytest.mark.parametrize("module", ["services.cli.main", "ledgerline.library", "tests.bench"])
 def test_P4_a_program_looks_for_the_build_before_it_imports_anything_that_is_compiled(
     broken_build: Path, module: str
 ) -> None:

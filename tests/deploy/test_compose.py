@@ -5,22 +5,47 @@ environment from the file."""
 
 from __future__ import annotations
 
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from annotated_types import Le
 
 from services.archive import Archive, decode_game_file
+from services.cli.operating.keys import KEY_FILES
 from services.ledger import RedisLedger
 from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
-from services.ledger.embedded.engine_users import KEY_FILES
 from services.ledger.engine.connection import connect, init_partition_count
+from services.runtime.connection_limits import OTHER_FILES
 from services.runtime.settings import Settings
-from tests.deploy.compose import GIVEN, MissingVariableError, interpolated, read_compose, stage, wait_until
+from tests.deploy.compose import (
+    GIVEN,
+    ROOT,
+    MissingVariableError,
+    interpolated,
+    read_compose,
+    stage,
+    wait_until,
+)
 
 SERVICES = ("gateway", "referee", "bots", "auditor")
 MOVE = {"game", "seat", "command", "sequence"}
 KNOWN = {f"LEDGERLINE_{name.upper()}" for name in Settings.model_fields}
+FIXED = {f"LEDGERLINE_{name}" for name in ("REDIS_URL", "SECRETS_DIR", "LOG_FORM", "METRICS")}
+LISTENING = {"LEDGERLINE_HOST", "LEDGERLINE_PORT"}  # the port that is given is the machine's
+WITH_DEFAULT_HERE = {f"LEDGERLINE_{name}" for name in ("ARCHIVE_URL", "LOG_LEVEL", "PUBLIC_KEYS", "PROXIES")}
+SECRET = {
+    f"LEDGERLINE_{name}"
+    for name in ("REDIS_PASSWORD", "TOKEN_KEY", "OPERATOR_KEY", "PUSH_KEY", "SIGNING_KEY")
+}
+
+
+def to_bytes(size: str) -> int:
+    """Bytes, as compose and the engine read `2gb` or `3g`."""
+    unit = {"m": 1 << 20, "g": 1 << 30}[size.lower().removesuffix("b")[-1]]
+    return int(size.lower().removesuffix("b")[:-1]) * unit
 
 
 @pytest.fixture
@@ -28,6 +53,7 @@ def file() -> dict[str, Any]:
     return read_compose(GIVEN)
 
 
+@pytest.mark.long
 def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
     with stage(tmp_path) as servers:
         engine = servers.start_engine()
@@ -60,9 +86,72 @@ def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
             assert not any(line["level"] in ("warning", "error") for line in service.lines()), service.text()
 
 
-def test_every_setting_in_the_file_exists(file: dict[str, Any]) -> None:
+def test_every_setting_is_passed_to_every_service_or_fixed_for_it_or_a_secret() -> None:
+    given = {name: f"<{name}>" for name in KNOWN}
+    file = read_compose(given)
+    for name in (*SERVICES, "operator", "second-gateway"):
+        service = file["services"][name]
+        environment = service["environment"]
+        assert environment.keys() <= KNOWN
+        passed = {key for key in environment if environment[key] == given[key]}
+        listening = LISTENING & environment.keys()
+        assert "gateway" not in name or listening == LISTENING
+        assert environment.keys() - passed == FIXED | listening
+        assert KNOWN - environment.keys() == SECRET | (LISTENING - listening)
+        assert {secret["target"].upper() for secret in service["secrets"]} <= SECRET
+
+
+def test_a_setting_that_nobody_gives_is_left_out_so_that_the_product_s_default_holds() -> None:
     for name in SERVICES:
-        assert file["services"][name]["environment"].keys() <= KNOWN
+        environment = read_compose({})["services"][name]["environment"]
+        assert environment.keys() == FIXED | WITH_DEFAULT_HERE | (LISTENING if name == "gateway" else set())
+
+
+def test_a_setting_in_the_file_reaches_the_started_service(tmp_path: Path) -> None:
+    with stage(tmp_path, {**GIVEN, "LEDGERLINE_RATE": "many"}) as servers:
+        gateway = servers.start("gateway")
+        assert gateway.process.wait() != 0
+        assert "LEDGERLINE_RATE" in gateway.text()
+
+
+def test_every_container_is_bounded_and_its_log_turns_over(file: dict[str, Any]) -> None:
+    for name, service in file["services"].items():
+        assert service["logging"]["driver"] == "json-file", name
+        assert service["logging"]["options"].keys() == {"max-size", "max-file"}
+        assert service["pids_limit"] and to_bytes(service["mem_limit"]), name
+
+
+def test_the_engine_s_memory_leaves_room_for_a_fork_in_its_container(file: dict[str, Any]) -> None:
+    engine = file["services"]["engine"]
+    words = engine["command"]
+    assert to_bytes(words[words.index("--maxmemory") + 1]) <= 0.7 * to_bytes(engine["mem_limit"])
+    assert (
+        engine["ulimits"]["nofile"] >= 10_000 + 32
+    )  # the engine's maxclients, unless it is set, and its own
+
+
+def test_the_containers_hold_what_the_settings_allow(file: dict[str, Any]) -> None:
+    (most,) = (bound.le for bound in Settings.model_fields["connections"].metadata if isinstance(bound, Le))
+    assert file["services"]["gateway"]["ulimits"]["nofile"]["hard"] >= float(str(most)) + OTHER_FILES
+    remembered = Settings.model_fields["remembers_mib"].default
+    assert to_bytes(file["services"]["referee"]["mem_limit"]) > remembered << 20
+
+
+def test_the_proxy_has_two_gateways_behind_it_and_is_believed_by_its_address_alone(
+    file: dict[str, Any],
+) -> None:
+    first, second, proxy = (file["services"][name] for name in ("gateway", "second-gateway", "proxy"))
+    changed = {"profiles": ["proxy"], "ports": []}
+    assert second == {**first, **changed}
+    assert proxy["environment"]["GATEWAYS"].split() == ["gateway:8720", "second-gateway:8720"]
+    address = proxy["networks"]["default"]["ipv4_address"]
+    assert first["environment"]["LEDGERLINE_PROXIES"] == address
+    (network,) = file["networks"]["default"]["ipam"]["config"]
+    assert ip_address(address) in ip_network(network["subnet"])
+    assert ip_address(address) not in ip_network(network["ip_range"])  # nobody else gets it
+    for volume in proxy["volumes"]:
+        source = volume.partition(":")[0]
+        assert source in file["volumes"] or (ROOT / source).is_file()
 
 
 @pytest.mark.parametrize(
@@ -73,13 +162,6 @@ def test_only_one_service_holds_each_key_and_from_a_file(file: dict[str, Any], k
     assert [name for name in SERVICES if mounted in file["services"][name]["secrets"]] == [holder]
     for service in file["services"].values():
         assert not {name for name in service.get("environment", ()) if name.endswith(("_KEY", "_PASSWORD"))}
-
-
-def test_who_may_create_games_on_own_boards_is_a_variable() -> None:
-    for given in ("everyone", "operator"):
-        gateway = read_compose({"LEDGERLINE_OWN_BOARDS": given})["services"]["gateway"]
-        assert gateway["environment"]["LEDGERLINE_OWN_BOARDS"] == given
-    assert read_compose({})["services"]["gateway"]["environment"]["LEDGERLINE_OWN_BOARDS"] == "everyone"
 
 
 def test_each_service_is_its_own_user_of_the_engine_and_has_that_password_alone(file: dict[str, Any]) -> None:
@@ -107,7 +189,7 @@ def test_every_service_knows_that_there_is_an_archive_and_only_the_auditor_write
         "gateway": ["archive:/archive:ro"],
         "referee": ["archive:/archive:ro"],
         "bots": [],
-        "auditor": ["archive:/archive"],
+        "auditor": ["archive:/archive", "engine:/data:ro"],
     }
     assert "archive" in file["volumes"]
 
@@ -148,3 +230,25 @@ def test_variables_are_interpolated_as_compose_does() -> None:
     assert interpolated("${SET} ${EMPTY:-y} ${EMPTY-y}. ${GONE-z} ${GONE} $$", given) == "x y . z  $"
     with pytest.raises(MissingVariableError, match="GONE: why"):
         interpolated(["${GONE?why}"], given)
+
+
+def test_prometheus_reads_every_service_where_it_shows_its_metrics(file: dict[str, Any]) -> None:
+    [scraped] = yaml.safe_load((ROOT / "deploy/observe/prometheus.yml").read_text())["scrape_configs"]
+    [found] = scraped["dns_sd_configs"]
+    assert {*found["names"]} == {*SERVICES, "second-gateway"}
+    for name in SERVICES:
+        shown = file["services"][name]["environment"]["LEDGERLINE_METRICS"]
+        assert shown == f"0.0.0.0:{found['port']}"
+        assert not any(str(found["port"]) in port for port in file["services"][name].get("ports", ()))
+
+
+def test_the_profile_that_looks_is_asked_for_and_reached_from_this_machine_alone(
+    file: dict[str, Any],
+) -> None:
+    for name in ("prometheus", "grafana"):
+        service = file["services"][name]
+        assert service["profiles"] == ["observe"]
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+        for mounted in service["volumes"]:
+            source, _, _ = mounted.partition(":")
+            assert source in file["volumes"] or (ROOT / source).is_dir(), mounted

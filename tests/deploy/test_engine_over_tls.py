@@ -26,7 +26,7 @@ from services.runtime.settings import read_settings
 from tests.security.engine_with_users import UsersEngine, engine_with_users
 
 
-def write_certificate(folder: Path, name: str) -> Path:
+def write_certificate(folder: Path, name: str, ends_in_days: int = 1) -> Path:
     """A certificate for loopback that signs itself, with its key in the same file; its path."""
     key, now = Ed25519PrivateKey.generate(), datetime.now(UTC)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -36,8 +36,8 @@ def write_certificate(folder: Path, name: str) -> Path:
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now - timedelta(days=9))
+        .not_valid_after(now + timedelta(days=ends_in_days))
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, None)

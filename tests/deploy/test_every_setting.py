@@ -28,17 +28,16 @@ TEXTS: Final[Mapping[str, str]] = {  # another than the default; three are made 
     "engine_wait_s": "5.5",
     "partitions": "3",
     "retention_s": "86400",
-    "unstarted_s": "61",
     "archived_stays_s": "0",
     "signing_key": SIGNING_KEY,
     "public_keys": f"{Signer(SIGNING_KEY).public_key.hex()}@2026-01-01..",
     "webhooks": "http",
     "webhook_networks": "192.168.1.0/24,fd00::/8",
     "public_url": "https://play.example.org/trains",
+    "push_key": "p" * 32,
     "remembers_mib": "8",
     "decision_s": "3.5",
     "compiled_rules": "false",
-    "bot_processes": "1",
     "token_key": f"{'k' * 40},{'l' * 40}",
     "token_life_s": "86400",
     "own_boards": "operator",
@@ -72,7 +71,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             "secrets_dir": str(secrets),
             "archive_url": (folder / "archive").as_uri(),
         }
-        yield {**TEXTS, **where, "port": str(free_port())}
+        yield {**TEXTS, **where, "port": str(free_port()), "metrics": f"127.0.0.1:{free_port()}"}
 
 
 def variables(texts: Mapping[str, str]) -> dict[str, str]:
@@ -130,6 +129,7 @@ def test_every_word_that_a_setting_allows_is_taken_as_a_text(monkeypatch: pytest
         monkeypatch.delenv(f"LEDGERLINE_{name.upper()}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("service", sorted(SERVICES))
 def test_a_process_of_each_service_starts_and_stops_with_every_setting_set(
     texts: dict[str, str], tmp_path: Path, service: str

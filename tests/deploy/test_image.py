@@ -7,12 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
-from fnmatch import fnmatch
 from pathlib import Path
 
+from deploy.make_release import SITE
 from services.compiled_rules import BUILDS
 from tests.deploy.compose import ROOT
+from tests.guide.markdown_pages import pages_of_the_guide
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
 INDEX_WORDS = ("http://", "https://", "--index-url", "--extra-index-url", "--trusted-host")
@@ -29,7 +29,7 @@ def package_files() -> list[Path]:
     """Files of the packages that aren't Python's; without the types of the pages, which only their checks read."""
     return [
         path
-        for folder in ("schemas", "services")
+        for folder in ("ledgerline", "schemas", "services")
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix not in (".py", ".pyc", ".ts")
     ]
@@ -39,15 +39,16 @@ def test_it_copies_only_what_exists_and_what_dockerignore_lets_through() -> None
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] == "!"}
     for source, _ in copied():
         assert (ROOT / source).exists(), source
-    assert {source for source, _ in copied()} == allowed
+    assert {source for source, _ in copied() if source != "docs/reference/rules"} == allowed
 
 
 def test_it_installs_by_hash_and_names_no_index() -> None:
     installs = re.findall(r"pip install (.*)$", DOCKERFILE, re.MULTILINE)
     by_hash = "--require-hashes --only-binary :all: -r /build/"
-    assert installs == [f"{by_hash}$REQUIREMENTS", f"{by_hash}requirements-fast.txt"]
+    locks = ("requirements-docs.txt", "requirements-fast.txt")
+    assert installs == [f"{by_hash}$REQUIREMENTS", *(f"{by_hash}{name}" for name in locks)]
     assert not any(word in DOCKERFILE for word in INDEX_WORDS)
-    for name in ("requirements.txt", "requirements-s3.txt", "requirements-fast.txt"):
+    for name in ("requirements.txt", "requirements-s3.txt", *locks):
         locked = (ROOT / name).read_text()
         assert not any(word in locked for word in INDEX_WORDS)
         pins = [line for line in locked.replace("\\\n", " ").splitlines() if re.match(r"[\w.-]+", line)]
@@ -78,15 +79,35 @@ def test_the_rules_are_compiled_in_a_stage_of_its_own_unless_they_shall_be_pytho
     assert f"COPY --from=rules {copied_folder} {copied_folder}" in stages()[-1]
 
 
-def test_what_it_copies_is_enough_for_the_command(tmp_path: Path) -> None:
+def copy_as_it_does(image: Path) -> None:
+    """Copy all that it copies from the repository, in every stage, to where it does."""
     for source, target in copied():
-        there = tmp_path / target.lstrip("/")
+        there = image / target.lstrip("/")
         there = there / source if target.endswith("/") else there
         there.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / source).is_dir():
-            shutil.copytree(ROOT / source, there)
+            shutil.copytree(ROOT / source, there, dirs_exist_ok=True)
         else:
             shutil.copy(ROOT / source, there)
+
+
+def test_its_guide_is_made_of_every_page_of_the_guide() -> None:
+    (made,) = re.findall(
+        r"^RUN /opt/venv/bin/python -m sphinx .* -c docs \. (\S+)$", DOCKERFILE, re.MULTILINE
+    )
+    assert made == str(SITE)
+    assert f"COPY --from=guide /opt/ledgerline/{made} /opt/ledgerline/{made}" in stages()[-1]
+    sources = [source for source, _ in copied()]
+    lacking = [
+        name
+        for name in pages_of_the_guide()
+        if not any(f"{name}/".startswith(f"{each}/") for each in sources)
+    ]
+    assert lacking == []
+
+
+def test_what_it_copies_is_enough_for_the_command(tmp_path: Path) -> None:
+    copy_as_it_does(tmp_path)
     (packages,) = re.findall(r"PYTHONPATH=(\S+)", DOCKERFILE)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / packages.lstrip("/"))}
     command = tmp_path / "opt/venv/bin/ledgerline"
@@ -99,12 +120,3 @@ def test_what_it_copies_is_enough_for_the_command(tmp_path: Path) -> None:
     assert "LEDGERLINE_TOKEN_KEY" in done.stderr
     for path in package_files():
         assert (tmp_path / packages.lstrip("/") / path.relative_to(ROOT)).is_file()
-
-
-def test_a_wheel_would_hold_every_file_of_the_packages() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    patterns = project["tool"]["setuptools"]["package-data"]["*"]
-    assert project["project"]["scripts"]["ledgerline"] == "services.cli:main"
-    assert package_files()
-    for path in package_files():
-        assert any(fnmatch(path.name, pattern) for pattern in patterns), path

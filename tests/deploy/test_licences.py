@@ -1,4 +1,4 @@
-"""docs/licences.md: the licence of every package that is installed beside the product."""
+"""docs/reference/licences.md: the licence of every package that is installed beside the product."""
 
 from __future__ import annotations
 

@@ -83,6 +83,7 @@ def test_P7_each_service_that_stops_without_a_word_is_missed_everywhere_and_so_i
         assert missing_in_status(servers) == set(), "no member is left that was stopped"
 
 
+@pytest.mark.long
 def test_P7_a_gateway_that_runs_apart_leaves_no_idle_connection_and_the_server_is_healthy(
     tmp_path: Path,
 ) -> None:

@@ -85,6 +85,7 @@ def test_a_command_that_reads_does_not_wait(words: tuple[str, ...]) -> None:
     assert line.startswith("ledgerline: the engine doesn't answer")
 
 
+@pytest.mark.long
 def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with stage(tmp_path) as servers:
         services = [servers.start(name) for name in SERVICES]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.ledger.embedded.engine_users import (
+from services.cli.operating.keys import (
     KEY_FILES,
     USERS_FILE,
     password_file,
@@ -85,7 +85,7 @@ def test_the_engine_s_file_has_no_password_and_a_second_run_changes_nothing(tmp_
     # then
     assert files.keys() == {USERS_FILE, *KEY_FILES, *(f"{user}.password" for user in users)}
     passwords = [files[name] for name in (*(f"{user}.password" for user in users), *KEY_FILES)]
-    assert len({*passwords}) == len(passwords) == 8
+    assert len({*passwords}) == len(passwords) == 9
     assert all(len(password) == 64 and password not in files[USERS_FILE] for password in passwords)
     assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
     # when

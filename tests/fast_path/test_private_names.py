@@ -25,8 +25,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
-from services.fast_path.command_methods import AsyncCommandMethods, CommandMethods
-from services.fast_path.engine_binary import engine_binary
+from services.fast_path.engine_connection import AsyncCommandMethods, CommandMethods, engine_binary
 from services.ledger.engine.connection import connect_async
 from tests.known_to_redis_py import ASKS_A_NODE
 

@@ -11,7 +11,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from services.fast_path.socket_connection import SocketConnection, whole_text
+from services.fast_path.server_connections import SocketConnection, whole_text
 from services.gateway.following.entry_encoding import encode_text_frame
 from services.runtime.connection_limits import ConnectionLimits
 

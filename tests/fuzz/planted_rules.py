@@ -20,7 +20,7 @@ from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.state import ACTION, EventStream, GameState, Move, Ruleset
 from services.referee.games.trains.moves.cards import DRAW_BLIND, blind_offers, draw_blind, market_offers
 from services.referee.games.trains.moves.tickets import draw_offers, draw_tickets, keep_offers
-from services.referee.games.trains.rulesets.usa import USA
+from services.referee.games.trains.rulesets import USA
 
 Offers = Callable[[GameState, Seat], Sequence[Command]]
 Decide = Callable[[GameState, Seat, Any], EventStream]  # a command of the class that it decides

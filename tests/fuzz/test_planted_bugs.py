@@ -14,10 +14,13 @@ from services.fuzz import Arena, BatchResult, Quota, search_batch
 from services.referee.games.evolve import APPLIERS
 from services.referee.games.state import GameState, Ruleset
 from services.referee.games.trains.determinization import ViewerKnowledge
-from services.referee.games.trains.rulesets.usa import USA
+from services.referee.games.trains.rulesets import USA
 from services.referee.games.trains.setup import fork
 from services.referee.games.views import REDACTORS
 from tests.fuzz.planted_rules import RULESETS, standing_in
+
+pytestmark = pytest.mark.long
+
 
 ARENA = Arena("usa", "usa", max_entries=800)
 ENOUGH = Quota(games=40)
@@ -114,7 +117,6 @@ def test_a_copy_that_forgets_something_is_a_lost_state(monkeypatch: pytest.Monke
     assert_found(search(), "lost state")
 
 
-@pytest.mark.long
 @pytest.mark.pure_python
 def test_a_fork_that_deals_other_cards_is_a_lost_state(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = fork.state_as_events

@@ -32,6 +32,7 @@ def assert_found(result: BatchResult, kinds: str) -> None:
     assert len(result.found.steps) <= MOST_STEPS.get(kind, FEW_STEPS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("planted", PLANTED)
 def test_a_bug_of_a_card_game_is_found_and_cut_down(planted: str) -> None:
     kind, ruleset = PLANTED[planted]

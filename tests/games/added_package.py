@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import Any
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
 from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES
 from schemas.stored.rows import PLAIN_CLASSES
-from services.referee.games.appliers.table import APPLIER_TABLE
+from services.referee.games.appliers import APPLIER_TABLE
 from services.referee.games.found_games import GAMES, RULESET_VERSIONS, RULESETS, add_game
 
 BIDS = Path(__file__).parents[2] / "examples/games/bids"
-TABLES: tuple[dict[Any, Any], ...] = (
+TABLES: tuple[MutableMapping[Any, Any], ...] = (
     *(getattr(COMMAND_REGISTRY, name) for name in ("by_code", "by_type", "schemas", "fields")),
     *(getattr(EVENT_REGISTRY, name) for name in ("by_code", "by_type", "schemas", "fields")),
     *(APPLIER_TABLE.functions, GAMES, RULESETS, RULESET_VERSIONS, BROUGHT_RULES, BROUGHT_PAGES, PLAIN_CLASSES),

@@ -1,4 +1,4 @@
-"""A fresh environment that has this checkout, its dependencies, and games that are installed there as packages of their own."""
+"""A fresh environment that has the product, its dependencies, and games that are installed there as packages of their own."""
 
 from __future__ import annotations
 
@@ -20,22 +20,32 @@ OPEN = re.compile(r"Ledgerline is open at (\S+)")
 
 
 class Environment:
-    """A virtual environment without network: it borrows what this one has, by a .pth file."""
+    """A virtual environment without network: it borrows what this one has, by a .pth file. The product in it is this
+    checkout, or else the wheel. Commands run in a folder of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wheel: Path | None = None) -> None:
         self.folder = folder
+        self.elsewhere = folder / "elsewhere"
+        self.elsewhere.mkdir(parents=True)
         venv.create(folder, symlinks=True)
         self.python = folder / "bin/python"
         self.packages = next(folder.glob("lib/python*/site-packages"))
-        borrowed = [str(ROOT), sysconfig.get_path("purelib")]
+        borrowed = [*([] if wheel else [str(ROOT)]), sysconfig.get_path("purelib")]
         (self.packages / "borrowed.pth").write_text("\n".join(borrowed))
+        self.command: tuple[str | Path, ...] = (self.python, "-m", "services.cli")
+        if wheel:
+            self._install(wheel)
+            self.command = (folder / "bin/ledgerline",)
 
     def install(self, package: Path) -> None:
         """Build and install a package from a copy of its folder, in which nothing is left."""
         copy = shutil.copytree(
             package, self.folder / "build" / package.name, ignore=shutil.ignore_patterns("__py*")
         )
-        words = ("pip", "install", "--offline", "--no-cache", "--no-deps", "--python", self.python, copy)
+        self._install(copy)
+
+    def _install(self, package: Path) -> None:
+        words = ("pip", "install", "--offline", "--no-cache", "--no-deps", "--python", self.python, package)
         subprocess.run([UV, *words], check=True, capture_output=True, env=environment())
 
     def install_module(self, name: str, value: str, source: str) -> None:
@@ -48,9 +58,16 @@ class Environment:
 
     def run(self, *words: str, **settings: str) -> CommandResult:
         """`ledgerline WORDS` in this environment."""
+        return self._run(*self.command, *words, **settings)
+
+    def run_python(self, *words: str, **settings: str) -> CommandResult:
+        """`python WORDS` in this environment."""
+        return self._run(self.python, *words, **settings)
+
+    def _run(self, *command: str | Path, **settings: str) -> CommandResult:
         done = subprocess.run(
-            [self.python, "-m", "services.cli", *words],
-            cwd=self.folder, env=environment(None, **settings), capture_output=True, text=True, check=False,
+            command,
+            cwd=self.elsewhere, env=environment(None, **settings), capture_output=True, text=True, check=False,
         )  # fmt: skip
         return CommandResult(done.returncode, done.stdout, done.stderr)
 
@@ -60,8 +77,8 @@ class Environment:
     ) -> Iterator[subprocess.Popen[str]]:
         """`ledgerline WORDS` as a process, until the end of the block; neither it nor its engine is left."""
         process = subprocess.Popen(
-            [self.python, "-m", "services.cli", *words],
-            cwd=self.folder, env=environment(data, **settings), stdout=subprocess.PIPE,
+            [*self.command, *words],
+            cwd=self.elsewhere, env=environment(data, **settings), stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, start_new_session=True,
         )  # fmt: skip
         try:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from schemas.contract import Schema, contract
-from schemas.field_types import Int
+from schemas.events import Event
+from schemas.field_types import Int, Seat
 from schemas.game_options import GameOptions
 from schemas.stored.codec import unpack_entry
 from services.referee.games import RULESETS, fold, legal, views
@@ -56,6 +57,18 @@ def test_P5_an_agent_sees_nothing_that_depends_on_what_its_seat_may_not_know() -
     assert sum(compared_with_twins(RULES, seed) for seed in range(2)) > 2
 
 
+def test_an_environment_that_shows_a_bid_before_both_are_laid_is_caught(
+    monkeypatch: pytest.MonkeyPatch, bids: ModuleType
+) -> None:
+    def leaky(viewer: Seat | None, event: Event) -> Event | None:
+        return event if isinstance(event, bids.BidLaid) else views.redact_for(viewer, event)
+
+    monkeypatch.setattr("services.tournament.viewed_game.redact_for", leaky)
+    with pytest.raises(AssertionError, match="can distinguish"):
+        for seed in range(10):
+            compared_with_twins(RULES, seed)
+
+
 @pytest.mark.pure_python
 def test_a_bid_that_all_see_is_caught(monkeypatch: pytest.MonkeyPatch, bids: ModuleType) -> None:
     monkeypatch.setitem(views.REDACTORS, bids.BidLaid, None)
@@ -69,6 +82,7 @@ def test_P6_every_viewer_verifies_its_games() -> None:
             assert verify_all(viewer, game.view_entries(viewer)).head == game.sealed[-1].head
 
 
+@pytest.mark.long
 def test_its_games_end_fold_and_are_seen_as_they_are_and_what_is_legal_is_what_is_accepted() -> None:
     @REPEATABLE
     @given(st.composite(draw_game)(RULES))

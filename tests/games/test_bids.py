@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 from types import ModuleType
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from schemas.commands import CallTime, Command, CommandEnvelope, CreateGame, Leave, SeatPlan, StartGame
 from schemas.events import CommandRefused, Event, GameEnded, SeatGone
 from schemas.field_types import HIDDEN, Seat
+from services.bots.searching.any_game import _Search
+from services.fuzz import Arena, Quota, search_batch
 from services.referee.games import (
     GameState,
     UnloggedRejectionError,
@@ -19,7 +22,9 @@ from services.referee.games import (
     redact_for,
 )
 from services.referee.games.proof.pile_tracker import CARD_PILE, PileTracker
+from services.referee.games.state import Seen
 from services.text.events import event_sentence
+from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.games.added_package import BIDS, added_package
 
 SEED = "5e" * 32
@@ -206,3 +211,42 @@ def test_P5_nobody_learns_a_bid_before_both_are_laid(bids: ModuleType) -> None:
     assert legal(low.views[1], 1) == legal(high.views[1], 1)
     low.bid(1, "5")
     assert low.views[None].seats[1].own.points == low.views[1].seats[1].own.points == low.points()[1] > 0
+
+
+def test_a_world_has_any_bid_in_place_of_one_laid_unseen_and_the_prizes_in_any_order(table: Table) -> None:
+    table.round("3", "4")
+    table.bid(0, "7")
+    search = _Search(table.views[1], 1, 1, 1)
+    worlds = [search.sample(Random(number)) for number in range(200)]
+    left = [bid for bid in table.bids.BIDS_OF_SEAT if bid != "3"]
+    assert {world.seats[0].own.laid[0] for world in worlds} == {*left}
+    assert {world.own.deck[-1] for world in worlds} == {*table.state.own.deck}
+    for world in worlds:
+        assert sorted(world.own.deck) == sorted(table.state.own.deck)
+        assert world.seats[1].own == table.state.seats[1].own
+    assert table.views[1].seats[0].own.laid == [HIDDEN], "the view itself stays as it was"
+
+
+def test_what_a_seat_has_laid_itself_lies_in_each_of_its_worlds(table: Table) -> None:
+    table.bid(0, "7")
+    seen = Seen(0, table.views[0])
+    dealt = table.bids.deal_afresh(table.state, seen, lambda row: [*reversed(row)])
+    assert dealt.seats[0].own.laid == ["7"]
+
+
+@pytest.mark.long
+def test_searcher_plays_bids_and_wins_more_often_than_random(bids: ModuleType) -> None:
+    won = 0.0
+    for number in range(12):
+        policies = ["searcher", "random"] if number % 2 else ["random", "searcher"]
+        result = CoreGame(GameSetting("bids"), policies, f"b{number}").play_to_end().result
+        assert result is not None
+        winners = [score.seat for score in result.scores if score.place == 1]
+        won += (number % 2 ^ 1 in winners) / len(winners)
+    assert won >= 8
+
+
+@pytest.mark.long
+def test_random_play_finds_nothing_in_bids(bids: ModuleType) -> None:
+    result = search_batch(Arena("bids"), "test", Quota(8))
+    assert (result.found, result.games) == (None, 8)

@@ -30,6 +30,7 @@ def url(with_bids: Environment, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield opened
 
 
+@pytest.mark.long
 def test_bots_play_it_through_the_real_pipeline_and_its_audit_finds_nothing(
     with_bids: Environment, tmp_path: Path
 ) -> None:
@@ -46,6 +47,14 @@ def test_bots_play_it_through_the_real_pipeline_and_its_audit_finds_nothing(
     forked = with_bids.run("fork", game["game"], "--at", "5", LEDGERLINE_DATA=data)
     assert (forked.returncode, forked.stderr.count("\n")) == (2, 1)
     assert "can't be laid again, by its rules bids" in forked.stderr
+
+
+@pytest.mark.long
+def test_it_may_be_imported_before_the_product(with_bids: Environment) -> None:
+    product = "from services.referee.games import RULESETS"
+    asked = f"import ledgerline_bids; {product}; print(RULESETS['bids'] is ledgerline_bids.BIDS.rulesets[0])"
+    found = with_bids.run_python("-c", asked)
+    assert found == (0, "True\n", "")
 
 
 @pytest.mark.long

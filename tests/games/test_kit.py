@@ -8,16 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.commands import CreateGame, SeatPlan, StartGame
+from schemas.commands import OF_EVERY_GAME, CreateGame, SeatPlan, StartGame
 from schemas.contract import CommandContract
+from schemas.events import HandDealt
 from schemas.game_options import GameOptions
 from schemas.refusals import CommandRefusedError
 from schemas.registry import Registry
-from services.referee.games import RULESETS, decide
-from services.referee.games.kit import DealUnseen, ask, plain_ruleset, shuffle_and_deal
-from services.referee.games.state import ACTION, Seen
+from services.referee.games import RULESETS, GameState, decide, decide_and_apply, redact_for
+from services.referee.games.decide import SEAT_COMMANDS
+from services.referee.games.kit import DealUnseen, ask, plain_ruleset, shuffle_and_deal, shuffle_deck
+from services.referee.games.state import ACTION, EventStream, Seen
 from services.referee.games.tricks import PlayCard
 from services.text.commands import command_title
+from services.text.events import event_sentence
 from tests.rules.given import Scene, create_from
 
 
@@ -45,10 +48,30 @@ def test_GAME_6_an_option_may_narrow_the_seats() -> None:
         created(5, {"seats_most": 4})
 
 
-def test_a_deal_of_more_cards_than_there_are_deals_none() -> None:
-    scene = created(3).when(None, StartGame())
-    with pytest.raises(ValueError, match="3 hands of 2 need 6 cards, the deck has 5"):
-        next(iter(shuffle_and_deal(scene.state, ["ace"] * 5, 2)))
+def test_what_a_seat_may_send_in_every_game_is_decided_without_its_rules() -> None:
+    assert {*OF_EVERY_GAME} == SEAT_COMMANDS.keys()
+
+
+def deals_too_much(state: GameState) -> EventStream:
+    yield from shuffle_deck(state, ["ace"] * 5)
+    yield from shuffle_and_deal(state, ["ace"] * 5, 2)
+
+
+def test_GAME_6_a_deal_of_more_cards_than_there_are_starts_no_game() -> None:
+    scene = created(3)
+    scene.state.ruleset = replace(scene.state.ruleset, start=deals_too_much)
+    with pytest.raises(CommandRefusedError, match="3 hands of 2 need 6 cards, the deck has 5") as refused:
+        decide_and_apply(scene.state, None, StartGame())
+    assert (refused.value.rule, scene.state.started, scene.state.own.deck) == ("GAME-6", False, [])
+
+
+def test_a_hand_that_is_dealt_is_told_to_each_as_far_as_it_is_known() -> None:
+    state = created(3).when(None, StartGame()).state
+    dealt = HandDealt(1, ("clubs-2", "hearts-3"))
+    shown = redact_for(0, dealt)
+    assert shown is not None
+    assert event_sentence(state, dealt) == "random 2 is dealt 2 cards: clubs-2, hearts-3."
+    assert event_sentence(state, shown) == "random 2 is dealt 2 cards."
 
 
 def test_a_further_step_of_a_turn_does_not_begin_its_time_anew() -> None:

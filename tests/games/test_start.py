@@ -15,7 +15,7 @@ from pydantic import Field
 from schemas.contract import PUBLIC, CommandContract, EventContract, command, contract, event
 from schemas.field_types import Int
 from schemas.game_options import GameOptions
-from services.referee.games.appliers.table import applies
+from services.referee.games.appliers import applies
 from services.referee.games.found_games import Game
 from services.referee.games.kit import plain_ruleset, rank
 from services.referee.games.state import ACTION, Move
@@ -62,7 +62,7 @@ CASES = {
     ),
     "an event does nothing": ("@applies(Nodded)", "", "no applier for the event Nodded"),
     "a command is answered by nobody": (", MOVES,", ", {},", "nothing decides the command Nod"),
-    "an event isn't told": ('"A nod."', '""', "the event Nodded has no sentence"),
+    "an event has no sentence": ('"A nod."', '""', "the event Nodded has no sentence"),
     "a command isn't described": ('description="nod"', 'description=""', "the command Nod has no description"),
     "an option isn't described": (
         ', description="How often each seat nods."', "", "the option nods of nods has no description"),
@@ -91,7 +91,7 @@ def test_a_game_that_cannot_be_played_ends_the_start_with_one_sentence(
     right, wrong, reason = CASES[case]
     assert right in GAME
     environment.install_module("broken", "broken:GAME", GAME.replace(right, wrong, 1) if right else wrong)
-    assert environment.run("--version") == (1, "", f"{PREFIX}{reason}\n")
+    assert environment.run("ask") == (1, "", f"{PREFIX}{reason}\n")
 
 
 @pytest.mark.long
@@ -99,3 +99,41 @@ def test_a_game_that_cannot_be_played_ends_the_start_with_one_sentence(
 def test_it_ends_the_start_of_each_program(environment: Environment, words: str) -> None:
     environment.install_module("broken", "broken:GAME", "import nowhere")
     assert environment.run(words) == (1, "", f"{PREFIX}No module named 'nowhere'\n")
+
+
+FIRST_ASKED = "from services.referee.games.found_games import GAMES, RULESETS"
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        pytest.param({"broken": GAME}, id="a module"),
+        pytest.param({"broken_rules": GAME, "broken": "from broken_rules import GAME"}, id="two modules"),
+        pytest.param(
+            {"broken": f"{FIRST_ASKED}\nfirst = [*RULESETS]\n{GAME}"}, id="a module that asks for games"
+        ),
+    ],
+)
+def test_a_game_may_be_imported_before_the_product(environment: Environment, modules: dict[str, str]) -> None:
+    environment.install_module("broken", "broken:GAME", modules["broken"])
+    for name, source in modules.items():
+        (environment.packages / f"{name}.py").write_text(source)
+    asked = f"import broken; {FIRST_ASKED}; print(GAMES['nods'] is broken.GAME, *RULESETS)"
+    assert environment.run_python("-c", asked) == (0, "True usa europe marklin trains tricks nods\n", "")
+
+
+def test_a_game_that_is_imported_first_and_cannot_be_played_says_so_whenever_games_are_asked_for(
+    environment: Environment,
+) -> None:
+    environment.install_module("broken", "broken:GAME", GAME.replace("@applies(Nodded)", ""))
+    asked = f"""
+import broken
+{FIRST_ASKED}
+for _ in range(2):
+    try:
+        print(*RULESETS)
+    except Exception as error:
+        print(f"{{type(error).__name__}}: {{error}}")
+"""
+    reason = PREFIX.removeprefix("ledgerline: ") + "no applier for the event Nodded\n"
+    assert environment.run_python("-c", asked) == (0, f"InstalledGameError: {reason}" * 2, "")

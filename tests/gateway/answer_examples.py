@@ -15,6 +15,7 @@ import httpx
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.models import openapi
 from services.gateway.models.openapi import EXAMPLES_FILE, example_name
+from tests.auditor.webhook_receiver import Browser
 from tests.gateway.clients import LEAVE, Json, bearer, in_turn
 from tests.many_clients import settings_for_many_clients
 
@@ -75,6 +76,7 @@ def record_game(recorder: Recorder) -> None:
     for path in ("view", "state", "legal", "board", "replays", "replays/{number}", "suggestions"):
         recorder.note("GET", "/v1/games/{game}/" + path, joined["token"], game=game, number="4")
     record_webhook(recorder, game, joined["token"])
+    record_push(recorder, game, joined["token"])
     recorder.note("POST", "/v1/games/{game}/leave", joined["token"], game=game)
     record_seats(recorder)
     recorder.found[example_name("post", "/v1/games/{game}/end")] = {**started, "number": 120}
@@ -88,6 +90,15 @@ def record_webhook(recorder: Recorder, game: str, token: str) -> None:
     recorder.note("PUT", path, token, body, game=game)
     state = recorder.note("GET", path, token, game=game)
     recorder.found[example_name("get", path)] = {**state, "notified": 4}
+    recorder.note("POST", f"{path}/test", token, game=game)
+    recorder.note("DELETE", path, token, game=game)
+
+
+def record_push(recorder: Recorder, game: str, token: str) -> None:
+    """A device that is told by Web Push, and then isn't any more."""
+    recorder.note("GET", "/v1/push-key")
+    path, body = "/v1/games/{game}/push", {"endpoint": "https://push.example.org/1", "keys": Browser().keys}
+    recorder.note("PUT", path, token, body, game=game)
     recorder.note("DELETE", path, token, game=game)
 
 
@@ -118,6 +129,9 @@ def record_disputed_game(recorder: Recorder, http: httpx.Client) -> None:
     while http.get(f"/v1/games/{ada.game}/audit").status_code == 503:
         time.sleep(0.5)
     recorder.note("GET", "/v1/games/{game}/audit?at=7", game=ada.game)
+    recorder.note("GET", "/v1/games/{game}/choices/{place}?seat=0", game=ada.game, place="0")
+    for method in ("POST", "GET"):
+        recorder.note(method, "/v1/games/{game}/rematch", ada.token, game=ada.game)
 
 
 def await_answer(http: httpx.Client, address: str, token: str) -> None:

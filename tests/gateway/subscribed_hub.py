@@ -11,8 +11,7 @@ import fakeredis
 
 from schemas.stored.codec import Proofs, pack_private_part, pack_public
 from schemas.stored.rows import VisibilitySplit
-from services.gateway.following.finished_pages import FinishedView
-from services.gateway.following.hub import Hub
+from services.gateway.following.hub import FinishedView, Hub
 from services.gateway.following.subscriptions import Subscription
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
-from services.ledger.acknowledgements import confirmation_connection
-from services.ledger.acknowledgements.ack_confirmation import MAX_CONNECTIONS
-from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
+from services.ledger import acknowledgements
+from services.ledger.acknowledgements import DURABLE, MAX_CONNECTIONS, AckLevel, replicated
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
@@ -93,7 +92,7 @@ def test_P1_an_engine_that_did_not_sync_in_time_made_nothing_durable(
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         await harness.set(appendfsync=synced)
 
-    monkeypatch.setattr(confirmation_connection, "ROUND_TIMEOUT_MS", 50)
+    monkeypatch.setattr(acknowledgements, "ROUND_TIMEOUT_MS", 50)
     run_with_engine(url, scenario)
 
 
@@ -240,7 +239,7 @@ def test_P1_replicated_waits_for_replicas_and_reports_when_there_are_too_few(
         os.kill(pid, signal.SIGSTOP)
         try:
             with monkeypatch.context() as shortly:
-                shortly.setattr(confirmation_connection, "ROUND_TIMEOUT_MS", 50)
+                shortly.setattr(acknowledgements, "ROUND_TIMEOUT_MS", 50)
                 assert await harness.ledger.confirm(GAME, 0, "c1", replicated(1)) is None
             waits = asyncio.create_task(harness.ledger.confirm(GAME, 0, "c1", replicated(1)))
             await harness.wait_until_blocked()

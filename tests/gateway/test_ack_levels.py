@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.ledger.acknowledgements.ack_levels import (
+from services.ledger.acknowledgements import (
     ACCEPTED,
     DECIDED,
     DURABLE,

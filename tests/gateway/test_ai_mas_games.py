@@ -82,6 +82,7 @@ def test_CLOCK_1_a_player_without_a_game_makes_a_table_with_their_clock(http: ht
     assert created["parameters"]["clock_ms"] == 120_000
 
 
+@pytest.mark.long
 def test_TIE_1_a_player_goes_on_into_the_play_off_by_itself(http: httpx.Client) -> None:
     created = CreatedGame(http, "human", "random", ruleset="europe", clock="ai-mas", options=LEVEL)
     player = Drawer("Ada", created.reply["invitations"][0]["invitation"], "", created.game, *address(http))
@@ -114,6 +115,7 @@ class Crashing(Seeded):
             raise Crash
 
 
+@pytest.mark.long
 def test_a_player_that_crashed_takes_its_seat_again_with_its_token(
     http: httpx.Client, ledger: RedisLedger
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from schemas.stored.codec import Proofs, pack_public
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway.sockets.follow_endings import LOG_REWOUND_REASON, CloseCode
+from services.gateway.sockets.websocket_opening import LOG_REWOUND_REASON, CloseCode
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
@@ -117,6 +117,7 @@ def test_P3_a_client_whose_entry_was_replaced_is_told_to_begin_anew(
         assert closed_why(socket) == (CloseCode.BEGIN_ANEW, LOG_REWOUND_REASON)
 
 
+@pytest.mark.long
 def test_P3_clients_are_closed_with_the_code_to_begin_anew(http: httpx.Client, cut: Cut, ada: Player) -> None:
     with Socket(http, ada.game, ada.token, 6) as socket:
         attached(socket)
@@ -129,7 +130,7 @@ def test_P3_clients_are_closed_with_the_code_to_begin_anew(http: httpx.Client, c
 def test_P3_a_client_that_reads_from_the_entry_before_its_last_sees_whether_it_was_replaced(
     http: httpx.Client, cut: Cut, ada: Player
 ) -> None:
-    """What a client that was disconnected may do over HTTP: docs/acknowledgements.md."""
+    """What a client that was disconnected may do over HTTP: docs/reference/acknowledgements.md."""
     view = f"/v1/games/{ada.game}/view"
     known = entries(http, ada.game, None)
     assert entries(http, ada.game, None, 4)[0] == known[4], "as long as nothing was lost"
@@ -144,7 +145,7 @@ def test_P3_a_client_that_reads_from_the_entry_before_its_last_sees_whether_it_w
 
 
 def test_the_codes_to_go_on_and_to_begin_anew_are_those_that_are_documented() -> None:
-    page = (ROOT / "docs" / "acknowledgements.md").read_text()
+    page = (ROOT / "docs" / "reference" / "acknowledgements.md").read_text()
     codes = {int(code): text for code, text in re.findall(r"^\| (\d{4}) \| (.+?) \|", page, re.M)}
     assert (CloseCode.GO_ON, CloseCode.BEGIN_ANEW) == (4001, 4002)
     assert ("go on" in codes[4001], "begin anew" in codes[4002]) == (True, True)

@@ -7,16 +7,16 @@ from math import cos, hypot, radians, sin
 
 import pytest
 
-from services.gateway.models.catalog_models import BoardDrawing, CarSpace, DrawnCity
+from services.gateway.models.trains import BoardDrawing, CarSpace, DrawnCity
 from services.referee.games.trains.board import load_board
-from services.tables.board_drawing import draw_board
-from services.tables.label_places import NAME_SIZE
-from services.tables.route_lines import SPACE_HEIGHT
+from services.tables.trains.board_drawing import NAME_SIZE, SPACE_HEIGHT, draw_board
 
 BOARDS = ("europe", "germany", "iberia", "nordic", "switzerland", "usa")
-MOST_AT_A_CITY = 32.0  # of area, where routes part: a fifteenth of a space of 50
+MOST_AT_A_CITY = 45.0  # of area, where routes part: a tenth of a space of 50
 MOST_CROSSED = 100.0  # where two routes cross: a square of their height, and the slant
 MOST_OF_A_NAME = 1 / 8  # on routes
+NEAR, MOST_AWAY = 12.0, 45.0  # of a name from its city: beside it, and where a line leads there
+MOST_WITH_LINES = 1 / 4  # of a board's names
 LEAST_HEIGHT_PX = 545  # of a board on a laptop of 1366 x 768, which the layout leaves it
 
 Corners = list[tuple[float, float]]
@@ -99,6 +99,19 @@ def test_no_name_lies_on_a_route_a_city_or_another_name(board: str) -> None:
         for city in drawing.cities
     }
     assert not [(name, city) for name, at in boxes.items() for city, dot in dots.items() if shared(dot, at)]
+
+
+def away(city: DrawnCity) -> float:
+    (left, top), _, (right, bottom), _ = box(city)
+    return hypot(city.x - min(max(city.x, left), right), city.y - min(max(city.y, top), bottom))
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_names_stand_near_their_cities(board: str) -> None:
+    far = {city.name: away(city) for city in drawn(board).cities if away(city) > NEAR}
+    assert len(far) <= MOST_WITH_LINES * len(drawn(board).cities)
+    assert max(far.values()) < MOST_AWAY
+    assert not far.keys() & {"Denver", "Hamburg", "München"}  # in the midst of the most routes
 
 
 @pytest.mark.parametrize("board", BOARDS)

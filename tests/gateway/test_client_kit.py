@@ -32,6 +32,7 @@ from services.bots.kit import (
     find_seat,
     join,
     join_by_link,
+    list_games,
 )
 from services.bots.kit.seat_requests import years_on
 from services.bots.kit.seat_session import SeatSession
@@ -59,6 +60,13 @@ def begun_by_kit(http: httpx.Client, *bots: str, **more: object) -> SeatToken:
     seat = join(url_of(http), created.game, "Ada")
     created.start()
     return seat
+
+
+def test_the_kit_lists_every_game_of_a_server(http: httpx.Client) -> None:
+    created = [CreatedGame(http, "human", "greedy", visibility="public").game for _ in range(3)]
+    found = [row["game"] for row in list_games(url_of(http), status="waiting", most="2")]
+    assert found[:3] == created[::-1]
+    assert len(found) == len(set(found))
 
 
 def draw_or_first(turn: Turn) -> Command:
@@ -138,6 +146,7 @@ def test_the_example_plays_a_whole_game_and_is_refused_nothing(
     assert any(isinstance(entry.command, ClaimRoute) and entry.seat == seat.seat for entry in entries)
 
 
+@pytest.mark.long
 def test_any_legal_command_in_sixteen_lines_of_shell_plays_its_game_to_the_end(
     http: httpx.Client, ledger: RedisLedger
 ) -> None:

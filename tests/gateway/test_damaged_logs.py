@@ -26,16 +26,15 @@ from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription, ViewDamagedError
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import GatewayService
-from services.gateway.sockets.follow_endings import CloseCode
-from services.gateway.sockets.websocket_opening import FollowRequest
+from services.gateway.sockets.websocket_opening import CloseCode, FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import MissingEntryError, RedisLedger
-from services.ledger.acknowledgements.ack_levels import DECIDED
+from services.ledger.acknowledgements import DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.tables.table_fold import FoldedTable
 from tests.gateway.clients import CreatedGame, Socket, bearer, closed_why, in_turn, plain_problem

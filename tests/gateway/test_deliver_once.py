@@ -11,6 +11,7 @@ from services.gateway.following import hub as hubs
 from tests.gateway.clients import DRAW, Socket, in_turn
 
 
+@pytest.mark.long
 def test_P2_a_verdict_is_sent_once_however_often_the_hub_polls(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

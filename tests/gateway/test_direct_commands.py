@@ -18,16 +18,15 @@ from schemas.errors import InvalidInputError
 from schemas.stored.command_digest import digest_command
 from schemas.trains.commands import DrawBlind
 from services.fast_path import engine_connection
-from services.fast_path.socket_connection import DIRECT_EXTENSION
-from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS
+from services.fast_path.server_connections import DIRECT_EXTENSION
 from services.gateway.sockets.websocket_opening import FollowRequest
-from services.gateway.sockets.websocket_session import WebSocketSession
+from services.gateway.sockets.websocket_session import MAX_PENDING_COMMANDS, WebSocketSession
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import CommandResult
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys
-from services.ledger.ports.protocols import EngineBehindError, QueueFullError
+from services.ledger.ports import EngineBehindError, QueueFullError
 from services.ledger.queues.command_submission import Submitted
 from tests.gateway.clients import minted
 from tests.gateway.confirmation import (

@@ -18,12 +18,12 @@ import httpx
 import pytest
 
 from schemas.trains.boards.form import BOARD_SCHEMA
-from services.gateway.models.catalog_models import BoardDrawing
+from services.gateway.models.trains import BoardDrawing
 from services.referee.games.trains.board import Board, build_board, load_board
 from services.runtime.killable_processes import NoAnswerError
-from services.tables import kept_drawings
-from services.tables.board_drawing import draw_board
-from services.tables.kept_drawings import KeptDrawings
+from services.tables.trains import train_tables
+from services.tables.trains.board_drawing import draw_board
+from services.tables.trains.train_tables import KeptDrawings
 from tests.bench.services import running_services
 from tests.gateway import hanging_drawings
 from tests.gateway.clients import CreatedGame, bearer, in_turn
@@ -69,6 +69,7 @@ def lines_of_drawing(kind: str) -> int:
     return lines_of(lambda: draw_board(board))
 
 
+@pytest.mark.long
 def test_P8_the_worst_boards_are_drawn_in_a_bounded_number_of_steps() -> None:
     """Counted in a process of its own: tracing may never return beside the threads of other tests (Python 3.11)."""
     count = f"from {__name__} import *; print(*map(lines_of_drawing, CROWDED))"
@@ -85,7 +86,7 @@ def test_a_board_is_drawn_once_and_kept_while_there_is_room(monkeypatch: pytest.
         drawing = drawings.find(small, "one")
         assert BoardDrawing.model_validate_json(drawing.result(PATIENCE_S)) == draw_board(small)
         assert drawings.find(same, "another") is drawing
-        monkeypatch.setattr(kept_drawings, "MAX_KEPT_BYTES", len(drawing.result()))
+        monkeypatch.setattr(train_tables, "MAX_KEPT_BYTES", len(drawing.result()))
         usa = drawings.find(load_board("usa"), "one")
         usa.result(PATIENCE_S)
         assert drawings.find(small, "one") is not drawing, "the larger one has taken its room"
@@ -95,19 +96,20 @@ def test_a_drawing_that_never_ends_is_killed_and_asked_for_again(monkeypatch: py
     board = built(parallel(3))
     with closing(KeptDrawings()) as drawings:
         with monkeypatch.context() as patched:
-            patched.setattr(kept_drawings, "LIMIT_S", 0.1)
-            patched.setattr(kept_drawings, "draw_form", hanging_drawings.hangs)
+            patched.setattr(train_tables, "LIMIT_S", 0.1)
+            patched.setattr(train_tables, "draw_form", hanging_drawings.hangs)
             with pytest.raises(NoAnswerError, match="deadline"):
                 drawings.find(board, "one").result(PATIENCE_S)
         assert b"spaces" in drawings.find(board, "one").result(PATIENCE_S)
 
 
+@pytest.mark.long
 def test_P8_while_boards_are_drawn_without_end_tables_are_shown(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, _ = in_turn(http)
-    monkeypatch.setattr(kept_drawings, "draw_form", hanging_drawings.hangs)
-    monkeypatch.setattr(kept_drawings, "LIMIT_S", 1.0)
+    monkeypatch.setattr(train_tables, "draw_form", hanging_drawings.hangs)
+    monkeypatch.setattr(train_tables, "LIMIT_S", 1.0)
     games = [crowded_game(http, parallel(2), f"Endless {number}") for number in range(8)]
 
     def draw(created: CreatedGame) -> httpx.Response:
@@ -125,6 +127,7 @@ def test_P8_while_boards_are_drawn_without_end_tables_are_shown(
             assert reply.status_code == 503 and "draw" in reply.json()["detail"], reply.text
 
 
+@pytest.mark.long
 def test_P7_a_gateway_ends_in_ten_seconds_whatever_its_pools_are_at(engine_url: str) -> None:
     """Boards to be drawn, suggestions and lists of moves on them, all at once."""
     others = {process.id for process in left_processes()}

@@ -15,15 +15,15 @@ from structlog.typing import EventDict
 
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.health import engine_settings_watch
-from services.gateway.health.engine_settings_watch import (
+from services.gateway.health import health_watch
+from services.gateway.health.health_watch import (
     CHECK_INTERVAL_S,
     EngineSettingsWatch,
+    HealthWatch,
     UnsoundEngineError,
     watch_engine,
 )
-from services.gateway.health.health_watch import HealthWatch
-from services.gateway.models.health_models import Readiness
+from services.gateway.models.response_models import Readiness
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.connection import EngineUnavailableError, connect_async
@@ -150,7 +150,7 @@ def test_P1_a_running_gateway_looks_every_few_seconds(monkeypatch: pytest.Monkey
         running.cancel()
 
     assert CHECK_INTERVAL_S <= 5
-    monkeypatch.setattr(engine_settings_watch, "CHECK_INTERVAL_S", 0.01)
+    monkeypatch.setattr(health_watch, "CHECK_INTERVAL_S", 0.01)
     with capture_logs() as lines:  # the watch looks in a thread of its own
         asyncio.run(run())
     assert [line["event"] for line in of_engine(lines)] == [

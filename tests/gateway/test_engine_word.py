@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ResponseError
 
-from services.ledger.acknowledgements.ack_levels import DURABLE
-from services.ledger.acknowledgements.confirmation_connection import ConfirmationConnection
+from services.ledger.acknowledgements import DURABLE, ConfirmationConnection
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.queries import RedisCommand, run_rounds
 from services.ledger.operations.engine_settings import (

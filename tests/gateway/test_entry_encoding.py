@@ -15,7 +15,7 @@ from schemas.stored.entries import write_proof, write_view_entry
 from schemas.stored.rows import VisibilitySplit, event_to_row, pack, row_to_json, unpack
 from schemas.trains.events import CardDrawn
 from services.gateway.following.entry_encoding import NotifiedEntry, encode_text_frame, frame_payload
-from services.ledger.notifications.entry_notifications import EntryNotification
+from services.ledger.notifications import EntryNotification
 from tests.schemas import examples
 
 HEAD = bytes(range(32))

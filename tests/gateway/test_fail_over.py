@@ -14,7 +14,7 @@ from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from services.gateway.games.command_tracking import CommandProgress
 from services.ledger import CommandResult
-from services.ledger.acknowledgements.ack_levels import ACCEPTED, DURABLE, AckLevel
+from services.ledger.acknowledgements import ACCEPTED, DURABLE, AckLevel
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys

@@ -11,9 +11,8 @@ import pytest
 
 from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime import fair_turns
-from services.runtime.executors import FairThreadPool
-from services.runtime.fair_turns import HALF_LIFE_S, FairTurns
+from services.runtime import executors
+from services.runtime.executors import HALF_LIFE_S, FairThreadPool, FairTurns
 
 PATIENCE_S = 60.0
 
@@ -80,7 +79,7 @@ def test_half_of_a_use_is_forgotten_after_a_while() -> None:
 
 
 def test_only_those_who_used_most_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fair_turns, "MAX_REMEMBERED", 10)
+    monkeypatch.setattr(executors, "MAX_REMEMBERED", 10)
     turns = FairTurns[int](SteppedClock())
     for number in range(1, 100):
         turns.charge((number,), float(number))

@@ -13,10 +13,10 @@ from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs
-from services.gateway.following.finished_pages import FinishedPages
+from services.gateway.following.hub import FinishedPages
 from services.ledger.engine import keys
 from services.ledger.log.views import LogHead, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent
 from tests.gateway.test_log_rewound import PARTITION, grow, head, public

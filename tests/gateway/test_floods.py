@@ -7,7 +7,7 @@ import threading
 import httpx
 import pytest
 
-from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS
+from services.gateway.sockets.websocket_session import MAX_PENDING_COMMANDS
 from tests.gateway.clients import DRAW, Socket, in_turn
 from tests.gateway.conftest import Unchanged
 

@@ -58,6 +58,7 @@ def luck_shown_to(player: Player) -> list[str]:
     return [event["luck"] for event in events if event["type"] == "seat_taken" and event["luck"]]
 
 
+@pytest.mark.long
 def test_GAME_9_who_sat_there_has_nothing_of_the_seat_any_more(http: httpx.Client, no_rest: None) -> None:
     # given
     created = CreatedGame(http, "human", "human", "human", by_invitation=True)
@@ -118,6 +119,7 @@ def test_GAME_9_the_name_of_who_sat_there_is_shown_nowhere_any_more(
     assert http.get(views[0]).text.count("Xanthippa") == 1
 
 
+@pytest.mark.long
 def test_GAME_9_the_next_holder_of_a_seat_has_disputes_of_its_own(http: httpx.Client, no_rest: None) -> None:
     # given
     created = CreatedGame(http, "human", "human")

@@ -128,6 +128,7 @@ def test_any_address_and_header_is_answered(http: httpx.Client, game: str, key: 
     require_answered(http.get(f"{url}/view", headers=headers))
 
 
+@pytest.mark.long
 @settings(FEW, max_examples=10)
 @given(
     messages=st.lists(VALUES | st.fixed_dictionaries({"id": VALUES, "command": LIKE_COMMANDS}), max_size=8)

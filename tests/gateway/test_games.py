@@ -15,7 +15,7 @@ from schemas.published_contracts import ALL_RULES
 from schemas.stored.entries import write_view_entry
 from schemas.stored.player_names import with_names
 from schemas.trains.commands import ClaimRoute
-from services.gateway.games.invitations import FIELD
+from services.gateway.games.authorization import FIELD
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.referee.games import RULESETS, GameState, fold, fold_events

@@ -9,9 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import redis.asyncio
 
-from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
-from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
-from services.ledger.acknowledgements.confirmation_connection import EngineNode
+from services.ledger.acknowledgements import DURABLE, AckLevel, ConfirmationBatcher, EngineNode, replicated
 from services.ledger.engine.errors import NodeAwayError
 from tests.gateway.confirmation import SOON_S
 

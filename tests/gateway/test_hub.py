@@ -25,11 +25,11 @@ from services.gateway.games.command_tracking import CommandProgress
 from services.gateway.games.service import GatewayService
 from services.gateway.web.problem_details import problem_of
 from services.gateway.web.rate_limit import RateLimiter
-from services.ledger.acknowledgements.ack_levels import ACCEPTED
+from services.ledger.acknowledgements import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import PAGE_SIZE
-from services.ledger.notifications.game_channels import GameChannels
+from services.ledger.notifications import GameChannels
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, HubHarness, run_with_hub, until
 
 

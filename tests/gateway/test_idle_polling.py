@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
 from services.gateway.following import hub as hubs
-from services.gateway.following.verdict_waiters import VerdictWaiter
+from services.gateway.following.hub import VerdictWaiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.log.views import LogHead
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until

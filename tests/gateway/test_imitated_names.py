@@ -7,7 +7,7 @@ from typing import Final
 import httpx
 import pytest
 
-from services.referee.alike_names import imitates_bot, look_alike
+from services.referee.player_names import imitates_bot, look_alike
 from tests.gateway.clients import CreatedGame, bearer, problem
 
 ALIKE: Final = (

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from services.gateway.games.game_creations import GameCreations
-from services.gateway.routes import link_previews
-from services.gateway.routes.link_previews import SOME_TABLE
+from services.gateway.routes import pages
+from services.gateway.routes.pages import SOME_TABLE
 
 
 def tags_of(http: httpx.Client, path: str) -> dict[str, str]:
@@ -71,6 +71,6 @@ def test_P7_a_page_opens_though_the_engine_says_nothing(
         await asyncio.sleep(60)
 
     game = create(http)
-    monkeypatch.setattr(link_previews, "WAIT_S", 0.05)
+    monkeypatch.setattr(pages, "WAIT_S", 0.05)
     monkeypatch.setattr(GameCreations, "find", find)
     assert tags_of(http, f"/table/{game}")["title"] == SOME_TABLE.title

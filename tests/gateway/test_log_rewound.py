@@ -13,7 +13,7 @@ from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import PAGE_SIZE, ViewPageOrError, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.ledger.scripts.stored_entries import require_same_head
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, HubHarness, run_with_hub, until
 from tests.gateway.test_hub import Silent

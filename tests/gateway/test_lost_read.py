@@ -11,7 +11,7 @@ from redis.exceptions import ConnectionError as Away
 from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.log.views import PAGE_SIZE, ViewPageOrError, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 from tests.gateway.test_log_rewound import grow, shorter
 

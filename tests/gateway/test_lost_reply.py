@@ -20,9 +20,7 @@ from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_tracking import RETRY_HINT
 from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
-from services.ledger.acknowledgements.ack_confirmation import ConfirmationBatcher
-from services.ledger.acknowledgements.ack_levels import DURABLE
-from services.ledger.acknowledgements.confirmation_connection import EngineNode
+from services.ledger.acknowledgements import DURABLE, ConfirmationBatcher, EngineNode
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys

@@ -13,8 +13,7 @@ from services.gateway.following import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import PAGE_SIZE
-from services.ledger.notifications.entry_notifications import EntryNotification, parse_notification
-from services.ledger.notifications.game_channels import GameChannels
+from services.ledger.notifications import EntryNotification, GameChannels, parse_notification
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
 from tests.stored_views import add_entry
 

@@ -14,29 +14,32 @@ from jsonschema import Draft202012Validator
 from schemas.commands import FIELDS, CreateGame, ForkGame, TakeSeat
 from schemas.contract import field_names
 from schemas.web.disputes import DisputeMove
-from services.gateway.models.openapi import example_name
-from services.gateway.models.request_models import (
+from services.gateway.models.openapi import (
     CreateGameRequest,
     DisputeRequest,
     ForkRequest,
     JoinRequest,
     RequestModel,
+    example_name,
 )
 from tests.gateway.clients import DRAW, CreatedGame, bearer, in_turn, new_id
 
 OPERATION_IDS = {
     "create_v1_games_post", "join_v1_games__game__join_post", "start_v1_games__game__start_post",
     "fork_v1_games__game__forks_post", "play_off_v1_games__game__play_off_post",
+    "offer_rematch_v1_games__game__rematch_post", "find_rematch_v1_games__game__rematch_get",
     "command_v1_games__game__commands_post", "view_v1_games__game__view_get", "dispute_v1_games__game__disputes_post",
     "disputes_v1_games__game__disputes_get", "one_v1_games__game__disputes__dispute__get", "health_health_get",
     "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
     "withdraw_token_v1_games__game__withdraw_token_post", "stream_v1_games__game__stream_get",
     "leave_v1_games__game__leave_post", "end_v1_games__game__end_post", "free_v1_games__game__seats__seat__free_post",
     "seat_bot_v1_games__game__seats__seat__bot_post", "set_webhook_v1_games__game__webhook_put",
-    "webhook_v1_games__game__webhook_get", "remove_webhook_v1_games__game__webhook_delete", "list_games_v1_games_get",
+    "push_key_v1_push_key_get", "set_push_v1_games__game__push_put", "remove_push_v1_games__game__push_delete",
+    "send_test_v1_games__game__webhook_test_post", "webhook_v1_games__game__webhook_get", "remove_webhook_v1_games__game__webhook_delete", "list_games_v1_games_get",
     "state_v1_games__game__state_get", "legal_v1_games__game__legal_get", "game_board_v1_games__game__board_get",
     "boards_v1_boards_get", "board_v1_boards__board__get", "replay_v1_games__game__replays_get",
     "replayed_table_v1_games__game__replays__number__get", "suggestions_v1_games__game__suggestions_get",
+    "judged_choice_v1_games__game__choices__place__get",
     "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get",
     "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
     "public_keys_v1_public_keys_get",
@@ -87,6 +90,28 @@ def test_every_answer_has_an_example_of_its_schema(document: Any) -> None:
             Draft202012Validator(schema).validate(document["components"]["examples"][name]["value"])
 
 
+def test_an_operation_lists_the_errors_that_it_can_answer_alone(document: Any) -> None:
+    errors = {
+        path: {method: {*operation["responses"]} for method, operation in methods.items()}
+        for path, methods in document["paths"].items()
+    }
+    assert errors["/health/live"]["get"] == {"200", "429"}
+    assert errors["/v1/rulesets"]["get"] == {"200", "429"}
+    assert errors["/v1/games"]["get"] == {"200", "422", "429", "503"}
+    assert errors["/v1/games/{game}/view"]["get"].isdisjoint({"409", "413", "415"})
+    assert "409" in errors["/v1/games/{game}/audit"]["get"]
+    assert {"401", "403", "404", "409", "413", "415", "422", "501", "503"} <= errors["/v1/games/{game}/join"][
+        "post"
+    ]
+
+
+def test_no_mapping_names_its_values_by_patterns_alone(document: Any) -> None:
+    described = {
+        name: schema for name, schema in document["components"]["schemas"].items() if name != "OptionType"
+    }
+    assert '"patternProperties"' not in json.dumps(described), "generated clients would drop the values"
+
+
 def open_objects(schema: Any, path: str = "") -> Iterator[str]:
     """Where a schema allows fields that it doesn't name or give a type."""
     if isinstance(schema, dict):
@@ -130,7 +155,9 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
     created = CreatedGame(http, "human", "greedy")
     path, id_ = f"/v1/games/{created.game}", {"Idempotency-Key": new_id()}
     body = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "random"}]}
-    require_declared(document, "post", "/v1/games", http.post("/v1/games", json=body, headers=id_))
+    new = http.post("/v1/games", json=body, headers=id_)
+    require_declared(document, "post", "/v1/games", new)
+    assert http.get(new.headers["location"]).json()["game"] == new.json()["game"]
     reply = http.post(f"{path}/join", json={"name": "Ada"})
     require_declared(document, "post", "/v1/games/{game}/join", reply)
     withdrawn = http.post(f"{path}/withdraw-token", headers=bearer(created.host))
@@ -144,6 +171,7 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
     dispute = {"number": 5, "reason": "It looks wrong."}
     raised = http.post(f"/v1/games/{ada.game}/disputes", json=dispute, headers=bearer(ada.token))
     require_declared(document, "post", "/v1/games/{game}/disputes", raised)
+    assert raised.json()["address"] == raised.headers["location"], "which carries /v1"
     answer = http.get(raised.headers["location"], headers=bearer(ada.token))
     require_declared(document, "get", "/v1/games/{game}/disputes/{dispute}", answer)
     listed = http.get(f"/v1/games/{ada.game}/disputes", headers=bearer(ada.token))
@@ -151,6 +179,7 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
     for token in (None, ada.token):
         forked = http.post(f"/v1/games/{ada.game}/forks", json={"at": 6}, headers=bearer(token))
         require_declared(document, "post", "/v1/games/{game}/forks", forked)
+        assert http.get(forked.headers["location"]).json()["game"] == forked.json()["game"]
         for query in ("", "?proofs=true", "?most=0"):
             page = http.get(f"/v1/games/{ada.game}/view{query}", headers=bearer(token))
             require_declared(document, "get", "/v1/games/{game}/view", page)

@@ -18,7 +18,7 @@ from services.gateway.errors import RefusedError, TooManyError
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.web.problem_details import problem_of
 from services.ledger import RedisLedger
-from services.ledger.acknowledgements.ack_levels import DURABLE
+from services.ledger.acknowledgements import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine import keys

@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from services.tables import table_fold
-from tests.gateway.clients import CreatedGame, Json, Player, bearer, new_id, problem
+from services.tables import table_answers
+from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, new_id, problem
 
 RULES = "tricks"
 
@@ -41,6 +41,17 @@ def table(player: Player, token: str | None = None, **params: object) -> Json:
     return found
 
 
+def test_SHAPE_1_a_command_that_there_is_not_is_answered_with_those_of_its_game(
+    http: httpx.Client, seated: list[Player]
+) -> None:
+    ada, wrong = seated[0], {"type": "fly"}
+    answer = problem(ada.send(wrong), 422, "SHAPE-1", "type")
+    assert answer["detail"] == "type: must be one of answer_undo, ask_undo, leave, play_card"
+    with Socket(http, ada.game, ada.token, 5) as socket:
+        socket.send("a", wrong)
+        assert socket.problem("a", 422, "SHAPE-1", "type")["detail"] == answer["detail"]
+
+
 def hands(found: Json) -> list[list[str | None]]:
     return [part["cards"] for part in found["parts"] if part["name"] == "hand"]
 
@@ -52,6 +63,7 @@ def test_VIEW_1_a_seat_sees_its_own_cards_and_others_face_down(seated: list[Play
     own, public = table(ada), table(ada, token="")
     # then
     assert (own["viewer"], own["ruleset"], own["status"], own["turn"]) == (0, RULES, "playing", 0)
+    assert own["ruleset_title"] == "Tricks"
     assert [len(hand) for hand in hands(own)] == [20, 20, 20]
     assert None not in hands(own)[0]
     assert set(hands(own)[1] + hands(own)[2]) == {None}
@@ -128,7 +140,7 @@ def test_what_a_game_lacks_is_refused_with_a_reason(
     # and where no bot of the game says what a move is worth
     suggestions = f"/v1/games/{ada.game}/suggestions"
     assert ada.http.get(suggestions, headers=own).status_code == 200
-    monkeypatch.setattr(table_fold, "SUGGESTING", "a bot that it hasn't")
+    monkeypatch.setattr(table_answers, "SUGGESTING", "a bot that it hasn't")
     reply = ada.http.get(suggestions, headers=own)
     assert "no bot that plays this game" in reply.json()["detail"]
     problem(reply, 403, "SUGGEST-1")

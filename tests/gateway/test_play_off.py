@@ -19,7 +19,7 @@ from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.service import GatewayService
 from services.gateway.models.response_models import PlayOffSeat
 from services.gateway.routes.dependencies import GameRequest
-from services.gateway.routes.further_games import take_seat
+from services.gateway.routes.games import take_seat
 from services.gateway.web.problem_details import problem_of
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
@@ -105,6 +105,7 @@ def test_TIE_1_the_token_is_for_that_seat_of_that_game_alone(http: httpx.Client)
     problem(http.get(f"/v1/games/{again.game}/view", headers=bearer(ada.token)), 403, "TOKEN-1")
 
 
+@pytest.mark.long
 def test_TIE_1_it_goes_on_from_game_to_game(http: httpx.Client) -> None:
     players = ended(http)
     again = [seated_again(player) for player in players]

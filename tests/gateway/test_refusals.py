@@ -181,6 +181,7 @@ def test_RATE_1_a_flood_is_slowed_and_the_answer_has_the_time_to_wait(
         assert [m["problem"]["rule"] for m in messages if m["type"] == "problem"] == ["RATE-1"]
 
 
+@pytest.mark.long
 def test_RATE_1_a_flood_of_system_commands_is_slowed_too(
     slow: httpx.Client, slow_game: tuple[CreatedGame, list[Player]]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.archive import decode_game_file
-from services.referee.games import withdrawal
+from services.referee.games import seat_changes
 from tests.gateway.clients import LEAVE, CreatedGame, Json, Player, bearer, in_turn, problem
 
 
@@ -113,8 +113,8 @@ def test_GAME_8_a_host_ends_a_game_that_nobody_plays_on(
     created.start()
     problem(http.post(path, headers=host), 409, "GAME-8")
     problem(http.post(path, headers=bearer(ada.token)), 403, "TOKEN-1")
-    monkeypatch.setattr(withdrawal, "LEAST_IDLE_MS", 0)
-    monkeypatch.setattr(withdrawal, "DAY_MS", 0)
+    monkeypatch.setattr(seat_changes, "LEAST_IDLE_MS", 0)
+    monkeypatch.setattr(seat_changes, "DAY_MS", 0)
     ended = http.post(path, headers=host)
     assert ended.status_code == 200, ended.text
     assert get(ada, "state").json()["ended"] == "out of time"

@@ -1,10 +1,8 @@
-"""The gateway shows every rule: its sentence, and its passages in the pages of docs/rules."""
+"""The gateway shows every rule: its sentence, and its passages in the pages of docs/reference/rules."""
 
 from __future__ import annotations
 
 import re
-import sys
-import tomllib
 from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 
 from schemas.published_contracts import ALL_RULES
 from schemas.refusals import BROUGHT_PAGES, MESSAGE_RULES
-from services.rulebook import PAGE_FOLDERS, extract_passages, read_pages
+from services.rulebook import extract_passages, read_pages, title_of
 from tests.gateway.clients import problem
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +80,7 @@ def test_a_passage_is_the_whole_item_and_nothing_else(http: httpx.Client) -> Non
 
 @pytest.mark.parametrize("ruleset", sorted(read_pages().keys() - BROUGHT_PAGES.keys()))
 def test_a_rulesets_page_can_be_read_and_linked_to(http: httpx.Client, ruleset: str) -> None:
-    markdown = (ROOT / "docs" / "rules" / f"{ruleset}.md").read_text()
+    markdown = read_pages()[ruleset]
     assert http.get(f"/rules/{ruleset}").json() == {"ruleset": ruleset, "markdown": markdown}
     page = browse(http, f"/rules/{ruleset}")
     assert page.ids == re.findall(r"^- \*\*([A-Z]+-\d)\*\*", markdown, re.MULTILINE)
@@ -97,10 +95,23 @@ def test_the_index_leads_everywhere_and_no_link_is_broken(http: httpx.Client) ->
     open_page = cache(partial(browse, http))
     page = open_page("/rules")
     assert page.links >= {f"/rules/{name}" for name in (*rules, *read_pages())}
-    for link in sorted(page.links - {"/", "/docs"}):
+    for link in sorted(page.links - {"/", "/docs", "/guide"}):
         for onward in open_page(link).links - page.links:
             path, _, anchor = onward.partition("#")
             assert anchor in open_page(path).ids, onward
+
+
+@pytest.mark.parametrize("ruleset,title", [("usa", "USA"), ("marklin", "Marklin"), ("tricks", "Tricks")])
+def test_a_ruleset_is_called_by_the_heading_of_its_page(http: httpx.Client, ruleset: str, title: str) -> None:
+    page = http.get(f"/rules/{ruleset}", headers=BROWSER).text
+    assert f"<title>{title} - Ledgerline</title>" in page
+    assert f'<a href="/rules/{ruleset}">{title}</a>' in http.get("/rules", headers=BROWSER).text
+    listed = {each["name"]: each["title"] for each in http.get("/v1/rulesets").json()["rulesets"]}
+    assert listed[ruleset] == title
+
+
+def test_a_ruleset_without_a_page_is_called_by_its_name() -> None:
+    assert title_of("chess") == "Chess"
 
 
 @pytest.mark.parametrize("unknown", ["ROUTE-99", "usa.md", "turn-1", "%3Cscript%3E"])
@@ -113,13 +124,7 @@ def test_an_unknown_rule_is_a_problem_and_a_page_of_it_for_a_browser(
 
 
 def test_without_the_pages_the_sentences_remain(tmp_path: Path) -> None:
-    assert read_pages([tmp_path / "none"]) == BROUGHT_PAGES
+    assert read_pages(tmp_path / "none") == BROUGHT_PAGES
     (tmp_path / "usa.md").write_text("- **TURN-1** One\n  two.\n\nThree.\n")
-    passages = extract_passages(read_pages([tmp_path / "none", tmp_path]))
+    passages = extract_passages(read_pages(tmp_path))
     assert passages["TURN-1"] == {"usa": "One\ntwo."}
-
-
-def test_an_installed_wheel_has_them_where_they_are_looked_for() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    shared = str(PAGE_FOLDERS[1].relative_to(sys.prefix))
-    assert project["tool"]["setuptools"]["data-files"][shared] == ["docs/rules/*.md"]

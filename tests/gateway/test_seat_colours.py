@@ -11,7 +11,7 @@ import pytest
 import services.gateway
 
 PAGES = Path(next(iter(services.gateway.__path__))) / "pages"
-BASE, BOARD = ((PAGES / path).read_text("utf-8") for path in ("shared/base.css", "board/board.css"))
+BASE, BOARD = ((PAGES / path).read_text("utf-8") for path in ("shared/base.css", "trains/board.css"))
 ROUTES = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black", "gray")
 LEAST = 18.0  # CIE 76, of which 2.3 can just be seen
 SIGHT = {  # Machado, Oliveira and Fernandes 2009, at full severity, for linear RGB

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from services.bots.kit import SeatClient, SeatToken, Turn
-from services.fast_path import socket_connection
+from services.fast_path import server_connections
 from tests.gateway.clients import Socket, in_turn
 from tests.silent_relay import silent_relay
 
@@ -30,9 +30,9 @@ def wait_until(is_so: Callable[[], bool], within_s: float) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gateway notices twenty times as fast."""
-    monkeypatch.setattr(socket_connection, "SIGN_S", 0.2)
-    monkeypatch.setattr(socket_connection, "SILENT_S", 0.45)
-    monkeypatch.setattr(socket_connection, "LEAVING_S", 0.05)
+    monkeypatch.setattr(server_connections, "SIGN_S", 0.2)
+    monkeypatch.setattr(server_connections, "SILENT_S", 0.45)
+    monkeypatch.setattr(server_connections, "LEAVING_S", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -60,8 +60,8 @@ def test_who_asks_for_signs_of_life_is_sent_them_and_nobody_else(
 ) -> None:
     # given
     ada, bo = in_turn(http)
-    monkeypatch.setattr(socket_connection, "SIGN_S", 0.1)
-    monkeypatch.setattr(socket_connection, "SILENT_S", 0.6)
+    monkeypatch.setattr(server_connections, "SIGN_S", 0.1)
+    monkeypatch.setattr(server_connections, "SILENT_S", 0.6)
     with (
         Socket(http, ada.game, ada.token, 6, asked="&alive=true") as watching,
         Socket(http, bo.game, bo.token, 6) as plain,
@@ -70,7 +70,7 @@ def test_who_asks_for_signs_of_life_is_sent_them_and_nobody_else(
         first = [watching.receive() for _ in range(4)]
         ada.do(ada.legal()[0])
         # then
-        assert first[1:] == [{"type": "alive"}] * 3
+        assert first[1:] == [{"type": "alive", "watching": 0}] * 3
         assert plain.next()["number"] == 7, "nothing came before it"
 
 

@@ -12,9 +12,9 @@ from schemas.commands import CommandEnvelope
 from schemas.stored.codec import pack_envelope
 from schemas.trains.commands import DrawBlind
 from services.bootstrap.embedded import EmbeddedServer
-from services.gateway.sockets.websocket_commands import MAX_PENDING_COMMANDS, SocketCommands
+from services.gateway.sockets.websocket_session import MAX_PENDING_COMMANDS, SocketCommands
 from services.ledger.engine import keys
-from services.ledger.ports.records import MAX_WAITING_COMMANDS
+from services.ledger.ports import MAX_WAITING_COMMANDS
 from services.ledger.queues.command_submission import Submitted
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmation import SOON_S

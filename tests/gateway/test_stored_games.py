@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from services.ledger import RedisLedger
-from services.referee.stream_removal import remove_streams
+from services.referee.worker import remove_streams
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import (
     DRAW,
@@ -130,6 +130,7 @@ def test_P2_commands_are_answered_by_the_verdicts_of_a_game_that_is_one_value(
     assert not ledger.read_entries(ended.game)
 
 
+@pytest.mark.long
 def test_a_late_dispute_of_a_game_that_is_one_value_is_answered(
     ended: Ended, http: httpx.Client, ledger: RedisLedger
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_late_dispute_of_a_game_that_is_one_value_is_answered(
     assert forked.status_code == 201, forked.text
 
 
+@pytest.mark.long
 def test_P3_lines_that_end_with_the_game_are_whole_though_its_streams_go(
     http: httpx.Client, ledger: RedisLedger
 ) -> None:

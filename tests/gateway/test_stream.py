@@ -12,7 +12,7 @@ import pytest
 
 from services.gateway.following.hub import Hub
 from services.gateway.following.subscriptions import Subscription
-from services.gateway.sockets import entry_lines
+from services.gateway.sockets import followed_view
 from services.ledger import RedisLedger
 from tests.gateway.clients import DRAW, LEAVE, Json, Player, bearer, entries, in_turn, problem
 from tests.gateway.test_stored_games import become_one_value
@@ -52,7 +52,7 @@ def test_entries_come_as_they_happen_until_the_game_is_over(http: httpx.Client) 
 
 def test_a_line_that_keeps_alive_has_the_head(http: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     ada, _ = in_turn(http)
-    monkeypatch.setattr(entry_lines, "KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr(followed_view, "KEEP_ALIVE_S", 0.05)
     with followed(ada, after=5) as lines:
         _, entry, alive = (next(lines) for _ in range(3))
         assert alive == {"type": "alive", "number": 6, "head": entry["head"]}
@@ -105,6 +105,7 @@ def test_a_wrong_request_opens_no_stream(http: httpx.Client) -> None:
     problem(http.get(url.replace(ada.game, "000000000000")), 404, "GAME-1")
 
 
+@pytest.mark.long
 def test_TOKEN_1_a_stream_ends_when_its_token_is_withdrawn(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     with followed(ada, ada.token, after=6) as lines:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Semaphore
 
@@ -71,8 +72,50 @@ def test_once_a_game_is_over_everybody_may_ask_for_any_seat(http: httpx.Client) 
     problem(ask(watcher, token="", seat=0, at=last + 1), 422, "SHAPE-1", "at")
 
 
+def judged(player: Player, place: int, **params: object) -> httpx.Response:
+    path = f"/v1/games/{player.game}/choices/{place}"
+    return player.http.get(path, params={name: str(value) for name, value in params.items()})
+
+
+def test_P5_choices_are_judged_when_the_game_is_over_and_not_before(players: list[Player]) -> None:
+    problem(judged(players[0], 0, seat=0), 409, "GAME-7")
+
+
+@pytest.mark.long
+def test_each_choice_of_a_finished_game_is_set_against_what_a_bot_would_have_done(http: httpx.Client) -> None:
+    # given
+    game, _ = over(http)
+    watcher = Player(http, game, -1, "")
+    while http.get(f"/v1/games/{game}/file").status_code == 503:
+        time.sleep(0.2)
+    view = http.get(f"/v1/games/{game}/replays", params={"as": "1"}).json()["moves"]
+    # when
+    first: Json = judged(watcher, 0, seat=1).json()
+    answers = [first] + [judged(watcher, n, seat=1).json() for n in range(1, first["choices"])]
+    # then
+    assert [each["place"] for each in answers] == list(range(len(answers)))
+    own = {move["number"] for move in view if move["seat"] == 1}
+    assert {each["number"] + 1 for each in answers} <= own
+    assert first["done"]["command"]["type"] == "keep_tickets" and first["forks"]
+    costs = [each["cost"] for each in answers if each["cost"] is not None]
+    assert max(costs) > 3, "the bot random has lost points somewhere"
+    assert all(each["best"] is not None for each in answers if each["cost"])
+    assert first == judged(watcher, 0, seat=1).json(), "asked twice, it is the same"
+    problem(judged(watcher, first["choices"], seat=1), 404, "SHAPE-1")
+    problem(judged(watcher, 0, seat=7), 404, "SHAPE-1")
+
+
+@pytest.fixture
+def elsewhere(http: httpx.Client) -> Iterator[httpx.Client]:
+    """A client of another address."""
+    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=http.base_url, transport=transport, timeout=ANSWER_S) as client:
+        yield client
+
+
+@pytest.mark.long
 def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
-    http: httpx.Client, players: list[Player], monkeypatch: pytest.MonkeyPatch
+    http: httpx.Client, elsewhere: httpx.Client, players: list[Player], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, _ = players
     eve, _ = in_turn(http, options=SHORT)
@@ -93,11 +136,9 @@ def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
 
     monkeypatch.setattr(FairThreadPool, "submit", noted)
     monkeypatch.setattr(FoldedTable, "suggestions", held)
-    transport = httpx.HTTPTransport(local_address="127.0.0.2")
-    with (
-        ThreadPoolExecutor(7) as callers,
-        httpx.Client(base_url=http.base_url, transport=transport, timeout=ANSWER_S) as elsewhere,
-    ):
+    # however busy the machine is
+    monkeypatch.setattr("services.gateway.tables.suggestions.MAX_WAIT_S", ANSWER_S)
+    with ThreadPoolExecutor(7) as callers:
         answers = [callers.submit(ask, eve) for _ in range(6)]
         assert begun.wait(ANSWER_S)
         answers.append(callers.submit(ask, Player(elsewhere, ada.game, 0, ada.token)))
@@ -106,3 +147,41 @@ def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
         go_on.set()
         assert [each.result(ANSWER_S).status_code for each in answers] == [200] * 7
     assert order == [eve.game, ada.game, *[eve.game] * 5]
+
+
+@pytest.mark.long
+def test_who_has_many_choices_analysed_at_once_waits_for_who_has_one(
+    http: httpx.Client, elsewhere: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given
+    game, _ = over(http)
+    while http.get(f"/v1/games/{game}/file").status_code == 503:
+        time.sleep(0.2)
+    asked, begun, go_on, order = Semaphore(0), Event(), Event(), list[str]()
+    submit, judge = FairThreadPool.submit, FoldedTable.judge
+
+    def noted(pool: FairThreadPool, asker: str, call: Callable[[], object]) -> Future[object]:
+        def held() -> object:
+            order.append(asker)
+            begun.set()
+            assert go_on.wait(ANSWER_S)
+            return call()
+
+        if getattr(getattr(call, "func", None), "__func__", None) is not judge:
+            return submit(pool, asker, call)
+        asked.release()
+        return submit(pool, asker, held)
+
+    monkeypatch.setattr(FairThreadPool, "submit", noted)
+    monkeypatch.setattr("services.gateway.tables.suggestions.MAX_WAIT_S", ANSWER_S)
+    with ThreadPoolExecutor(9) as callers:
+        # when
+        answers = [callers.submit(judged, Player(http, game, -1, ""), 0, seat=1) for _ in range(8)]
+        assert begun.wait(ANSWER_S)
+        answers.append(callers.submit(judged, Player(elsewhere, game, -1, ""), 0, seat=1))
+        for _ in answers:
+            assert asked.acquire(timeout=ANSWER_S)
+        go_on.set()
+        assert [each.result(ANSWER_S).status_code for each in answers] == [200] * 9
+    # then
+    assert order == ["127.0.0.1", "127.0.0.2", *["127.0.0.1"] * 7]

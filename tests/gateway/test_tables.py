@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
+
 import httpx
 import pytest
 
@@ -164,9 +166,10 @@ def test_a_list_has_details_and_is_filtered_by_status(http: httpx.Client) -> Non
     created = CreatedGame(http, "human", "greedy", ruleset="trains", visibility="public")
     rows = {row["game"]: row for row in http.get("/v1/games", params={"status": "waiting"}).json()["games"]}
     row = rows[created.game]
-    assert (row["status"], row["ruleset"], row["board_title"], row["free"]) == (
+    assert (row["status"], row["ruleset"], row["ruleset_title"], row["board_title"], row["free"]) == (
         "waiting",
         "trains",
+        "Trains",
         "Iberia",
         1,
     )
@@ -182,6 +185,39 @@ def test_a_list_has_details_and_is_filtered_by_status(http: httpx.Client) -> Non
     assert created.game not in {
         row["game"] for row in http.get("/v1/games", params={"status": "over"}).json()["games"]
     }
+
+
+def test_the_list_is_read_to_its_end_page_by_page(http: httpx.Client) -> None:
+    # given
+    created = [CreatedGame(http, "human", "greedy", visibility="public").game for _ in range(5)]
+    # when
+    pages, cursor = list[list[str]](), None
+    while cursor is not None or not pages:
+        params = {"most": "2"} if cursor is None else {"most": "2", "cursor": cursor}
+        page = http.get("/v1/games", params=params).raise_for_status().json()
+        pages.append([row["game"] for row in page["games"]])
+        cursor = page.get("next")
+        if len(pages) == 1:
+            CreatedGame(http, "human", "greedy", visibility="public")
+    # then
+    found = [game for page in pages for game in page]
+    assert found[:5] == created[::-1], "what came meanwhile moves nothing"
+    assert len(found) == len(set(found))
+
+
+def cursor_of(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["", "x", "é", "=" * 40, "A" * 20_000, cursor_of("1.2"), cursor_of("1.9999.game-one"),
+     cursor_of("-1.2.game-one"), cursor_of("nan.2.game-one"), cursor_of("01.2.game-one"), cursor_of("1.-2.game-one"),
+     cursor_of("1.2.game-one.4"), cursor_of("9" * 60 + ".2.game-one"), cursor_of("١.2.game-one"),
+     cursor_of("1.2.game-one") + "=", cursor_of("1.2.game-one") + "\n"],
+)  # fmt: skip
+def test_a_cursor_that_no_page_gave_is_refused(http: httpx.Client, cursor: str) -> None:
+    problem(http.get("/v1/games", params={"cursor": cursor}), 422, "SHAPE-1", "cursor")
 
 
 def clocks_of(http: httpx.Client, **more: object) -> tuple[int | None, int | None]:

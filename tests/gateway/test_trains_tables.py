@@ -9,7 +9,7 @@ from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, SeatGone
 from schemas.stored.codec import unpack_entry
 from services.bootstrap.embedded import EmbeddedServer
-from services.cli.trains.remote_tables import MAX_SEAT_NAME, LoggedTables, seat_names
+from services.cli.trains.remote_play import MAX_SEAT_NAME, LoggedTables, seat_names
 from services.ledger import RedisLedger
 from services.verification.audit import audit
 from services.verification.replay import Replay

@@ -8,9 +8,8 @@ import httpx
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.cli.exit import GameNotFoundError
 from services.cli.games.replay import follow_game
-from services.cli.output import console
+from services.cli.output import GameNotFoundError, console
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
 from tests.gateway.clients import CreatedGame
@@ -37,5 +36,5 @@ def test_a_game_or_a_viewer_that_isnt_there_is_named(http: httpx.Client, ledger:
     with pytest.raises(GameNotFoundError, match="there is no game no-such-game"):
         follow_game(repository, ledger, "no-such-game", "public")
     game = CreatedGame(http, "greedy", "random").game
-    with pytest.raises(InvalidInputError, match="neither public nor a seat from 0 to 1"):
+    with pytest.raises(InvalidInputError, match="neither public nor a seat from A to B"):
         follow_game(repository, ledger, game, "2")

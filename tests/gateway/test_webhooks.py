@@ -21,7 +21,7 @@ from tests.auditor.webhook_receiver import SECRET
 from tests.gateway.clients import LEAVE, Json, Player, bearer, begun, minted, problem
 
 URL: Final = "https://bot.example.org/hook"
-NONE: Final = {"url": None, "notified": None, "failure": None}
+NONE: Final = {"url": None, "form": None, "notified": None, "failure": None}
 
 
 def ask(player: Player, method: str, body: object = None) -> httpx.Response:
@@ -73,6 +73,7 @@ def test_a_secret_of_ones_own_is_taken(http: httpx.Client) -> None:
         ({"url": URL, "secret": "whsec_\u00e4" + "x" * 40}, "secret"),
         ({"url": URL, "secret": SECRET.removeprefix("whsec_")}, "secret"),
         ({"url": URL, "seat": 1}, "seat"),
+        ({"url": URL, "form": "teams"}, "form"),
     ],
 )
 def test_SHAPE_1_a_webhook_that_may_not_be_changes_nothing(
@@ -81,6 +82,25 @@ def test_SHAPE_1_a_webhook_that_may_not_be_changes_nothing(
     ada, _ = begun(http)
     problem(ask(ada, "PUT", body), 422, "SHAPE-1", field)
     assert state(ada) == NONE
+
+
+def test_a_webhook_has_the_form_that_its_player_chose_and_a_test_leaves_it(http: httpx.Client) -> None:
+    # given
+    ada, bo = begun(http)
+    shown = ask(ada, "PUT", {"url": URL, "form": "discord"}).json()
+    # when
+    tested, none = (
+        player.http.post(f"/v1/games/{player.game}/webhook/test", headers=bearer(player.token)).json()
+        for player in (ada, bo)
+    )
+    # then
+    assert (shown["form"], tested["form"], tested["notified"], none["url"]) == (
+        "discord",
+        "discord",
+        None,
+        None,
+    )
+    assert state(ada)["url"] == URL
 
 
 def test_GAME_3_a_game_that_is_over_asks_nobody_any_more(http: httpx.Client) -> None:

@@ -8,7 +8,7 @@ from socket import SHUT_RDWR
 import httpx
 import pytest
 
-from services.gateway.following.verdict_waiters import VerdictWaiter
+from services.gateway.following.hub import VerdictWaiter
 from services.gateway.web.request_parsing import MAX_BODY_BYTES
 from tests.gateway.clients import (
     DRAW,

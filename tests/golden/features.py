@@ -51,8 +51,8 @@ from schemas.trains.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.state import ACTION, Choice
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import train_scores
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.referee.games.trains.train_state import TrainGame
 
 

@@ -2,7 +2,7 @@
 
 A golden file is a game's log as it was stored, with the game's document on the day it was recorded.
 However the code changes, these games must come out the same. So a game that has a file isn't recorded
-anew. `--again` does so, which is right only until the first release: from then on files are only ever added.
+anew. `--again` does so, until a release has frozen the file (deploy/make_release.py): from then on files are only ever added.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from deploy.make_release import read_frozen
 from schemas.commands import (
     AnswerUndo,
     AskUndo,
@@ -37,7 +38,7 @@ from services.referee.games import GameState, UnloggedRejectionError, decide_env
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.referee.games.trains.setup.fork import fork_command
-from services.referee.salted_names import salt_names
+from services.referee.player_names import salt_names
 from services.text.game_summary import game_summary_json
 from tests.golden.scenario import Forked, Scenario, ScriptedCommand
 from tests.golden.scenarios import SCENARIOS
@@ -176,6 +177,9 @@ def write(recorder: Recorder) -> None:
 
 def main(args: list[str]) -> None:
     again, names = "--again" in args, [word for word in args if word != "--again"]
+    frozen = read_frozen()
+    if again and (kept := [name for name in names or SCENARIOS if f"game {name}" in frozen["forms"]]):
+        sys.exit(f"of release {frozen['release']}, and never recorded again: {', '.join(kept)}")
     for name in names or SCENARIOS:
         if again or not (HERE / f"{name}.json").exists():
             recorder = Recorder(name, SCENARIOS[name])

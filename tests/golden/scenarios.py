@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from services.referee.games import RULESETS
 from services.referee.games.state import Ruleset
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.golden.forks import FORKS
 from tests.golden.moments import MOMENTS, PLAIN, RICH, claims, sends
 from tests.golden.own_boards import ISLES, VALLEY

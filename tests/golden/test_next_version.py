@@ -11,8 +11,7 @@ import pytest
 
 from schemas.contract import PUBLIC, EventContract, contract
 from schemas.contract_record import add_new, current_contracts, find_changes, read_record
-from schemas.events import BY_CODE, FIELDS, Passed
-from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion
+from schemas.events import BY_CODE, FIELDS, FORMER_VERSIONS, FormerVersion, Passed
 from schemas.field_types import Seat
 from schemas.stored import rows
 from services.referee.games import RULESETS, GameState, fold

@@ -10,7 +10,7 @@ from schemas.published_contracts import COMMANDS, EVENTS
 from schemas.refusals import BROUGHT_RULES, GAME_RULES
 from services.referee.games import RULESETS
 from services.referee.games.state import Ruleset
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.golden.features import DETECTORS, SHARED
 
 ENDS: Final = {

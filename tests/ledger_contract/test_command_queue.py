@@ -199,11 +199,11 @@ def test_P9_tasks_of_more_than_a_thousand_games_are_finished_at_once(
     assert pending_entries(client, stream, keys.BOT_GROUP) == []
 
 
-def test_games_are_listed_the_latest_first(ledger: RedisLedger) -> None:
+def test_games_are_listed_the_last_created_first(ledger: RedisLedger) -> None:
     for n in range(12):
         ledger.append([append_request(game=f"game-{n}", at_ms=1000 + n)])
     ledger.append([append_request(game="game-3", at_ms=2000, expected=1, id_="c2")])
-    assert ledger.games(4) == ["game-3", "game-11", "game-10", "game-9"]
+    assert ledger.games(4) == ["game-11", "game-10", "game-9", "game-8"]
     assert len(ledger.games()) == 12
 
 

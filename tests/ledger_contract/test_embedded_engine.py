@@ -130,6 +130,7 @@ def wait_until_gone(process: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.long
 def test_P7_an_engine_whose_parent_was_killed_ends_soon(tmp_path: Path) -> None:
     with parent_of_engine(tmp_path):
         left = pid(tmp_path)
@@ -138,6 +139,7 @@ def test_P7_an_engine_whose_parent_was_killed_ends_soon(tmp_path: Path) -> None:
         append(url, 1, 1)
 
 
+@pytest.mark.long
 def test_P7_an_engine_whose_parent_was_killed_goes_on_while_others_use_it(tmp_path: Path) -> None:
     with parent_of_engine(tmp_path) as first:
         left = pid(tmp_path)
@@ -194,6 +196,7 @@ def test_P8_a_full_disk_is_named_and_no_engine_is_started_that_would_end_at_once
     assert again.startswith(f"EngineUnavailableError {reason}")
 
 
+@pytest.mark.long
 def test_P7_an_engine_that_stands_still_is_killed_when_it_is_to_stop(tmp_path: Path) -> None:
     with running_engine(tmp_path) as url:
         append(url, 1, 1)
@@ -225,6 +228,7 @@ def test_an_engine_that_can_not_start_gives_the_reason_of_its_log(tmp_path: Path
         pass
 
 
+@pytest.mark.long
 def test_P3_an_engine_that_is_slow_to_answer_is_waited_for_not_doubled(tmp_path: Path) -> None:
     with running_engine(tmp_path) as url:
         append(url, 1, 1)

@@ -11,11 +11,10 @@ from typing import Any
 import fakeredis
 import pytest
 
-from services.ledger import AppendRequest, RedisLedger, RejectedCommand
+from services.ledger import AppendRequest, RedisLedger, RejectedCommand, notifications
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.notifications import game_channels
 from tests.cluster.nodes import SLOTS, Cluster, Node, wait_until
 from tests.conftest import PARTITIONS, nodes_may_be_slow
 from tests.hearing import hearing, until
@@ -88,7 +87,7 @@ def test_P8_a_gateway_that_follows_nothing_of_a_game_hears_nothing_of_it(store: 
 def test_P9_a_game_that_nobody_wants_any_more_is_heard_no_more(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(game_channels, "LINGER_S", 0.01)
+    monkeypatch.setattr(notifications, "LINGER_S", 0.01)
 
     async def scenario() -> None:
         async with hearing(store.gateway()) as gateway:
@@ -143,6 +142,7 @@ def test_P1_notifications_carry_both_heads(store: Store) -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.long
 def test_P8_a_cluster_that_knows_no_sharded_channels_has_ordinary_ones(tmp_path: Path) -> None:
     with cluster_of_one(tmp_path, unknown=("SPUBLISH", "SSUBSCRIBE", "SUNSUBSCRIBE")) as url:
         store = Store(url)

@@ -18,7 +18,7 @@ from schemas.trains.events import CardDrawn
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.log.views import ViewPage, ViewRequest, read_views
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
 from services.ledger.scripts.stored_entries import head_of_last
 from tests.conftest import PARTITIONS, Connect, connections_to

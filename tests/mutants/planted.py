@@ -56,7 +56,7 @@ LEDGER_MUTANTS: Final = (
         "result.command_digest == digest_command(envelope.command)", "True", IDEMPOTENCY,
     ),
     Mutant(
-        "two commands of a socket share an id while they wait", "P2", "services/gateway/sockets/websocket_commands.py",
+        "two commands of a socket share an id while they wait", "P2", "services/gateway/sockets/websocket_session.py",
         " and digest_command(waiting.command) != digest_command(envelope.command):", " and False:", IDEMPOTENCY,
     ),
     Mutant(
@@ -205,7 +205,7 @@ REFEREE_MUTANTS: Final = (
         "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
     ),
     Mutant(
-        "time can be called on a seat that has time left", "P10", "services/referee/games/withdrawal.py",
+        "time can be called on a seat that has time left", "P10", "services/referee/games/seat_changes.py",
         "require(state.is_out_of_time(late_seat), \"CLOCK-2\"", 'require(True, "CLOCK-2"',
         ("tests/rules/test_deadlines.py", "tests/rules/test_conduct.py"),
     ),

@@ -26,7 +26,7 @@ ACCESS_MUTANTS: Final = (
         'derive_seat_secret(seed, seat, "" if policy else game, 0 if policy else times_freed)', FREED,
     ),
     Mutant(
-        "the next holder believes any secret", "P6", "services/referee/games/proof/part_verifier.py",
+        "the next holder believes any secret", "P6", "services/referee/games/proof/view_verifier.py",
         "if self.seat_secret in self.former_secrets:", "if False:", FREED_PROOF,
     ),
     Mutant(
@@ -34,7 +34,7 @@ ACCESS_MUTANTS: Final = (
         "not seat_state.times_freed or state.at_ms >= seat_state.freed_at_ms + FREED_SEAT_RESTS_MS", "True", FREED,
     ),
     Mutant(
-        "the contribution of who sat there stays", "P6", "services/referee/games/appliers/opening.py",
+        "the contribution of who sat there stays", "P6", "services/referee/games/appliers.py",
         "seat_state.seat_secret = seat_state.contribution = None", "seat_state.seat_secret = None", FREED,
     ),
     Mutant(
@@ -43,14 +43,14 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "the token of who sat there opens the seat", "security", "services/referee/command_processor.py",
-        "        self._void_tokens(command.envelope, cached_game.state)\n", "", FREED_OVER_HTTP,
+        "            self.ledger.record_freed_seat(game, freed.seat, times_freed)\n", "", FREED_OVER_HTTP,
     ),
     Mutant(
         "who sat there joins again under its id, and gets the next holder's token", "security",
         "services/gateway/games/authorization.py", "for entry in entries) < times_freed:", "for entry in entries) < 0:", FREED_OVER_HTTP,
     ),
     Mutant(
-        "the invitation of who sat there opens the seat", "security", "services/gateway/games/invitations.py",
+        "the invitation of who sat there opens the seat", "security", "services/gateway/games/authorization.py",
         "is_void = invitation.times_freed < freed.get(invitation.seat, 0)", "is_void = False", FREED_OVER_HTTP,
     ),
     Mutant(
@@ -108,7 +108,7 @@ ACCESS_MUTANTS: Final = (
         "        if length == latest.sequence:\n", "        if True:\n", PRIVATE,
     ),
     Mutant(
-        "spectators never see the end of a page", "security", "schemas/access.py",
+        "spectators never see the end of a page", "security", "schemas/game_options.py",
         "        return length if is_over else max(", "        return max(", (*PRIVATE, *ACCESS),
     ),
     Mutant(
@@ -124,7 +124,7 @@ ACCESS_MUTANTS: Final = (
         "            **state.access.of_fork().fields(),\n", "", (*ACCESS, *PRIVATE),
     ),
     Mutant(
-        "anybody takes a seat in a fork of a game for its players alone", "security", "schemas/access.py",
+        "anybody takes a seat in a fork of a game for its players alone", "security", "schemas/game_options.py",
         'by_invitation=self.by_invitation or self.visibility == "players")', "by_invitation=self.by_invitation)",
         (*ACCESS, *PRIVATE),
     ),
@@ -137,19 +137,19 @@ ACCESS_MUTANTS: Final = (
         "dict.fromkeys((AccessSet, GameForked), ", "dict.fromkeys((GameForked,), ", ACCESS,
     ),
     Mutant(
-        "a seat is taken without an invitation", "security", "services/gateway/games/invitations.py",
+        "a seat is taken without an invitation", "security", "services/gateway/games/authorization.py",
         "            if (await self._creations.find(game)).access.by_invitation:\n", "            if False:\n", PRIVATE,
     ),
     Mutant(
-        "an invitation is to the first free seat", "security", "services/gateway/games/invitations.py",
+        "an invitation is to the first free seat", "security", "services/gateway/games/authorization.py",
         "        return replace(command, seat=seat)\n", "        return command\n", PRIVATE,
     ),
     Mutant(
-        "an invitation is to any game", "security", "services/gateway/games/invitations.py",
+        "an invitation is to any game", "security", "services/gateway/games/authorization.py",
         "        if invitation.game != game:\n", "        if False:\n", PRIVATE,
     ),
     Mutant(
-        "an invitation never ends", "security", "services/gateway/games/invitations.py",
+        "an invitation never ends", "security", "services/gateway/games/authorization.py",
         "if is_void or invitation.ends_at_s <= self._wall_clock_s():", "if is_void:", PRIVATE,
     ),
     Mutant(
@@ -158,7 +158,7 @@ ACCESS_MUTANTS: Final = (
         "", PRIVATE,
     ),
     Mutant(
-        "a creator who asks from elsewhere has no quota", "P9", "services/gateway/routes/further_games.py",
+        "a creator who asks from elsewhere has no quota", "P9", "services/gateway/routes/games.py",
         "    elif bearer:\n", "    elif False:\n", QUOTAS,
     ),
     Mutant(

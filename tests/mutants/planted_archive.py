@@ -33,11 +33,11 @@ ARCHIVE_MUTANTS: Final = (
         "self.read_archived_length(game) != length", "False", ARCHIVING,
     ),
     Mutant(
-        "a mark makes a game stay longer", "P9", "services/ledger/log/archive_index.py",
+        "a mark makes a game stay longer", "P9", "services/ledger/log/game_indexes.py",
         "xx=True, lt=True", "xx=True", MARKS,
     ),
     Mutant(
-        "a mark evicts a running game", "P10", "services/ledger/log/archive_index.py",
+        "a mark evicts a running game", "P10", "services/ledger/log/game_indexes.py",
         "xx=True, lt=True", "lt=True", MARKS,
     ),
     Mutant(
@@ -61,7 +61,7 @@ ARCHIVE_MUTANTS: Final = (
         "if length == 0 and redis.call('EXISTS', KEYS[10]) == 1 then", "if false then", FILES,
     ),
     Mutant(
-        "streams go for a file that was never compared with them", "P7", "services/referee/stream_removal.py",
+        "streams go for a file that was never compared with them", "P7", "services/referee/worker.py",
         "elif not _is_made_of(stored, game, game_log):", "elif False:", STORED,
     ),
     Mutant(
@@ -77,7 +77,7 @@ ARCHIVE_MUTANTS: Final = (
         "if may_end and not next(replies):", "if may_end and next(replies) == 0:", FILES,
     ),
     Mutant(
-        "a file continues another branch than was delivered", "P3", "services/gateway/following/finished_pages.py",
+        "a file continues another branch than was delivered", "P3", "services/gateway/following/hub.py",
         "if after and head and view[after - 1].shown.head not in (head, b\"\"):", "if False:", FOLLOWED,
     ),
     Mutant(
@@ -85,7 +85,7 @@ ARCHIVE_MUTANTS: Final = (
         "return rule in NO_STREAMS_RULES and not", "return False and not", ("tests/gateway/test_stored_games.py",),
     ),
     Mutant(
-        "streams go before the play-off has begun", "P10", "services/referee/stream_removal.py",
+        "streams go before the play-off has begun", "P10", "services/referee/worker.py",
         "if ledger.has_deadline(game):", "if False:", STORED,
     ),
     Mutant(

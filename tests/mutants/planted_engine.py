@@ -8,7 +8,7 @@ from tests.mutants.mutant import Mutant
 
 WORD: Final = ("tests/gateway/test_engine_word.py",)
 SETTINGS_TESTS: Final = ("tests/gateway/test_engine_settings.py",)
-WATCH: Final = "services/gateway/health/engine_settings_watch.py"
+WATCH: Final = "services/gateway/health/health_watch.py"
 SETTINGS: Final = "services/ledger/operations/engine_settings.py"
 
 ENGINE_MUTANTS: Final = (
@@ -29,11 +29,11 @@ ENGINE_MUTANTS: Final = (
         "return WaitaofTrial(run_id, min(waits_s[1:]))", "return WaitaofTrial(run_id, max(waits_s))", WORD,
     ),
     Mutant(
-        "confirmations go on where the engine came back with other settings", "P1", "services/ledger/acknowledgements/ack_confirmation.py",
+        "confirmations go on where the engine came back with other settings", "P1", "services/ledger/acknowledgements.py",
         "        if self.level == DURABLE and checked.capabilities.unavailable_reason:\n            return []", "        if False:\n            return []", WORD,
     ),
     Mutant(
-        "a confirmation doesn't look at the settings again", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
+        "a confirmation doesn't look at the settings again", "P1", "services/ledger/acknowledgements.py",
         "return bool(proof[0] >= 1) and (now.syncs_before_it_answers or is_unchanged)", "return bool(proof[0] >= 1)", WORD,
     ),
     Mutant(
@@ -41,7 +41,7 @@ ENGINE_MUTANTS: Final = (
         "        if settings.may_drop_keys:\n            return", "        if False:\n            return", WORD,
     ),
     Mutant(
-        "a confirmation doesn't look whether keys may be dropped by now", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
+        "a confirmation doesn't look whether keys may be dropped by now", "P1", "services/ledger/acknowledgements.py",
         "        if now.may_drop_keys or now.eviction == NOT_SHOWN:\n", "        if False:\n", WORD,
     ),
     Mutant(

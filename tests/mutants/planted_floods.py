@@ -14,11 +14,11 @@ BUDGETS: Final = ("tests/security/test_command_budgets.py",)
 
 FLOOD_MUTANTS: Final = (
     Mutant(
-        "an address may fill the referees' queues", "P8", "services/gateway/games/command_budgets.py",
+        "an address may fill the referees' queues", "P8", "services/gateway/games/client_limits.py",
         "            if account.places.taken >= MAX_UNANSWERED:\n", "            if False:\n", BUDGETS,
     ),
     Mutant(
-        "refused commands cost nothing", "P8", "services/gateway/games/command_budgets.py",
+        "refused commands cost nothing", "P8", "services/gateway/games/client_limits.py",
         "                self._budgets.rate_limiter.spend(account.budget)\n", "                pass\n", BUDGETS,
     ),
     Mutant(
@@ -27,19 +27,19 @@ FLOOD_MUTANTS: Final = (
         "                return\n", BUDGETS,
     ),
     Mutant(
-        "pongs wait for a client that never reads", "P8", "services/fast_path/socket_connection.py",
+        "pongs wait for a client that never reads", "P8", "services/fast_path/server_connections.py",
         "        if self.writable.is_set():\n", "        if True:\n", FLOODS,
     ),
     Mutant(
-        "a closing waits until the client reads", "P8", "services/fast_path/socket_connection.py",
+        "a closing waits until the client reads", "P8", "services/fast_path/server_connections.py",
         "        if message[\"type\"] != \"websocket.close\" or", "        if True or", FLOODS,
     ),
     Mutant(
-        "messages wait without limit for a slow client", "P8", "services/fast_path/socket_connection.py",
+        "messages wait without limit for a slow client", "P8", "services/fast_path/server_connections.py",
         "        if self.transport.get_write_buffer_size() > self.limits.unsent_bytes:", "        if False:", FLOODS,
     ),
     Mutant(
-        "pings aren't counted", "P8", "services/fast_path/socket_connection.py",
+        "pings aren't counted", "P8", "services/fast_path/server_connections.py",
         "until the client reads on.\"\"\"\n        if not self._count_frame():\n            return\n",
         "until the client reads on.\"\"\"\n", FLOODS,
     ),
@@ -48,20 +48,20 @@ FLOOD_MUTANTS: Final = (
         "        if self.by_address[address] >= self.most_per_address and", "        if False and", FLOODS,
     ),
     Mutant(
-        "connections that ended still count", "P8", "services/fast_path/socket_connection.py",
-        "        self.open_connections.close(self.peer)\n", "", FLOODS,
+        "connections that ended still count", "P8", "services/fast_path/server_connections.py",
+        'doesn\'t learn of its end."""\n        self.open_connections.close(self.peer)\n', 'doesn\'t learn of its end."""\n', FLOODS,
     ),
     Mutant(
-        "half of a header is waited for without end", "P8", "services/fast_path/http_connection.py",
+        "half of a header is waited for without end", "P8", "services/fast_path/server_connections.py",
         "        if refused is None:\n            self._set_deadline(self.limits.header_s)\n",
         "        if refused is None:\n            pass\n", FLOODS,
     ),
     Mutant(
-        "half of a body is waited for without end", "P8", "services/fast_path/http_connection.py",
+        "half of a body is waited for without end", "P8", "services/fast_path/server_connections.py",
         "        self._set_deadline(self.limits.body_s)\n", "        self._clear_deadline()\n", FLOODS,
     ),
     Mutant(
-        "senseless messages have no rate", "P8", "services/gateway/sockets/websocket_commands.py",
+        "senseless messages have no rate", "P8", "services/gateway/sockets/websocket_session.py",
         "                self.service.rate_limiter.require(self._counted_as())\n", "                pass\n", FLOODS,
     ),
     Mutant(
@@ -98,7 +98,7 @@ FLOOD_MUTANTS: Final = (
         "        return sum(game.stored_bytes for game in self.by_id.values())\n", "        return 0\n", QUOTAS,
     ),
     Mutant(
-        "games are created until the engine is full", "P9", "services/ledger/operations/engine_memory.py",
+        "games are created until the engine is full", "P9", "services/ledger/operations/backlog_queries.py",
         "self.used >= FULL_SHARE * self.most", "self.used >= self.most", QUOTAS,
     ),
     Mutant(

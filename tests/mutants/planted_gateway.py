@@ -27,7 +27,7 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "what WAITAOF answers isn't read",
         "P1",
-        "services/ledger/acknowledgements/confirmation_connection.py",
+        "services/ledger/acknowledgements.py",
         "return bool(proof[0] >= 1) and",
         "return",
         ("tests/gateway/test_engine_word.py", "tests/gateway/test_ack_levels.py"),
@@ -35,7 +35,7 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "what WAIT answers isn't read",
         "P1",
-        "services/ledger/acknowledgements/confirmation_connection.py",
+        "services/ledger/acknowledgements.py",
         "return bool(replies[0] >= level.replicas)",
         "return True",
         ("tests/gateway/test_ack_confirmation.py", "tests/cluster/test_replicated.py"),
@@ -111,7 +111,7 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/acknowledgements/confirmation_connection.py",
+        "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/acknowledgements.py",
         "return now.syncs_before_it_answers and is_aof_in_force(proof)", "return now.syncs_before_it_answers",
         ("tests/gateway/test_aof_in_force.py",),
     ),
@@ -128,7 +128,7 @@ GATEWAY_MUTANTS: Final = (
         "    if sequence > opening.log_head.sequence:\n", "    if False:\n", ATTACH,
     ),
     Mutant(
-        "a client whose entries were lost is told to go on", "P3", "services/gateway/sockets/follow_endings.py",
+        "a client whose entries were lost is told to go on", "P3", "services/gateway/sockets/websocket_opening.py",
         "CloseCode.BEGIN_ANEW, LOG_REWOUND_REASON", "CloseCode.GO_ON, LOG_REWOUND_REASON", ATTACH,
     ),
     Mutant(
@@ -137,19 +137,19 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "a stream goes on when its token is withdrawn", "P5", "services/gateway/sockets/entry_lines.py",
-        "                if token in done:\n                    token.result()\n", "", ("tests/gateway/test_stream.py",),
+        "a stream goes on when its token is withdrawn", "P5", "services/gateway/sockets/followed_view.py",
+        "                    if ending in done:\n                        ending.result()\n", "", ("tests/gateway/test_stream.py",),
     ),
     Mutant(
         "a slow table holds the event loop", "P8", "services/gateway/tables/table_folds.py",
         "return await self.compute(client, lambda: answer(fold.table))", "return answer(fold.table)", ("tests/gateway/test_table_threads.py",),
     ),
     Mutant(
-        "a plain command overtakes the message before it", "P2", "services/gateway/sockets/websocket_commands.py",
+        "a plain command overtakes the message before it", "P2", "services/gateway/sockets/websocket_session.py",
         "                self._connection.take_text = None ", "                pass ", DIRECT,
     ),
     Mutant(
-        "a plain command isn't counted", "RATE-1", "services/gateway/sockets/websocket_commands.py",
+        "a plain command isn't counted", "RATE-1", "services/gateway/sockets/websocket_session.py",
         "        if self.service.rate_limiter.acquire(self._counted_as()):", "        if False:", DIRECT,
     ),
     Mutant(

@@ -48,7 +48,7 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "an engine that refuses writes is ready", "P8", "services/gateway/health/health_watch.py",
-        "                await self.backlogs.try_write(partitions[0])\n", "", HEALTH,
+        "                await self._try_write(partitions[0])\n", "", HEALTH,
     ),
     Mutant(
         "an engine that refuses writes counts as away", "P8", "services/runtime/worker_loop.py",
@@ -60,11 +60,11 @@ HEALTH_MUTANTS: Final = (
         "        if False:\n            self.answers.record_unknown", ("tests/gateway/test_health_routes.py",),
     ),
     Mutant(
-        "ledgerline status says that a system without referees is well", "P7", "services/cli/operating/status.py",
+        "ledgerline status says that a system without referees is well", "P7", "services/bootstrap/system_report.py",
         "        if is_missed and kind", "        if kind is not REFEREE and is_missed and kind", STATUS,
     ),
     Mutant(
-        "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/operating/status.py",
+        "ledgerline status overlooks an engine that drops keys", "P1", "services/bootstrap/system_report.py",
         "for broken in broken_promises(settings)]", "for broken in ()]", STATUS,
     ),
     Mutant(
@@ -72,7 +72,7 @@ HEALTH_MUTANTS: Final = (
         "        if stored is None:  # else nothing", "        if True:  # else nothing", STATUS,
     ),
     Mutant(
-        "an event gets a field, and its code stays", "P4", "schemas/events/opening.py",
+        "an event gets a field, and its code stays", "P4", "schemas/events.py",
         "class TurnStarted(EventContract):\n    seat: Seat\n", "class TurnStarted(EventContract):\n    seat: Seat\n    again: Seat | None = None\n",
         ("tests/schemas/test_contract_record.py",),
     ),

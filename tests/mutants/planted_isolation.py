@@ -27,11 +27,11 @@ ISOLATION_MUTANTS: Final = (
         "        self._processes.remove(process)\n", "", SLOW_POLICIES,
     ),
     Mutant(
-        "a stranger's board is drawn by the server itself", "P8", "services/tables/kept_drawings.py",
+        "a stranger's board is drawn by the server itself", "P8", "services/tables/trains/train_tables.py",
         "board if is_built_in(board) else None", "board", DRAWINGS,
     ),
     Mutant(
-        "names near each other are all compared", "P8", "services/tables/label_places.py",
+        "names near each other are all compared", "P8", "services/tables/trains/board_drawing.py",
         "covered >= most or compared >= MAX_COMPARED", "False", DRAWINGS,
     ),
     Mutant(
@@ -43,11 +43,11 @@ ISOLATION_MUTANTS: Final = (
         "self._turns.put((asker,), ", "self._turns.put((), ", ("tests/gateway/test_fair_turns.py",),
     ),
     Mutant(
-        "a key of another type stops all partitions", "P8", "services/ledger/engine/mistyped_keys.py",
+        "a key of another type stops all partitions", "P8", "services/ledger/engine/partitions.py",
         "[partition for partition in partitions if partition not in self._left_out]", "[*partitions]", MISTYPED,
     ),
     Mutant(
-        "a key of another type isn't logged by its name", "P8", "services/ledger/engine/mistyped_keys.py",
+        "a key of another type isn't logged by its name", "P8", "services/ledger/engine/partitions.py",
         "        for name in sorted(found - self.names):\n", "        for name in ():\n", MISTYPED,
     ),
     Mutant(
@@ -100,7 +100,7 @@ ISOLATION_MUTANTS: Final = (
         " and not known.holds_over(open_routes)", " and False", ("tests/bots/test_greedy.py",),
     ),
     Mutant(
-        "a service outlives the process that started it", "P7", "services/bootstrap/service_processes.py",
+        "a service outlives the process that started it", "P7", "services/bootstrap/embedded.py",
         "        os.read(stop_read, 1)\n", "        Event().wait()\n", ("tests/cli/test_service_processes.py",),
     ),
     Mutant(
@@ -112,15 +112,15 @@ ISOLATION_MUTANTS: Final = (
         "            file.write(bytes(ROOM_BYTES))\n", "", ("tests/ledger_contract/test_embedded_engine.py",),
     ),
     Mutant(
-        "a service that was killed isn't missed", "P7", "services/bootstrap/service_processes.py",
-        "    failed.set()\n", "", ("tests/cli/test_service_processes.py",),
+        "a service that was killed isn't missed", "P7", "services/bootstrap/embedded.py",
+        "\n    failed.set()\n", "\n", ("tests/cli/test_service_processes.py",),
     ),
     Mutant(
         "a service that is stopped while it starts is killed", "P7", "services/cli/__init__.py",
         "SERVICES.isdisjoint(sys.argv[1:2])", "True", ("tests/cli/test_stopped_at_start.py",),
     ),
     Mutant(
-        "the ids of answered commands are in no order", "P9", "services/referee/answered_ids.py",
+        "the ids of answered commands are in no order", "P9", "services/referee/game_cache.py",
         "self.digests.insert(bisect_left(self.digests, digest), digest)", "self.digests.append(digest)",
         ("tests/referee/test_game_cache.py",),
     ),
@@ -160,11 +160,11 @@ ISOLATION_MUTANTS: Final = (
         ("tests/bots/test_waiting_tasks.py",),
     ),
     Mutant(
-        "a confirmation waits for a node that hangs though another took over", "P7", "services/ledger/acknowledgements/confirmation_connection.py",
+        "a confirmation waits for a node that hangs though another took over", "P7", "services/ledger/acknowledgements.py",
         "            if await is_replaced():\n", "            if False:\n", ("tests/gateway/test_hanging_confirmations.py",),
     ),
     Mutant(
-        "a list of games doesn't say that a node is away", "P8", "services/ledger/log/game_list.py",
+        "a list of games doesn't say that a node is away", "P8", "services/ledger/log/game_indexes.py",
         "if is_mistyped(reply) or isinstance(reply, NodeAwayError)", "if is_mistyped(reply)", ("tests/cluster/test_part_away.py",),
     ),
     Mutant(
@@ -185,11 +185,11 @@ ISOLATION_MUTANTS: Final = (
         "        self.verdict_waiters.notify(game, has_new_entry=False)\n", ("tests/gateway/test_notifications.py",),
     ),
     Mutant(
-        "a game of a slot that moved is heard no more", "P8", "services/ledger/notifications/channel_listener.py",
+        "a game of a slot that moved is heard no more", "P8", "services/ledger/notifications.py",
         "if channel in self.games and channel not in self._unconfirmed:", "if False:", ("tests/cluster/test_notifications.py",),
     ),
     Mutant(
-        "a gateway listens to a node that hangs", "P7", "services/ledger/notifications/cluster_listener.py",
+        "a gateway listens to a node that hangs", "P7", "services/ledger/notifications.py",
         "            elif is_asked:\n", "            elif False:\n", ("tests/cluster/test_notifications.py",),
     ),
     Mutant(
@@ -198,15 +198,15 @@ ISOLATION_MUTANTS: Final = (
         "            elif progress.level is None:", "            elif False:", ("tests/gateway/test_lost_reply.py",),
     ),
     Mutant(
-        "a remote player that fails at the end stays in its rank", "P8", "services/trains_server/remote_game.py",
+        "a remote player that fails at the end stays in its rank", "P8", "services/trains_server/remote_tournament.py",
         "tuple(seat for seat in rank if seat not in failed)", "tuple(rank)", ("tests/trains_server/test_protocol.py",),
     ),
     Mutant(
-        "a remote player that fails at its last cards is counted", "CONDUCT-2", "services/trains_server/remote_game.py",
+        "a remote player that fails at its last cards is counted", "CONDUCT-2", "services/trains_server/remote_tournament.py",
         "    if not removed:\n", "    if True:\n", ("tests/trains_server/test_course_referee.py",),
     ),
     Mutant(
-        "a remote player that is silent ends the tournament", "P8", "services/trains_server/remote_game.py",
+        "a remote player that is silent ends the tournament", "P8", "services/trains_server/remote_tournament.py",
         "        return Leave()\n", "        raise\n", ("tests/trains_server/test_fuzzed_peers.py",),
     ),
     Mutant(

@@ -12,25 +12,25 @@ BESIDE: Final = ("tests/verification/proof/test_names.py",)
 
 NAMES_MUTANTS: Final = (
     Mutant(
-        "a name stays in the log", "security", "services/referee/salted_names.py",
+        "a name stays in the log", "security", "services/referee/player_names.py",
         "        command = replace(command, name=None, name_commitment=commit(command.name))\n",
         "        return SaltedEnvelope(envelope, {})\n", SALTED,
     ),
     Mutant(
-        "a creator's names stay in the log", "security", "services/referee/salted_names.py",
+        "a creator's names stay in the log", "security", "services/referee/player_names.py",
         "    if plan.name is None or plan.name in own_names:\n", "    if True:\n", SALTED,
     ),
     Mutant(
-        "all names have one salt", "security", "services/referee/salted_names.py",
+        "all names have one salt", "security", "services/referee/player_names.py",
         "SaltedName(bytes.fromhex(new_seed()), name)", "SaltedName(bytes(32), name)", SALTED,
     ),
     Mutant(
-        "a name that somebody has gets a commitment of its own", "security", "services/referee/salted_names.py",
+        "a name that somebody has gets a commitment of its own", "security", "services/referee/player_names.py",
         "        if commitment is not None:\n", "        if False:\n", SALTED,
     ),
     Mutant(
         "the name stays of who sat at a freed seat", "security", "services/referee/decision_building.py",
-        "        names_left=salted.left_by(events),\n", "", ("tests/gateway/test_freed_seats.py",),
+        "        names_left=salted.left_by(events) if salted else (),\n", "", ("tests/gateway/test_freed_seats.py",),
     ),
     Mutant(
         "the next holder of a seat reads disputes of the one before", "security", "schemas/web/disputes.py",
@@ -41,7 +41,7 @@ NAMES_MUTANTS: Final = (
         "  return 0\n", "  redis.call('HINCRBY', KEYS[1], ARGV[1], 1)\n  return 0\n", ("tests/security/test_token_keys.py",),
     ),
     Mutant(
-        "a person sits beside whom it imitates", "security", "services/referee/salted_names.py",
+        "a person sits beside whom it imitates", "security", "services/referee/player_names.py",
         "look_alike(salted.name, name)", "salted.name == name", ("tests/gateway/test_imitated_names.py",),
     ),
     Mutant(

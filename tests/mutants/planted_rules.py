@@ -17,7 +17,7 @@ VERSIONS: Final = ("tests/rules/test_ruleset_versions.py", "tests/golden/test_ne
 
 RULES_MUTANTS: Final = (
     Mutant(
-        "shuffled discards go under the rest in europe too", "TUNNEL-1", "services/referee/games/trains/rulesets/europe.py",
+        "shuffled discards go under the rest in europe too", "TUNNEL-1", "services/referee/games/trains/rulesets.py",
         "    rebuild_deck=shuffle_all_together,\n", "", TUNNELS,
     ),
     Mutant(
@@ -46,7 +46,7 @@ RULES_MUTANTS: Final = (
         "return self.points + self.merchandise", "return self.points", SCORES,
     ),
     Mutant(
-        "a board of any connections plays", "GAME-6", "services/referee/games/trains/rulesets/trains.py",
+        "a board of any connections plays", "GAME-6", "services/referee/games/trains/rulesets.py",
         "    require_board=require_connections,\n", "", TRAINS,
     ),
     Mutant(
@@ -66,7 +66,7 @@ RULES_MUTANTS: Final = (
         "    if any(seat_state.own.offer for seat_state in state.seats):\n", "    if True:\n", TRAINS,
     ),
     Mutant(
-        "the hand goes under the deck", "CONDUCT-2", "services/referee/games/trains/appliers/opening.py",
+        "the hand goes under the deck", "CONDUCT-2", "services/referee/games/trains/appliers.py",
         "    table.deck += [HIDDEN]", "    table.deck[:0] = [HIDDEN]", TRAINS,
     ),
     Mutant(
@@ -79,7 +79,7 @@ RULES_MUTANTS: Final = (
         "RULESET_VERSIONS.get(max(key for key in RULESET_VERSIONS if key[0] == name))", VERSIONS,
     ),
     Mutant(
-        "a rebuilt deck's old places are kept", "P6", "services/referee/games/trains/hidden_piles.py",
+        "a rebuilt deck's old places are kept", "P6", "services/referee/games/trains/appliers.py",
         "    pile_tracker.runs[pile] = []\n", "", FILES,
     ),
     Mutant(

@@ -18,7 +18,7 @@ AFFORDED: Final = """sorted(
 
 SECRECY_MUTANTS: Final = (
     Mutant(
-        "the starting state is sent unfiltered", "P5", "schemas/events/opening.py",
+        "the starting state is sent unfiltered", "P5", "schemas/events.py",
         '@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)), draws="cards")',
         '@event(type="hand_dealt", code=6, visibility=PUBLIC, draws="cards")', DEALS,
     ),
@@ -34,7 +34,7 @@ SECRECY_MUTANTS: Final = (
         '@event(type="card_drawn", code=13, visibility=PUBLIC, draws="card")', GATE,
     ),
     Mutant(
-        "others read why a command was refused", "P5", "schemas/events/ending.py",
+        "others read why a command was refused", "P5", "schemas/events.py",
         'visibility=Private(owner="seat", hides=WHOLE_EVENT, public_if_null="seat")', "visibility=PUBLIC", GATE,
     ),
     Mutant(
@@ -66,7 +66,7 @@ SECRECY_MUTANTS: Final = (
         "wakeups_ms = [deadline[0] + state.seats[deadline[1]].hand[\"red\"]] if deadline else []", GATE,
     ),
     Mutant(
-        "the class of AI-MAS shows everybody's hand", "P5", "services/trains/ai_mas/ttr_table.py",
+        "the class of AI-MAS shows everybody's hand", "P5", "services/trains/ai_mas/ttr_client.py",
         "for card, count in seat_state.own.hand.items() if is_own and card", "for card, count in seat_state.own.hand.items() if card", GATE,
     ),
     Mutant(

@@ -75,10 +75,10 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a socket stays open after its token was withdrawn", "security", "services/gateway/sockets/websocket_session.py",
-        "                self.service.authorization.watch(self.request.game, opening.bearer),\n", "", TOKEN_KEYS,
+        "                self._watch_end(commands, opening, leaves),\n", "", TOKEN_KEYS,
     ),
     Mutant(
-        "a join is forgotten when keys rotate", "security", "services/gateway/games/command_ids.py",
+        "a join is forgotten when keys rotate", "security", "services/gateway/games/command_tracking.py",
         "        others = [command_id, *(_derive_logged_id(key, game, command_id) for key in self._other_keys)]\n",
         "        others = [command_id]\n", TOKEN_KEYS,
     ),
@@ -87,7 +87,7 @@ SECURITY_MUTANTS: Final = (
         "        self.guesses_left -= 1\n", "", (*LONGEST_TRAIL, "tests/security/test_endless_search.py"),
     ),
     Mutant(
-        "a sweep takes the cities as they come", "security", "services/referee/games/trains/search/sweep_order.py",
+        "a sweep takes the cities as they come", "security", "services/referee/games/trains/search/sweeps.py",
         "        city = min(waiting, key=growth)\n", "        city = next(iter(waiting))\n", LONGEST_TRAIL,
     ),
     Mutant(
@@ -100,7 +100,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a sweep for the simple path forgets its ends", "security",
-        "services/referee/games/trains/search/longest_path.py",
+        "services/referee/games/trains/search/sweeps.py",
         "2 * arms.get(other, 0) - sum(longest[other][:-1])", "2 * arms.get(other, 0)",
         ("tests/rules/test_longest_path.py",),
     ),
@@ -111,7 +111,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "what lies beyond a bridge is swept with the rest", "security",
-        "services/referee/games/trains/search/trail_over_bridges.py",
+        "services/referee/games/trains/search/sweeps.py",
         "        if earliest == visits[city]:", "        if not visits[city]:", LONGEST_TRAIL,
     ),
     Mutant(
@@ -119,8 +119,8 @@ SECURITY_MUTANTS: Final = (
         "    if has_own_board(body):\n", "    if False:\n", OWN_BOARDS,
     ),
     Mutant(
-        "a fork brings back a board that only the operator may use", "security", "services/gateway/routes/further_games.py",
-        "    if (await service.creations.find(game)).has_own_board:\n", "    if False:\n", OWN_BOARDS,
+        "a fork brings back a board that only the operator may use", "security", "services/gateway/routes/games.py",
+        "\n    if (await service.creations.find(game)).has_own_board:\n", "\n    if False:\n", OWN_BOARDS,
     ),
     Mutant(
         "a position isn't a board of one's own", "security", "services/gateway/games/client_limits.py",
@@ -133,7 +133,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a game on a board that can't be read stops the referee", "security",
-        "services/referee/games/trains/appliers/opening.py",
+        "services/referee/games/trains/appliers.py",
         "    except InvalidInputError as error:\n", "    except CorruptDataError as error:\n", UNREADABLE_BOARD,
     ),
     Mutant(
@@ -161,7 +161,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "an escape sequence reaches the terminal", "security", "services/cli/output.py",
-        "            visible_text(text),", "            text,", FOREIGN_TEXT,
+        "            visible_text(as_pasted(text)),", "            as_pasted(text),", FOREIGN_TEXT,
     ),
     Mutant(
         "an escape sequence reaches a terminal in a traceback", "security", "services/runtime/logging_setup.py",
@@ -195,7 +195,7 @@ SECURITY_MUTANTS: Final = (
         "    if count > MAX_ENTRIES:", "    if False:", HOSTILE_FILES,
     ),
     Mutant(
-        "a log that no rules create is replayed", "security", "services/verification/redecide.py",
+        "a log that no rules create is replayed", "security", "services/verification/replay.py",
         "        if sequence == 1:\n            require_ruled_creation(decision, entry)\n", "", HOSTILE_FILES,
     ),
     Mutant(
@@ -208,12 +208,12 @@ SECURITY_MUTANTS: Final = (
         "min(len(data), MAX_VALUES)", "len(data)", HOSTILE_FILES,
     ),
     Mutant(
-        "the log holds the key of a join", "security", "services/gateway/games/command_ids.py",
+        "the log holds the key of a join", "security", "services/gateway/games/command_tracking.py",
         "    return LOGGED_ID_PREFIX + hmac.new(key, message, sha256).hexdigest()[:32]\n",
         "    return command_id\n", CREDENTIALS,
     ),
     Mutant(
-        "the id in a log is taken for the key that it stands for", "security", "services/gateway/games/command_ids.py",
+        "the id in a log is taken for the key that it stands for", "security", "services/gateway/games/command_tracking.py",
         'RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:", LOGGED_ID_PREFIX)',
         'RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:")', CREDENTIALS,
     ),
@@ -238,7 +238,7 @@ SECURITY_MUTANTS: Final = (
         "{givers[-1]}", "{givers[0]}", ("tests/verification/proof/test_deal_makers.py",),
     ),
     Mutant(
-        "a key is believed for games of any time", "security", "services/archive/signing.py",
+        "a key is believed for games of any time", "security", "services/archive/game_file.py",
         "            and (self.before_ms is None or created_ms < self.before_ms)", "", FOREIGN_SIGNATURES,
     ),
     Mutant(
@@ -269,7 +269,7 @@ SECURITY_MUTANTS: Final = (
         ENGINE_USERS,
     ),
     Mutant(
-        "every user of the engine has one password", "security", "services/ledger/embedded/engine_users.py",
+        "every user of the engine has one password", "security", "services/cli/operating/keys.py",
         "password_file(folder, user)) for user in users}", "password_file(folder, users[0])) for user in users}",
         ENGINE_USERS,
     ),

@@ -1,7 +1,7 @@
 """`python -m tests.process_faults.engine_levels BINARY...`: the levels that engines give, tried, as a table.
 
 Each binary runs with the settings of the embedded engine, with `appendfsync always` and `everysec`, and beside a replica of
-its own kind. docs/acknowledgements.md shows the table."""
+its own kind. docs/reference/acknowledgements.md shows the table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from services.ledger.acknowledgements.ack_levels import DURABLE, AckLevel, replicated
+from services.ledger.acknowledgements import DURABLE, AckLevel, replicated
 from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect
 from services.ledger.operations.engine_settings import probe_nodes

@@ -1,4 +1,4 @@
-"""P1: which levels the packaged engine can give, as docs/acknowledgements.md says."""
+"""P1: which levels the packaged engine can give, as docs/reference/acknowledgements.md says."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from services.fast_path.engine_binary import engine_binary
+from services.fast_path.engine_connection import engine_binary
 from services.ledger.operations.engine_settings import MIN_SYNC_GAP_S
 from tests.process_faults.engine_levels import try_levels
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "acknowledgements.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "acknowledgements.md"
 
 
 @pytest.mark.long

@@ -15,8 +15,8 @@ import redis
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.trains.commands import KeepTickets
+from services.cli.operating.keys import password_file
 from services.ledger import RedisLedger
-from services.ledger.embedded.engine_users import password_file
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until

@@ -17,7 +17,7 @@ import redis
 
 from schemas.stored.entries import ViewEntry
 from services.ledger import RedisLedger
-from services.ledger.acknowledgements.ack_levels import DURABLE
+from services.ledger.acknowledgements import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
@@ -48,6 +48,12 @@ class CutEngine:
         lost = cut_power(self.at.folder / "appendonlydir", self.record, random)
         self.running = self._start()
         return lost
+
+    def comes_up(self, client: Any) -> bool:
+        """Whether it answers; one that has ended is started again, as a supervisor does: its port may have been taken."""
+        if self.running.process.poll() is not None:
+            self.running = self._start()
+        return is_up(client)
 
     def _start(self) -> Running:
         return self.at.start_engine(recorder(self.record))
@@ -119,7 +125,7 @@ def test_P1_what_is_durable_is_there_after_a_power_cut(tmp_path: Path, policy: s
             client.flushall()
             done = asyncio.run(acknowledged(engine.at.engine_url, 60, random.randint(1, 50)))
             lost = engine.cut(random)
-            wait_until(lambda: is_up(client))
+            wait_until(lambda: engine.comes_up(client))
             kept = {f"c{number.decode().removesuffix('-0')}" for number, _ in client.xrange(PUBLIC)}
             kept &= {id_.decode() for id_ in client.hkeys(RESULTS)}
             assert [id_ for id_ in done if id_ not in kept] == [], f"{lost} bytes lost"

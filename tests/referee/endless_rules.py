@@ -13,7 +13,7 @@ import pytest
 
 from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
 from services.referee.games.state import EventStream, Ruleset
-from services.referee.games.trains.rulesets.usa import USA
+from services.referee.games.trains.rulesets import USA
 from services.referee.games.trains.train_state import TrainGame, TrainRuleset
 
 ENDLESS: Final = "endless"

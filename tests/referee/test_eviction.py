@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from schemas.access import VISIBILITIES, GameVisibility
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.game_options import VISIBILITIES, GameVisibility
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.referee.decision_building import Clocks
@@ -41,7 +41,7 @@ def wall() -> Clock:
 @pytest.fixture
 def keeper(ledger: RedisLedger, wall: Clock) -> Referee:
     """A referee whose games stay for a minute."""
-    return Referee(ledger, "keeper", Clocks(Clock(), wall, STAYS_MS), lambda: FRESH, lambda: ALL)
+    return Referee(ledger, "keeper", Clocks(Clock(), wall, STAYS_MS, STAYS_MS), lambda: FRESH, lambda: ALL)
 
 
 def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:

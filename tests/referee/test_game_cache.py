@@ -11,8 +11,7 @@ import pytest
 from schemas.commands import CommandEnvelope, Leave
 from schemas.trains.commands import KeepTickets
 from services.ledger import RedisLedger
-from services.referee.answered_ids import AnsweredIds
-from services.referee.game_cache import CachedGame, GameCache
+from services.referee.game_cache import AnsweredIds, CachedGame, GameCache
 from services.referee.games import fold
 from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.worker import Referee
@@ -66,6 +65,7 @@ def play_games(ledger: RedisLedger, client: Any, referee: Referee, names: list[s
     return [ledger.read_entries(name) for name in names]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
 def test_P7_the_size_of_the_cache_changes_nothing(ledger: RedisLedger, client: Any) -> None:
     names, logs = [f"table-{number}" for number in range(5)], []

@@ -9,7 +9,7 @@ import pytest
 
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
-from services.ledger.engine.mistyped_keys import RECHECK_MS
+from services.ledger.engine.partitions import RECHECK_MS
 from services.referee.worker import Referee
 from tests.captured_logs import captured_logs
 from tests.conftest import ALL, PARTITIONS, Connect, connections_to

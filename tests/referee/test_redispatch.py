@@ -10,7 +10,7 @@ from schemas.commands import CommandEnvelope
 from schemas.trains.commands import DrawBlind
 from services.ledger import BotTask, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.ports.records import MAX_WAITING_TASKS
+from services.ledger.ports import MAX_WAITING_TASKS
 from services.referee.games import legal
 from services.referee.scheduling import BOT_SILENCE_MS
 from services.referee.worker import Referee

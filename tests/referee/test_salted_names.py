@@ -15,7 +15,7 @@ from services.ledger.engine import keys
 from services.referee import decision_building
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
-from services.verification.redecide import redecide_entries
+from services.verification.replay import redecide_entries
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME, Clock, dead_letter_reasons, entries, partition_of, submit
 

@@ -175,6 +175,7 @@ def any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
         assert (answer.sequence > 0) == ((game, seat, id_) in decisions)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
 @pytest.mark.parametrize("seed", long_after(2, SEEDS["fake"]))
 def test_P2_P3_any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:

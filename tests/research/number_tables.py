@@ -1,4 +1,4 @@
-"""What each number of actions and observations means, as tables of docs/research.md: `python -m tests.research.number_tables`."""
+"""What each number of actions and observations means, as tables of docs/how-to/research.md: `python -m tests.research.number_tables`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from schemas.trains.commands import (
     RequestCards,
 )
 from schemas.trains.field_types import COLORS
-from services.referee.games.trains.train_games import TRAIN_RULESETS
-from services.research.action_forms import FEATURES, FixedActions
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.research.action_forms import FixedActions
+from services.research.trains import FEATURES
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "research.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "research.md"
 COMMANDS: Final[tuple[type[Command], ...]] = (
     DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, Pass, PayTunnel, DeclineTunnel, BuildStation, MovePassenger,
     RequestCards,

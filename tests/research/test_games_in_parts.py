@@ -19,7 +19,7 @@ from schemas.errors import InvalidInputError
 from services.referee.games import RULESETS, legal
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.tricks import DECK
-from services.research.action_forms import FEATURES, CandidateActions
+from services.research.action_forms import ROW_SIZE, CandidateActions
 from services.research.parts_form import PartsObservation
 from services.research.pettingzoo_env import TableEnv
 
@@ -82,7 +82,7 @@ def test_a_candidate_has_its_kind_and_what_its_fields_hold() -> None:
     commands = legal(env._game.view(seat), seat)
     rows = env.observe(env.agent_selection)["candidates"]
     words = [form.words.index(command.card) + 1 for command in commands]  # type: ignore[attr-defined]
-    assert rows[: len(words)].tolist() == [[1, word, *[0] * (len(FEATURES) - 2)] for word in words]
+    assert rows[: len(words)].tolist() == [[1, word, *[0] * (ROW_SIZE - 2)] for word in words]
     assert not rows[len(words) :].any()
 
 

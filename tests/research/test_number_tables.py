@@ -1,4 +1,4 @@
-"""docs/research.md says what each number of actions and observations means, as the code has it."""
+"""docs/how-to/research.md says what each number of actions and observations means, as the code has it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from schemas.trains.commands import (
     MovePassenger,
 )
 from services.referee.games.trains.board import load_board
-from services.research.action_forms import FEATURES, CandidateActions
+from services.research.action_forms import ROW_SIZE, CandidateActions
+from services.research.trains import FEATURES
 from tests.research.number_tables import MEANINGS, PAGE, with_tables
 
 
 def test_the_tables_of_the_page_are_those_of_the_code() -> None:
-    assert tuple(MEANINGS) == FEATURES
+    assert tuple(MEANINGS) == FEATURES and len(FEATURES) == ROW_SIZE
     page = PAGE.read_text()
     assert with_tables(page) == page, "python -m tests.research.number_tables writes it"
 

@@ -13,7 +13,7 @@ import pyspiel
 import pytest
 
 import ledgerline
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 
 EVERY_RULESET = pytest.mark.parametrize("rules", TRAIN_RULESETS)
 

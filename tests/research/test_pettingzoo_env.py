@@ -28,10 +28,10 @@ from services.referee.games import (
     legal,
     redact_for,
 )
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.research.action_forms import CandidateActions, FixedActions
-from services.research.observation_form import SEAT_FIELDS, ObservationForm
 from services.research.pettingzoo_env import TableEnv
+from services.research.trains import SEAT_FIELDS, TrainObservation
 from services.tournament.viewed_game import GAME_ID
 from tests.trains_server.peers import CITIES, MAP
 
@@ -152,7 +152,7 @@ def test_the_layout_names_every_part_of_an_observation() -> None:
     env.reset(seed=1)
     form, view = env.observation_form, env._game.view(1)
     seen = env.observe("seat_1")["observation"]
-    assert isinstance(form, ObservationForm)
+    assert isinstance(form, TrainObservation)
     assert [*form.layout.values()][-1].stop == form.size == len(seen)
     own = view.seats[1]
     assert seen[form.layout["hand"]].tolist() == [own.own.hand[kind] for kind in form.kinds]

@@ -29,7 +29,7 @@ from services.referee.games import (
     legal,
     split_by_visibility,
 )
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, seat_counts, small_deck

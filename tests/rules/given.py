@@ -17,10 +17,10 @@ from schemas.trains.events import DeckRecreated, TicketsShuffled
 from services.referee.games import GameState, decide_and_apply, decide_envelope, evolve, legal
 from services.referee.games.seat_state import SEAT_FIELDS, SeatState
 from services.referee.games.state import STATE_FIELDS
-from services.referee.games.trains.appliers.playing import assign_route
+from services.referee.games.trains.appliers import assign_route
 from services.referee.games.trains.board import points_for_route
-from services.referee.games.trains.pending_choices import MIX
-from services.referee.games.trains.train_state import TrainState
+from services.referee.games.trains.train_state import MIX, TrainState
+from services.text.events import event_sentence
 
 SEED = "5e" * 32
 SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)
@@ -53,23 +53,47 @@ class Scene:
 
     def then(self, *events: Event) -> Scene:
         """Exactly these events, in this order."""
-        assert self.events == events
+        assert self.events == events, f"it should be {events}, but {self.in_words()}"
         return self
 
     def then_types(self, *kinds: type[Event]) -> Scene:
         """Events of exactly these types, in this order."""
-        assert [type(event) for event in self.events] == list(kinds)
+        wanted = ", ".join(kind.__name__ for kind in kinds)
+        assert [type(event) for event in self.events] == list(kinds), (
+            f"it should be {wanted}, but {self.in_words()}"
+        )
         return self
+
+    def exactly(self, count: int) -> tuple[Any, ...]:
+        """The events of the last command, which are so many."""
+        assert len(self.events) == count, f"{count} events should follow, but {self.in_words()}"
+        return self.events
+
+    def in_words(self) -> str:
+        """What followed from the last command, in the words of the game, with the sentence of the rule that refused it."""
+        sentences = [event_sentence(self.state, event) or type(event).__name__ for event in self.events]
+        rules = [EVERY_RULE.get(event.rule, event.rule) for event in self.events_of(CommandRefused)]
+        return " ".join(["this happened:", *sentences, *rules]) if sentences else "nothing happened"
 
     def events_of(self, *kinds: type[Event]) -> tuple[Any, ...]:
         """The events of these types among those of the last command."""
         return tuple(event for event in self.events if isinstance(event, kinds))
 
+    def only(self, *kinds: type[Event]) -> Any:
+        """The one event of these types among those of the last command."""
+        found = self.events_of(*kinds)
+        assert len(found) == 1, (
+            f"one {kinds[0].__name__} should follow, not {len(found)}, but {self.in_words()}"
+        )
+        return found[0]
+
     def refused(self, rule: str) -> Scene:
         """The command was refused by this rule, with a reason; nothing changed but the refusal count and the time."""
-        (refusal,) = self.events
-        assert isinstance(refusal, CommandRefused), refusal
-        assert refusal.rule == rule, refusal
+        refusal = self.events[0]
+        should = f"{rule} should refuse this ({EVERY_RULE.get(rule)})"
+        assert isinstance(refusal, CommandRefused), f"{should}, but {self.in_words()}"
+        assert refusal.rule == rule, f"{should}, but {self.in_words()}"
+        assert len(self.events) == 1, f"a refusal is all that should follow, but {self.in_words()}"
         assert rule in EVERY_RULE
         assert refusal.why.strip()
         after = full_state(self.state)

@@ -17,8 +17,8 @@ from services.referee.games import (
     decide_envelope,
     legal,
 )
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import score
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.hostile_networks import (
     MAX_OWNED,
     Edge,

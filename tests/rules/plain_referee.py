@@ -1,5 +1,5 @@
 """A second, plain referee: it reads the public entries of a finished game, plays every event again by the
-rule pages (docs/rules) and says what differs.
+rule pages (docs/reference/rules) and says what differs.
 
 It shares no code with the core (services/referee/games), nor with `schemas`, so that the two can be compared:
 an error must be made twice, by two readings of the same pages, to go unseen. It knows the hidden cards, since
@@ -40,7 +40,7 @@ class PublicEntry(NamedTuple):
 
 
 def read_entries(stored: Iterable[bytes]) -> list[PublicEntry]:
-    """Public entries as the stream of a game holds them (docs/wire.md)."""
+    """Public entries as the stream of a game holds them (docs/reference/wire.md)."""
     entries = []
     for data in stored:
         _, at_ms, rows, *_ = msgpack.unpackb(data, strict_map_key=False)

@@ -59,7 +59,7 @@ from services.referee.games import (
 from services.referee.games.seat_state import SeatState
 from services.referee.games.state import ACTION
 from services.referee.games.trains import board as boards
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.train_state import TrainState
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_commands import command_pool

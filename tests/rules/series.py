@@ -78,7 +78,7 @@ class PlayOffSeries:
 
     def calls_next(self, number: int, *wins: int) -> PlayOffSeries:
         """The end calls this game of the play-off, after so many wins of each."""
-        (call,) = self.scene.events_of(PlayOffCalled)
+        call = self.scene.only(PlayOffCalled)
         assert (call.game, call.play_off.number, call.play_off.wins) == (f"scene-po{number}", number, wins)
         assert call.play_off.of == "scene"
         assert call.seats == tuple(range(len(wins)))

@@ -11,7 +11,7 @@ from schemas.commands import CallTime, CommandEnvelope, StartGame
 from services.referee.games import GameState, decide_envelope
 from services.referee.games.play_off import next_game
 from services.referee.games.trains import board as boards
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import HABITS, RandomGame, random_board, random_position
 from tests.rules.series import start_next_game

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from schemas.access import MAX_SPECTATOR_DELAY, PUBLIC_ACCESS, VISIBILITIES, Access
 from schemas.commands import CreateGame, ForkGame, PlayOff, SeatPlan, read_command
 from schemas.errors import InvalidInputError
 from schemas.events import AccessSet, PlayOffCalled
+from schemas.game_options import MAX_SPECTATOR_DELAY, PUBLIC_ACCESS, VISIBILITIES, Access
 from schemas.refusals import CommandRefusedError
 from services.referee.games.create_game import access_of
 from services.referee.games.play_off import next_game

@@ -1,4 +1,4 @@
-"""The built-in boards: what each promises, and the page about them (docs/boards.md)."""
+"""The built-in boards: what each promises, and the page about them (docs/reference/boards.md)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from services.referee.games.trains.board import (
     load_board,
     with_pair_tickets,
 )
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 
-PAGE = Path(__file__).parents[2] / "docs" / "boards.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "boards.md"
 EVERY_BOARD = pytest.mark.parametrize("name", board_names())
 
 

@@ -86,7 +86,7 @@ def test_CARD_2_a_blind_locomotive_is_one_card() -> None:
 def test_CARD_4_an_empty_deck_is_rebuilt_from_the_discards_when_a_card_is_wanted() -> None:
     scene = given(deck=[], discards={"red": 7, "blue": 2})
     scene.when(0, DrawBlind()).then_types(DeckShuffled, CardDrawn)
-    (shuffled,), (drawn,) = scene.events_of(DeckShuffled), scene.events_of(CardDrawn)
+    shuffled, drawn = scene.only(DeckShuffled), scene.only(CardDrawn)
     assert sorted(shuffled.order) == ["blue"] * 2 + ["red"] * 7
     assert shuffled.order[0] == drawn.card
     assert len(scene.state.own.deck) == 8
@@ -145,7 +145,7 @@ def test_MARKET_1_market_cards_are_seen_by_all() -> None:
 
 def test_MARKET_1_a_blind_card_is_known_to_its_seat_alone() -> None:
     scene = given(deck=["red", "blue"]).when(0, DrawBlind())
-    (drawn,) = scene.events
+    (drawn,) = scene.exactly(1)
     assert redact_for(0, drawn) == CardDrawn(0, "red")
     for viewer in (None, 1):
         assert redact_for(viewer, drawn) == CardDrawn(0, None)
@@ -195,7 +195,7 @@ def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() 
     scene.when(0, DrawMarket(2))
     scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, DeckShuffled, MarketFilled)
     assert scene.state.own.market[:2] == ["blue", "green"]
-    (shuffled,) = scene.events_of(DeckShuffled)
+    shuffled = scene.only(DeckShuffled)
     assert sorted(shuffled.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40)
 
 
@@ -208,7 +208,7 @@ def test_MARKET_2_in_europe_all_the_cards_are_shuffled_together_if_the_deck_cann
     )
     scene.when(0, DrawMarket(2))
     scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, DeckRecreated, MarketFilled)
-    (recreated,) = scene.events_of(DeckRecreated)
+    recreated = scene.only(DeckRecreated)
     assert sorted(recreated.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40 + ["blue"] * 2)
     assert tuple(scene.state.own.market) == recreated.order[:5]
     assert scene.state.own.deck[::-1] == list(recreated.order[5:])

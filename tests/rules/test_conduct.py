@@ -25,14 +25,14 @@ def test_CONDUCT_1_an_illegal_command_changes_nothing_and_is_recorded_with_rule_
 
 
 def test_CONDUCT_1_a_refusal_is_shown_to_its_own_seat_only() -> None:
-    (refusal,) = given().when(1, DrawBlind()).refused("TURN-1").events
+    (refusal,) = given().when(1, DrawBlind()).refused("TURN-1").exactly(1)
     assert redact_for(1, refusal) == refusal
     assert redact_for(0, refusal) is None
     assert redact_for(None, refusal) is None
 
 
 def test_CONDUCT_1_refusals_of_system_commands_are_shown_to_all() -> None:
-    (refusal,) = given().when(None, CallTime(0)).refused("CLOCK-2").events
+    (refusal,) = given().when(None, CallTime(0)).refused("CLOCK-2").exactly(1)
     assert redact_for(None, refusal) == refusal
 
 
@@ -76,7 +76,7 @@ def test_CONDUCT_2_a_strict_game_removes_a_seat_at_its_first_illegal_command(
     seat: int, command: Command, rule: str
 ) -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: seat}).when(seat, command)
-    (refusal,) = scene.events_of(CommandRefused)
+    refusal = scene.only(CommandRefused)
     assert refusal.rule == rule
     assert rule in EVERY_RULE
     turn = (TurnStarted(1),) if seat == 0 else ()
@@ -134,7 +134,7 @@ def test_CONDUCT_2_it_ranks_below_every_other_seat() -> None:
     assert scene.seat_state(1).exit_reason == "removed"
     scene = given(2, options=STRICT, owners={NEW_YORK: 0}, tickets=[[], ["boston:miami"]], cars=[45, 2])
     scene.when(0, Pass()).when(1, DrawBlind(), DrawBlind()).when(1, DrawBlind(), DrawBlind())
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert [(seat.total, seat.place) for seat in end.scores] == [(0, 2), (-12, 1)]
 
 
@@ -163,7 +163,7 @@ def test_CONDUCT_3_open_tickets_are_settled_first() -> None:
 
 def test_CONDUCT_3_it_still_scores_in_a_game_that_is_not_strict() -> None:
     scene = given(2, owners={NEW_YORK: 0}, tickets=[[], []]).when(0, Leave()).when(1, Leave())
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert (end.scores[0].total, end.scores[0].place) == (14, 1)
 
 

@@ -25,7 +25,7 @@ from schemas.trains.events import (
 )
 from schemas.trains.positions import Position
 from services.referee.games import GameState, UnloggedRejectionError, fold_events
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.long_runs import long_after
 from tests.rules.given import Scene, create_from, created, given, started
 from tests.rules.random_games import RANDOM_GAMES, RandomGame

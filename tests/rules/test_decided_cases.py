@@ -55,7 +55,7 @@ def test_bug_CARD_4_a_deck_that_is_not_rebuilt_so_that_no_game_can_end() -> None
 def test_bug_CARD_4_a_market_that_is_not_refilled_after_the_deck_was_empty() -> None:
     scene = given(2, deck=[], market=(None, "red", None, None, "red"), hands=[{"blue": 3}, {}])
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
-    (filled,) = scene.events_of(MarketFilled)
+    filled = scene.only(MarketFilled)
     assert filled.slots == (0, 2, 3)
     assert scene.state.own.market == ["blue", "red", "blue", "blue", "red"]
 

@@ -15,7 +15,7 @@ CLAIM = ClaimRoute(NEW_YORK, {"blue": 3})
 
 
 def ended(scene: Scene, reason: str) -> None:
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert end.reason == reason
     assert scene.state.result == end
     assert not scene.state.pending_choices
@@ -176,7 +176,7 @@ def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_numb
 def test_CLOCK_2_a_seat_out_of_time_still_scores() -> None:
     scene = given(2, options={"clock_ms": 1000}, owners={NEW_YORK: 0}, tickets=[[], []])
     scene.after_ms(1000).when(None, CallTime(0)).after_ms(1000).when(None, CallTime(1))
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert (end.scores[0].total, end.scores[0].place, end.scores[1].total) == (14, 1, 0)
 
 

@@ -88,7 +88,7 @@ def test_CONDUCT_3_the_last_seat_may_leave_with_one_open() -> None:
 def test_CONDUCT_2_a_seat_that_is_removed_takes_its_hand_out_of_the_game_but_not_what_was_turned_up() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, options={"strict": True}, stations={"wien": (0, None)})
     scene.when(0, PayTunnel({"red": 1}))
-    (refusal,) = scene.events_of(CommandRefused)
+    refusal = scene.only(CommandRefused)
     assert refusal.rule == "TUNNEL-3"
     scene.then(
         refusal,

@@ -15,7 +15,7 @@ from schemas.trains.events import (
     TicketsShown,
     TicketsShuffled,
 )
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import Scene, given, started
 
 LENGTHS = {
@@ -154,7 +154,7 @@ def test_ROUTE_6_points_by_length(route: str, worth: tuple[int, int]) -> None:
     scene = given(2, rules="europe", hands=[{"locomotive": 14}], deck=())
     assert scene.state.own.board.routes[route].length == length
     scene.when(0, ClaimRoute(route, {"locomotive": length}))
-    (claimed,) = scene.events_of(RouteClaimed)
+    claimed = scene.only(RouteClaimed)
     assert (claimed.points, scene.seat_state(0).own.points) == (points, points)
 
 
@@ -207,5 +207,5 @@ def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
     scene = given(2, rules="europe").after_ms(120_000).when(None, CallTime(0))
     scene.after_ms(120_000).when(None, CallTime(1))
     scene.then_types(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert end.reason == "out of time"

@@ -1,4 +1,4 @@
-"""Randomness as docs/proof.md specifies it: implemented here again from the page alone."""
+"""Randomness as docs/reference/proof.md specifies it: implemented here again from the page alone."""
 
 from __future__ import annotations
 
@@ -127,12 +127,12 @@ def test_P1_the_deck_is_shuffled_by_the_key_and_not_by_the_seed() -> None:
 
 
 def test_P1_a_seat_without_a_contribution_gets_zeros_and_the_log_says_so() -> None:
-    (taken,) = seated(None).events_of(SeatTaken)
+    taken = seated(None).only(SeatTaken)
     assert (taken.contribution, taken.by) == ("00" * 32, "nobody")
 
 
 def test_P1_a_players_contribution_is_public_in_the_log() -> None:
-    (taken,) = seated(ADAS).events_of(SeatTaken)
+    taken = seated(ADAS).only(SeatTaken)
     assert (taken.contribution, taken.by) == (ADAS, "seat")
 
 

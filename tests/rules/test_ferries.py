@@ -11,7 +11,7 @@ from schemas.trains.commands import ClaimRoute
 from schemas.trains.events import RouteClaimed
 from schemas.trains.field_types import CARDS, COLORS
 from services.referee.games.trains import board
-from tests.rules.given import given
+from tests.rules.given import Scene, given
 
 LOCO = "locomotive"
 ESSEN = "essen-kobenhavn-a"  # three spaces, one locomotive
@@ -26,10 +26,15 @@ def payments(cards: int) -> list[Payment]:
     return [{card: row.count(card) for card in row} for row in combinations_with_replacement(CARDS, cards)]
 
 
+def paid(route: str, payment: Payment) -> Scene:
+    """A seat that holds everything claims the route with this payment."""
+    hand = {**PLENTY, "locomotive4": 4, "passenger": 4}
+    return given(rules="europe", hands=[hand]).when(0, ClaimRoute(route, payment))
+
+
 def verdict(route: str, payment: Payment) -> str:
     """The rule that refuses this payment to a seat that holds everything; empty if none does."""
-    hand = {**PLENTY, "locomotive4": 4, "passenger": 4}
-    (first, *_) = given(rules="europe", hands=[hand]).when(0, ClaimRoute(route, payment)).events
+    (first, *_) = paid(route, payment).events
     return "" if isinstance(first, RouteClaimed) else str(getattr(first, "rule", first))
 
 
@@ -47,9 +52,9 @@ def test_FERRY_1_the_worked_example_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("color", COLORS)
 def test_FERRY_1_colour_alone_is_refused(color: str) -> None:
-    assert verdict(ESSEN, {color: 3}) == "FERRY-1"
-    assert verdict(LONDON, {color: 1, LOCO: 1}) == "FERRY-1"
-    assert verdict(SMYRNA, {color: 5, LOCO: 1}) == "FERRY-1"
+    paid(ESSEN, {color: 3}).refused("FERRY-1")
+    paid(LONDON, {color: 1, LOCO: 1}).refused("FERRY-1")
+    paid(SMYRNA, {color: 5, LOCO: 1}).refused("FERRY-1")
     assert verdict(SMYRNA, {color: 4, LOCO: 2}) == ""
 
 

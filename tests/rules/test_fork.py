@@ -14,8 +14,8 @@ from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
 from services.referee.games import fold
 from services.referee.games.trains.determinization import determinize
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.setup.fork import ForkSource, fork_command
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.long_runs import short_and_long
 from tests.rules.forks import (
     CHANCES,

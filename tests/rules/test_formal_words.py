@@ -1,4 +1,4 @@
-"""docs/glossary.md has a row for each word of the formal rule text, and says what the word means there."""
+"""docs/reference/glossary.md has a row for each word of the formal rule text, and says what the word means there."""
 
 from __future__ import annotations
 
@@ -71,10 +71,8 @@ def test_SCORE_3_a_continuous_path_is_a_trail_and_the_longest_of_them_a_bonus() 
 
 def test_MARKET_2_a_train_card_is_discarded_by_a_payment_and_by_a_flush() -> None:
     code, rules, entry = row("DiscardTrainCard")
-    assert (code, rules) == ("trains.appliers.playing.pay", {"CARD-4", "ROUTE-6", "MARKET-2"})
-    assert CODE_NAME.findall(entry.meaning) == [
-        "services.referee.games.trains.appliers.playing.market_flushed"
-    ]
+    assert (code, rules) == ("trains.appliers.pay", {"CARD-4", "ROUTE-6", "MARKET-2"})
+    assert CODE_NAME.findall(entry.meaning) == ["services.referee.games.trains.appliers.market_flushed"]
 
 
 def test_CARD_1_an_event_is_a_draw_and_a_new_draw_the_command_of_cards_as_of_tickets() -> None:

@@ -49,7 +49,7 @@ def test_GAME_9_the_next_holder_has_a_secret_of_its_own_and_so_has_everyone_afte
 
 def test_GAME_9_a_bot_takes_a_freed_seat_and_one_that_nobody_took() -> None:
     scene = freed().after_ms(FREED_SEAT_RESTS_MS).when(None, SeatBot(1, "greedy"))
-    [taken] = scene.events_of(SeatTaken)
+    taken = scene.only(SeatTaken)
     assert (taken.seat, taken.name, taken.policy, taken.by) == (1, "greedy 2", "greedy", "server")
     assert scene.seat_state(1).kind == "bot"
     assert scene.when(None, StartGame()).state.started

@@ -1,4 +1,4 @@
-"""docs/compiled.md: a state reaches another process, in both forms of the rules."""
+"""docs/how-to/compiled.md: a state reaches another process, in both forms of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/glossary.md: every word has a meaning, and every code name on it exists."""
+"""docs/reference/glossary.md: every word has a meaning, and every code name on it exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.rules.test_rule_pages import RULES_ON_PAGE
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "glossary.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "glossary.md"
 
 
 class Entry(NamedTuple):

@@ -10,11 +10,10 @@ from typing import Any, Final
 import pytest
 
 from services.referee.games.trains.search import (
-    longest_path,
     longest_trail,
     passenger_journeys,
     station_loans,
-    trail_sweep,
+    sweeps,
 )
 from tests.long_runs import long_after
 from tests.process_faults.seeds import SOAK
@@ -41,9 +40,9 @@ def counted_steps() -> Iterator[Callable[[], int]]:
     with pytest.MonkeyPatch.context() as patch:
         for owner, name in (
             (longest_trail._Search, "_search"),
-            (trail_sweep, "_join"),
-            (trail_sweep, "_leave"),
-            (longest_path, "_upper_bound"),
+            (sweeps, "_join"),
+            (sweeps, "_leave"),
+            (sweeps, "_upper_bound"),
             (station_loans._Search, "_compare"),
             (passenger_journeys._Search, "_rank"),
         ):

@@ -12,7 +12,7 @@ from schemas.trains.commands import KeepTickets, RequestCards
 from schemas.trains.events import CardsGiven, DeckLaid, TicketsOffered
 from schemas.trains.positions import POSITION_SCHEMA
 from services.referee.games import UnloggedRejectionError, redact_for
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.text.events import event_sentence
 from tests.rules.given import Scene, create_from
 from tests.rules.trains_map import SMALL
@@ -42,14 +42,14 @@ def test_SETUP_1_hands_come_from_the_top_of_the_deck_as_it_lies() -> None:
     assert [event.order for event in scene.events_of(DeckLaid)] == [tuple(DECK)]
     scene.when(None, StartGame()).then_types(GameStarted, HandDealt, HandDealt, TicketsOffered)
     assert [event.cards for event in scene.events_of(HandDealt)] == [tuple(DECK[:4]), tuple(DECK[4:8])]
-    (offer,) = scene.events_of(TicketsOffered)
+    offer = scene.only(TicketsOffered)
     assert offer.tickets == ("ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam")
     assert event_sentence(scene.state, scene.events[0]) == "The cards are dealt."
 
 
 def test_CONDUCT_2_what_a_removed_seat_leaves_goes_on_top_of_a_deck_that_was_laid() -> None:
     scene = laid(deck=DECK, ticket_decks={"regular": DESTINATIONS}).when(None, StartGame()).when(0, Leave())
-    (offer,) = scene.events_of(TicketsOffered)
+    offer = scene.only(TicketsOffered)
     assert (offer.seat, offer.tickets[0]) == (1, "ash:bow")
     scene.when(1, KeepTickets((0, 1)), RequestCards())
     assert scene.events_of(CardsGiven)[0].cards == ("blue", "red")

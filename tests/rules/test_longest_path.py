@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from services.referee.games.trains.search import longest_path as search
-from services.referee.games.trains.search.longest_path import longest_path
+from services.referee.games.trains.search import sweeps as search
+from services.referee.games.trains.search.sweeps import longest_path
 from tests.rules.hostile_networks import hostile_networks
 
 Edge = tuple[str, str, int]

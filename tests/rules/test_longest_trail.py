@@ -11,9 +11,9 @@ import pytest
 
 from services.referee.games.trains.board import Route, load_board
 from services.referee.games.trains.search import longest_trail as guesses
-from services.referee.games.trains.search import trail_sweep
+from services.referee.games.trains.search import sweeps
 from services.referee.games.trains.search.longest_trail import longest_trail
-from services.referee.games.trains.search.trail_sweep import Edge
+from services.referee.games.trains.search.sweeps import Edge
 from tests.long_runs import long_after
 from tests.rules.hostile_networks import hostile_networks
 
@@ -28,8 +28,8 @@ def few_steps() -> Iterator[None]:
     """Asserts that the searches within the block take few steps: no more guesses, states and gains than those."""
     guess, sweep, gains_before = (
         guesses._Search._search,
-        trail_sweep._Sweep.best_over,
-        trail_sweep._gains_before,
+        sweeps._Sweep.best_over,
+        sweeps._gains_before,
     )
     guess_count = state_count = gain_count = 0
 
@@ -39,7 +39,7 @@ def few_steps() -> Iterator[None]:
         assert guess_count <= MAX_GUESSES
         guess(search, *state)
 
-    def counted_sweep(search: trail_sweep._Sweep, best_known: int, beam: int) -> tuple[int, bool]:
+    def counted_sweep(search: sweeps._Sweep, best_known: int, beam: int) -> tuple[int, bool]:
         nonlocal state_count
         before = search.state_count
         found = sweep(search, best_known, beam)
@@ -47,9 +47,7 @@ def few_steps() -> Iterator[None]:
         assert state_count <= MAX_STATES
         return found
 
-    def counted_gains(
-        step: trail_sweep.Step, masks: list[int], after: trail_sweep.Gains
-    ) -> trail_sweep.Gains:
+    def counted_gains(step: sweeps.Step, masks: list[int], after: sweeps.Gains) -> sweeps.Gains:
         nonlocal gain_count
         gain_count += len(masks)
         assert gain_count <= MAX_GAINS
@@ -57,8 +55,8 @@ def few_steps() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guesses._Search, "_search", counted_guess)
-        patch.setattr(trail_sweep._Sweep, "best_over", counted_sweep)
-        patch.setattr(trail_sweep, "_gains_before", counted_gains)
+        patch.setattr(sweeps._Sweep, "best_over", counted_sweep)
+        patch.setattr(sweeps, "_gains_before", counted_gains)
         yield
 
 

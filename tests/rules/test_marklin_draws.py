@@ -51,7 +51,7 @@ def test_TICKET_3_with_four_or_more_left_only_a_mix_that_the_decks_can_supply_is
         if decks not in supplied:
             scene.when(0, DrawTickets(decks)).refused("TICKET-3")
     scene.when(0, DrawTickets(supplied[0]))
-    (offered,) = scene.events_of(TicketsOffered)
+    offered = scene.only(TicketsOffered)
     assert len(offered.tickets) == 4
 
 

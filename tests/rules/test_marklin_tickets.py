@@ -100,7 +100,7 @@ def test_SETUP_3_nothing_else_can_be_done_before() -> None:
 def test_SETUP_3_what_a_seat_named_is_hidden_from_the_others_until_the_tickets_are_dealt() -> None:
     scene = started(2)
     scene.when(0, mix(1, 3)).then(TicketsNamed(0, {"short": 1, "long": 3}))
-    (named,) = scene.events
+    (named,) = scene.exactly(1)
     assert redact_for(0, named) == named
     assert redact_for(1, named) == redact_for(None, named) == TicketsNamed(0, HIDDEN)
     scene.when(1, mix(4, 0))

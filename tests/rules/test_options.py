@@ -8,7 +8,7 @@ import pytest
 
 from schemas.trains.commands import ClaimRoute
 from services.referee.games import UnloggedRejectionError
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import created, given
 from tests.rules.trains_map import SMALL
 

@@ -13,6 +13,7 @@ from schemas.trains.commands import ClaimRoute, DrawBlind, MovePassenger
 from schemas.trains.events import PassengerMoved, PassengerPlaced, RouteClaimed
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import redact_for
+from services.text.commands import command_title
 from tests.rules.given import Scene, given
 
 PLENTY = {**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14, PLUS_FOUR: 6, PASSENGER: 10}
@@ -51,6 +52,13 @@ def test_PASSENGER_1_one_is_placed_with_a_claim_in_either_city(city: str) -> Non
     scene.then(RouteClaimed(0, TO_MANNHEIM, {"red": 2}, 2), PassengerPlaced(0, city), TurnStarted(1))
     assert scene.state.own.passenger_owners == {city: 0}
     assert scene.seat_state(0).own.passengers_left == 2
+
+
+def test_no_two_claims_are_offered_in_the_same_words() -> None:
+    scene = marklin(hands=[{"red": 5, PASSENGER: 1}])
+    words = [command_title(scene.state, 0, claim) for claim in scene.legal(0)]
+    assert len(words) == len(set(words)) > 20
+    assert any(title == "claim Augsburg - Ulm (1 space, gray, track 2)" for title, _ in words), words
 
 
 def test_PASSENGER_1_a_claim_may_go_without_one() -> None:
@@ -253,7 +261,7 @@ def test_PASSENGER_3_a_city_passed_twice_gives_one_token_and_the_start_none_even
     owners = {**RING, TO_FRANKFURT_TOO: 1}
     scene = marklin(4, owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", ring))
-    (moved,) = scene.events_of(PassengerMoved)
+    moved = scene.only(PassengerMoved)
     assert moved.taken == ("frankfurt", "mainz", "koblenz")  # Köln is passed again, Frankfurt twice
     assert moved.points == 4 + 2 + 2
     assert scene.state.own.tokens["koln"] == (4, 3, 2)
@@ -263,7 +271,7 @@ def test_PASSENGER_3_a_city_passed_twice_gives_one_token_and_the_start_none_even
 def test_PASSENGER_3_an_empty_city_gives_nothing_and_is_passed_all_the_same() -> None:
     scene = marklin(owners=LINE, passengers=IN_KOLN, tokens={"frankfurt": (), "mannheim": (1,)})
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT, TO_MANNHEIM)))
-    (moved,) = scene.events_of(PassengerMoved)
+    moved = scene.only(PassengerMoved)
     assert (moved.taken, moved.points) == (("mannheim",), 1)
 
 

@@ -50,7 +50,7 @@ def test_TIE_1_no_play_off_where_a_tie_break_decides() -> None:
     scene = given(2, rules="europe", hands=[{}, {}], owners=owners,
                   tickets=[[], ["smyrna:sofia", "angora:athina"]], **NOTHING)  # fmt: skip
     pass_until_end(scene)
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert [(seat.total, seat.place) for seat in end.scores] == [(28, 2), (28, 1)]
     assert called_play_offs(scene) == []
 
@@ -58,7 +58,7 @@ def test_TIE_1_no_play_off_where_a_tie_break_decides() -> None:
 def test_TIE_1_a_seat_that_has_left_does_not_play_off() -> None:
     scene = given(3, rules="europe", hands=[{}] * 3, tickets=[[]] * 3, **NOTHING).when(1, Leave())
     assert called_play_offs(pass_until_end(scene)) == [(0, 2)]
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert [seat.place for seat in end.scores] == [1, 1, 1]
 
 

@@ -16,7 +16,7 @@ from schemas.trains.events import CardDrawn, DeckLaid, HandLaid, PositionLaid, T
 from schemas.trains.positions import POSITION_SCHEMA, Position
 from services.referee.games import GameState, UnloggedRejectionError, fold, redact_for
 from services.referee.games.trains import board as boards
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import Scene, create_from, full_state
 from tests.rules.random_games import RandomGame
 
@@ -173,8 +173,8 @@ def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> Non
 def test_the_order_of_new_tickets_does_not_reveal_who_holds_them() -> None:
     pairs = [["wien", "essen"], ["essen", "berlin"], ["paris", "roma"]]
     rows = [[{"between": pair, "points": 2}] for pair in pairs]
-    (one,) = set_up_game("europe", tickets=rows).events_of(PositionLaid)
-    (other,) = set_up_game("europe", tickets=rows[::-1]).events_of(PositionLaid)
+    one = set_up_game("europe", tickets=rows).only(PositionLaid)
+    other = set_up_game("europe", tickets=rows[::-1]).only(PositionLaid)
     assert len(one.tickets) == 3
     assert one.tickets == other.tickets
 
@@ -235,9 +235,9 @@ def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
     """Otherwise a player who remembers the first order of a deck would know the next."""
     cards = {"red": 6, "blue": 6, "green": 6, "white": 12}
     scene = set_up_game("trains", 2, options={"cards": cards})
-    (first,) = scene.events_of(DeckLaid)
+    first = scene.only(DeckLaid)
     again = set_up_game("usa", 2, deck=[], discard=dict(Counter(str(card) for card in first.order)))
-    (second,) = again.when(None, StartGame()).when(0, DrawBlind()).events_of(DeckShuffled)
+    second = again.when(None, StartGame()).when(0, DrawBlind()).only(DeckShuffled)
     assert sorted(map(str, second.order)) == sorted(map(str, first.order))
     assert second.order != first.order
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from services.referee.games.trains import board as boards
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.test_position import WIEN_PARIS, refused, set_up_game
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [

@@ -14,8 +14,8 @@ from services.referee.games import RULESETS, GameState, fold, legal
 from services.referee.games.seat_state import SEAT_FIELDS
 from services.referee.games.state import STATE_FIELDS
 from services.referee.games.trains import board as boards
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import score, train_scores
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainGame, TrainState
 from tests.long_runs import long_after
 from tests.rules.given import full_state, vars_of

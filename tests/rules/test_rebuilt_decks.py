@@ -20,7 +20,7 @@ from tests.rules.trains_map import SMALL, choosing_destinations
 def test_TUNNEL_1_a_short_deck_and_the_discards_are_shuffled_together() -> None:
     scene = given(rules="europe", hands=[{"red": 2}], deck=("blue", "blue"), discards={"white": 20})
     scene.when(0, ClaimRoute(PAMPLONA, {"red": 2}))
-    (recreated,) = scene.events_of(DeckShuffled, DeckRecreated)
+    recreated = scene.only(DeckShuffled, DeckRecreated)
     assert (len(recreated.order), type(recreated)) == (22, DeckRecreated)
 
 
@@ -35,7 +35,7 @@ def test_TICKET_3_short_decks_give_all_that_they_have() -> None:
     decks = {"short": ["berlin:chemnitz"], "long": ["berlin:mainz", "kiel:schweiz"]}
     scene = given(2, rules="marklin", ticket_decks=decks, tickets=[[], []])
     scene.when(0, DrawTickets({"short": 3, "long": 1}))
-    (offered,) = scene.events_of(TicketsOffered)
+    offered = scene.only(TicketsOffered)
     assert len(offered.tickets) == 3
 
 
@@ -57,10 +57,10 @@ def test_CONDUCT_2_a_fork_deals_the_hand_that_went_on_top_afresh_with_the_deck(v
 
 def test_CONDUCT_2_and_TUNNEL_1_sentences_say_what_became_of_hand_and_deck() -> None:
     scene = choosing_destinations(2).when(0, Leave())
-    (returned,) = scene.events_of(HandReturned)
+    returned = scene.only(HandReturned)
     assert event_sentence(scene.state, returned) == "random 1 leaves 4 cards on top of the deck."
     scene = given(rules="europe", hands=[{"red": 2}], deck=("blue",), discards={"white": 5})
-    (recreated,) = scene.when(0, ClaimRoute(PAMPLONA, {"red": 2})).events_of(DeckRecreated)
+    recreated = scene.when(0, ClaimRoute(PAMPLONA, {"red": 2})).only(DeckRecreated)
     sentence = "What is left of the deck and the discards are shuffled together."
     assert event_sentence(scene.state, recreated) == sentence
 

@@ -54,7 +54,7 @@ def test_CARD_6_no_discards_are_shuffled_in() -> None:
 
 
 def test_CARD_6_only_ones_own_cards_are_seen() -> None:
-    given_cards, _ = trains_game(deck=["red", "blue"]).when(0, ASK).events
+    given_cards, _ = trains_game(deck=["red", "blue"]).when(0, ASK).exactly(2)
     assert redact_for(0, given_cards) == given_cards
     for viewer in (None, 1):
         assert redact_for(viewer, given_cards) == CardsGiven(0, (None, None))

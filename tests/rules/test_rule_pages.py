@@ -1,10 +1,10 @@
-"""docs/rules: a page for every ruleset, with each of its rules once and the right rule options."""
+"""docs/reference/rules: a page for every ruleset, with each of its rules once and the right numbers."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,12 +12,12 @@ import pytest
 
 from schemas.refusals import GAME_RULES
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from schemas.trains.refusals import TRAIN_RULES
-from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, TRAIN_RULES, RuleOptions
 from services.referee.games.trains.board import board_names, load_board
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.rulebook import SHARED, read_pages
 
-PAGES = Path(__file__).parents[2] / "docs" / "rules"
+PAGES = Path(__file__).parents[2] / "docs" / "reference" / "rules"
 
 
 def ids(ranges: str) -> list[str]:
@@ -44,20 +44,25 @@ WITH_OWN_BOARD: Final = [
 
 
 def page(ruleset: str) -> str:
-    return (PAGES / f"{ruleset}.md").read_text()
-
-
-def table_under(heading: str, text: str) -> dict[str, str]:
-    """The rows of the table whose first heading this is."""
-    (rows,) = re.findall(rf"^\| {heading} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
-    return dict(re.findall(r"^\| (.*?) \| (.*) \|$", rows, re.MULTILINE))
+    return read_pages()[ruleset]
 
 
 # -- which rules ---------------------------------------------------------------------
 
 
 def test_every_ruleset_has_a_page_and_there_is_no_other_page() -> None:
-    assert {path.stem for path in PAGES.glob("*.md")} == set(RULES_ON_PAGE) >= set(TRAIN_RULESETS)
+    assert {path.stem for path in PAGES.glob("*.md")} - {SHARED} == set(RULES_ON_PAGE) >= set(TRAIN_RULESETS)
+
+
+def test_what_is_shared_is_said_once_and_named_by_two_pages_or_more() -> None:
+    shared = (PAGES / f"{SHARED}.md").read_text()
+    written = [(PAGES / f"{ruleset}.md").read_text() for ruleset in RULES_ON_PAGE]
+    for rule in re.findall(r"^- \*\*([A-Z]+-\d)\*\*", shared, re.MULTILINE):
+        named = [text for text in written if re.search(rf"\(shared\.md#rules\): [^\n]*\b{rule}\b", text)]
+        assert len(named) >= 2, rule
+    for rulesets in re.findall(r"^- \*\*[^*]+\*\* \([^;)]+; ([^)]+)\)", shared, re.MULTILINE):
+        assert len(set(rulesets.split(", ")) & set(RULES_ON_PAGE)) >= 2, rulesets
+    assert all("shared.md" not in page(ruleset) for ruleset in RULES_ON_PAGE)
 
 
 @pytest.mark.parametrize("ruleset", RULES_ON_PAGE)
@@ -76,119 +81,90 @@ def test_a_page_names_no_rule_of_other_rulesets_only(ruleset: str) -> None:
     assert named == set(RULES_ON_PAGE[ruleset])
 
 
-# -- the options ---------------------------------------------------------------------
-
-
-def colours_text(rule_options: RuleOptions) -> str:
-    counts = {kind: count for kind, count in rule_options.cards.items() if kind in COLORS}
-    if len(set(counts.values())) == 1:
-        return f"{next(iter(counts.values()))} in {len(counts)} colours"
-    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
-
-
-def wild_text(rule_options: RuleOptions) -> str | None:
-    names = {LOCOMOTIVE: "locomotives", PLUS_FOUR: 'locomotives "+4"'}
-    parts = [
-        f"{rule_options.cards[kind]} {name}" for kind, name in names.items() if rule_options.cards.get(kind)
-    ]
-    return ", ".join(parts) or None
-
-
-def flush_text(rule_options: RuleOptions) -> str | None:
-    names = {LOCOMOTIVE: "locomotives", PASSENGER: "passenger cards"}
-    return ", or ".join(f"{count} {names[kind]}" for kind, count in rule_options.flush.items()) or None
-
-
-def offer_text(rule_options: RuleOptions, named: int, decks: Mapping[str, int], keep: str) -> str:
-    names = " and ".join(sorted(decks, reverse=True))
-    each = " and ".join(f"{count} {deck}" for deck, count in sorted(decks.items()))
-    if named:
-        each = f"{named} in a mix of {names}"
-    elif len(rule_options.start_tickets) == 1:
-        each = str(*decks.values())
-    return f"{each}, keep {keep}"
-
-
-def route_points_text(rule_options: RuleOptions) -> str:
-    points = {length: score for length, score in enumerate(rule_options.route_points, 1) if score is not None}
-    if all(length == score for length, score in points.items()):
-        return "as many as its spaces"
-    return ", ".join(f"{length}: {score}" for length, score in points.items())
-
-
-def start_text(rule_options: RuleOptions) -> str:
-    exactly = rule_options.start_keep == rule_options.start_keep_most
-    keep = f"{'exactly' if exactly else 'at least'} {rule_options.start_keep}"
-    return offer_text(rule_options, rule_options.start_named, rule_options.start_tickets, keep)
-
-
-def draw_text(rule_options: RuleOptions) -> str | None:
-    if not rule_options.draw_tickets and not rule_options.draw_named:
-        return None
-    return offer_text(
-        rule_options, rule_options.draw_named, rule_options.draw_tickets, f"at least {rule_options.draw_keep}"
-    )
-
-
-def stations_text(rule_options: RuleOptions) -> str | None:
-    costs = rule_options.station_costs
-    return f"{len(costs)}, for {', '.join(map(str, costs))} cards" if costs else None
+# -- the numbers ---------------------------------------------------------------------
 
 
 DAY_MS: Final = 86_400_000
+FEW: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+NAMES: Final = {LOCOMOTIVE: "locomotives", PLUS_FOUR: '"+4" locomotives', PASSENGER: "passenger cards"}
 
 
-def clock_text(rule_options: RuleOptions) -> str:
-    """With people there is none unless its creation sets one."""
-    for_bots = f"; {rule_options.clock_ms // 1000} s for bots alone" if rule_options.clock_ms else ""
-    return f"none unless asked for{for_bots}"
+def seats_and_pieces(options: RuleOptions) -> Iterator[str]:
+    yield f"For {FEW[options.seats_least]} to {FEW[options.seats_most]} seats:"
+    yield "the oldest first" if options.order == "age" else "the first seat begins"
+    yield f"{options.cars} train cars of each seat"
+    yield f"gets {FEW[options.hand]} cards"
+    if options.station_costs:
+        costs = [FEW[cost] for cost in options.station_costs]
+        yield f"You build at most {FEW[len(costs)]}"
+        yield "first station costs {} card, the second {}, the third {}".format(*costs)
+        yield f"station that you haven't built is worth {options.station_points} points"
+        yield f"the top {FEW[options.tunnel_cards]} cards of the deck are turned up"
+    if options.passengers:
+        yield f"one of your {FEW[options.passengers]} passengers"
 
 
-def option_rows(rule_options: RuleOptions) -> dict[str, str]:
-    """The rows that the page's table of options must have; an option that the game lacks has no row."""
-    passenger_cards = rule_options.cards.get(PASSENGER)
-    rows: dict[str, str | int | None] = {
-        "seats": f"{rule_options.seats_least} to {rule_options.seats_most}",
-        "who begins": {"seated": "the first seat", "age": "the oldest", "youngest": "the youngest"}[
-            rule_options.order
-        ],
-        "train cars of each seat": rule_options.cars,
-        "cards of each colour": colours_text(rule_options),
-        "wild cards": wild_text(rule_options),
-        "other cards": f"{passenger_cards} passenger cards" if passenger_cards else None,
-        "deck in all": sum(rule_options.cards.values()),
-        "hand at the start": rule_options.hand,
-        "market": rule_options.market,
-        "swept by": flush_text(rule_options) if rule_options.market else None,
-        "starting tickets": start_text(rule_options),
-        "later tickets": draw_text(rule_options),
-        "points by spaces": route_points_text(rule_options),
-        "points for a ticket": rule_options.pair_tickets,
-        "cards turned up for a tunnel": rule_options.tunnel_cards if rule_options.station_costs else None,
-        "stations of each seat": stations_text(rule_options),
-        "points for a station not built": rule_options.station_points if rule_options.station_costs else None,
-        'a "+4" is wild from': f"{rule_options.plus_four_least} spaces on"
-        if rule_options.cards.get(PLUS_FOUR)
-        else None,
-        "passengers of each seat": rule_options.passengers,
-        "points for the longest route": rule_options.longest_bonus,
-        "points for most tickets": rule_options.most_tickets_bonus,
-        "clock": clock_text(rule_options),
-        "time for a move": f"{rule_options.move_ms // DAY_MS} days" if rule_options.move_ms else None,
-    }
-    return {label: str(value) for label, value in rows.items() if value}
+def deck(options: RuleOptions) -> Iterator[str]:
+    colours = {kind: count for kind, count in options.cards.items() if kind in COLORS}
+    yield f"The deck: {sum(options.cards.values())} cards"
+    if len(set(colours.values())) == 1:
+        yield f"{next(iter(colours.values()))} in each of {FEW[len(colours)]} colours"
+    else:
+        yield ", ".join(f"{count} {kind}" for kind, count in colours.items())
+    yield from (f"{options.cards[kind]} {name}" for kind, name in NAMES.items() if options.cards.get(kind))
+    if options.market:
+        yield f"all {FEW[options.market]} cards are discarded"
+        yield "When " + ", or ".join(f"{FEW[count]} {NAMES[kind]}" for kind, count in options.flush.items())
+    if options.cards.get(PLUS_FOUR):
+        yield f"on routes of {FEW[options.plus_four_least]} spaces or more"
 
 
-def plain_words(label: str) -> str:
-    """A row's heading without the words that `trains` has of its own."""
-    own = {"rails": "train cars", "destinations": "tickets", "destination": "ticket", "path": "route"}
-    return " ".join(own.get(word, word) for word in label.split())
+def tickets(options: RuleOptions) -> Iterator[str]:
+    decks = sorted(options.start_tickets.items())
+    if options.start_named:
+        yield f"tickets it wants, {FEW[options.start_named]} in all"
+    elif len(decks) == 1:
+        yield f"Each seat is offered {FEW[decks[0][1]]} tickets"
+    else:
+        yield f"Each seat is offered {' and '.join(f'{FEW[count]} {deck}' for deck, count in decks)} tickets"
+    exactly = options.start_keep == options.start_keep_most
+    yield f"keeps {'exactly' if exactly else 'at least'} {FEW[options.start_keep]}"
+    if options.draw_tickets:
+        yield f"You are offered {FEW[options.draw_named or sum(options.draw_tickets.values())]} "
+        yield f"keep at least {FEW[options.draw_keep]}"
 
 
+def points_and_time(options: RuleOptions) -> Iterator[str]:
+    if options.longest_bonus:
+        yield f"It earns {options.longest_bonus} points"
+    if options.most_tickets_bonus:
+        yield f"made most tickets gets {options.most_tickets_bonus} points"
+    if options.pair_tickets:
+        yield f"then you get {options.pair_tickets} points"
+    if all(points == spaces for spaces, points in enumerate(options.route_points, 1)):
+        yield "Each space of your connections is a point"
+    yield "If the creation sets clocks"
+    if options.clock_ms:
+        yield f"{options.clock_ms // 1000} seconds for the whole game"
+    if options.move_ms:
+        yield f"within {FEW[options.move_ms // DAY_MS]} days"
+
+
+def plain_words(text: str) -> str:
+    """In one line, without stress, and without the words that `trains` has of its own."""
+    text = " ".join(text.replace("**", "").split())
+    for own, plain in {"rails": "train cars", "destinations": "tickets"}.items():
+        text = text.replace(own, plain)
+    return text
+
+
+@pytest.mark.parametrize("part", [seats_and_pieces, deck, tickets, points_and_time])
 @pytest.mark.parametrize("ruleset", TRAIN_RULESETS)
-def test_the_options_on_a_page_are_the_rulesets(ruleset: str) -> None:
-    rows = {plain_words(label): value for label, value in table_under("option", page(ruleset)).items()}
-    assert rows == option_rows(TRAIN_RULESETS[ruleset].rule_options)
+def test_the_numbers_on_a_page_are_the_rulesets(
+    ruleset: str, part: Callable[[RuleOptions], Iterator[str]]
+) -> None:
+    text = plain_words(page(ruleset))
+    assert [words for words in part(TRAIN_RULESETS[ruleset].rule_options) if words not in text] == []
 
 
 @pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)

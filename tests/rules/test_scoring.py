@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.commands import Leave
 from schemas.events import GameEnded
 from schemas.trains.events import TrainScore
-from services.referee.games.trains.scoring import score
+from services.gateway.models.trains import TableState
+from services.referee.games import evolve
+from services.referee.games.trains.board import build_board
+from services.referee.games.trains.scoring import routes_of_longest, score
+from services.tables.table_fold import FoldedTable
 from tests.rules.given import NEW_YORK, TORONTO, given
 
 ATLANTIC = ("montreal-new-york-a", "new-york-washington-a")  # Montreal to Washington, 3 + 2 spaces
@@ -77,6 +83,30 @@ def test_SCORE_3_a_trail_may_meet_a_city_twice_but_no_route() -> None:
     assert second.longest == 6
 
 
+@pytest.mark.parametrize("owned", [(*CIRCLE, *TO_EL_PASO), (*APART, *TO_NEW_YORK), ATLANTIC])
+def test_SCORE_3_the_routes_of_the_longest_trail_make_it_and_no_more(owned: tuple[str, ...]) -> None:
+    state = given(2, owners=dict.fromkeys(owned, 0)).state
+    trail = routes_of_longest(state, state.seats[0])
+    spaces = sum(state.own.board.routes[name].length for name in trail)
+    assert set(trail) <= set(owned)
+    assert spaces == score(state)[0].longest
+    assert routes_of_longest(state, state.seats[1]) == []
+
+
+@pytest.mark.parametrize(("board", "shows"), [("usa", True), ("of one's own", False)])
+def test_SCORE_3_the_table_draws_the_longest_trail_on_a_built_in_board(board: str, shows: bool) -> None:
+    state = given(2, owners=dict.fromkeys(ATLANTIC, 0)).state
+    state.own.board = (
+        state.own.board if board == "usa" else build_board(replace(state.own.board.form, title="Mine"))
+    )
+    evolve(state, GameEnded("last_turns", score(state)))
+    folded = FoldedTable("a-game", 0)
+    folded.state, folded.number = state, 2
+    table = folded.table(0)
+    assert isinstance(table, TableState) and table.result
+    assert (table.result[0].bonus, bool(table.result[0].trail)) == (10, shows)
+
+
 def test_SCORE_3_all_tied_seats_get_the_bonus() -> None:
     assert [seat.bonus for seat in scores((NEW_YORK,), (TORONTO,), ("boston-montreal-a",))] == [10, 10, 0]
 
@@ -124,7 +154,7 @@ def test_TIE_1_what_is_still_tied_shares_the_place() -> None:
 
 def test_TIE_1_places_are_in_the_event_that_ends_the_game() -> None:
     scene = given(2, owners={NEW_YORK: 1}, tickets=[[], []]).when(1, Leave()).when(0, Leave())
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert [(seat.seat, seat.total, seat.place) for seat in end.scores] == [(0, 0, 2), (1, 14, 1)]
 
 

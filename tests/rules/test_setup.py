@@ -26,9 +26,9 @@ def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_l
         GameStarted, DeckShuffled, TicketsShuffled, HandDealt, HandDealt, HandDealt, MarketFilled,
         TicketsOffered, TicketsOffered, TicketsOffered,
     )  # fmt: skip
-    (shuffled,) = scene.events_of(DeckShuffled)
+    shuffled = scene.only(DeckShuffled)
     dealt = [card for hand in scene.events_of(HandDealt) for card in hand.cards]
-    (market,) = scene.events_of(MarketFilled)
+    market = scene.only(MarketFilled)
     assert len(shuffled.order) == 110
     assert [*dealt, *market.cards] == list(shuffled.order[:17])
     assert [seat_state.own.cards for seat_state in scene.state.seats] == [4, 4, 4]

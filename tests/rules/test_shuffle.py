@@ -1,4 +1,4 @@
-"""The shuffle as docs/shuffle.md specifies it: implemented here again from the page alone."""
+"""The shuffle as docs/reference/shuffle.md specifies it: implemented here again from the page alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.referee.games.shuffle import (
     shuffled,
 )
 
-PAGE = (Path(__file__).parents[2] / "docs" / "shuffle.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "shuffle.md").read_text(encoding="utf-8")
 SEEDS = st.binary(min_size=32, max_size=32).map(bytes.hex)
 EPOCHS = st.integers(0, 2**64 - 1)
 SEED = "00" * 31 + "01"

@@ -264,8 +264,8 @@ def test_SCORE_5_four_points_for_each_station_not_built(number: int) -> None:
 
 def test_SCORE_5_a_seat_that_left_keeps_them_and_a_removed_one_does_not() -> None:
     scene = europe(2, tickets=[[], []]).when(0, Leave()).when(1, Leave())
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert [seat.stations for seat in end.scores] == [12, 12]
     scene = europe(2, tickets=[[], []], options={"strict": True}).when(0, Leave()).when(1, Leave())
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert [(seat.stations, seat.total) for seat in end.scores] == [(0, 0), (0, 0)]

@@ -23,7 +23,7 @@ from schemas.trains.events import DeckRecreated, LastTurnsBegan, MarketFilled, M
 from schemas.trains.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.board import GRAY, Route
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import Scene, given
 from tests.rules.random_games import RandomGame, small_deck
 
@@ -91,7 +91,7 @@ def test_without_a_deck_to_rebuild_a_round_of_requests_ends_the_game(left: int) 
     scene.when(0, RequestCards()).when(1, RequestCards())
     assert scene.state.result is None
     scene.when(2, RequestCards())
-    (end,) = scene.events_of(GameEnded)
+    end = scene.only(GameEnded)
     assert end.reason == "no change"
 
 

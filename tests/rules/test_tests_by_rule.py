@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from services.referee.games import RULESETS
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.rulebook import extract_passages, read_pages
 from tests.rules.tests_by_rule import PAGE, RuleTest, build_page, files_of, rule_tests, rules_in_name
 

@@ -77,9 +77,9 @@ def test_TICKET_2_kept_tickets_stay_and_are_added_to() -> None:
 
 def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:
     scene = given(ticket_deck=FOUR).when(0, DrawTickets())
-    (offered,) = scene.events
+    (offered,) = scene.exactly(1)
     scene.when(0, KeepTickets((1,)))
-    kept, returned, _ = scene.events
+    kept, returned, _ = scene.exactly(3)
     for event in (offered, kept, returned):
         assert redact_for(0, event) == event
     for viewer in (None, 1):

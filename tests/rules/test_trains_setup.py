@@ -27,7 +27,7 @@ from schemas.trains.events import (
     TicketsShuffled,
 )
 from services.referee.games import UnloggedRejectionError, redact_for
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import create_from, created, given, started
 from tests.rules.trains_map import SMALL, choosing_destinations, trains_board
 
@@ -40,7 +40,7 @@ TOP = {"start_return": "top"}  # given back on top, which makes the next offer e
 
 def test_SETUP_1_each_seat_gets_four_cards_of_250_in_four_colours_and_there_is_no_market() -> None:
     scene = started(8, rules="trains")
-    (deck,) = scene.events_of(DeckShuffled)
+    deck = scene.only(DeckShuffled)
     assert {color: deck.order.count(color) for color in set(deck.order)} == {
         "red": 63, "blue": 63, "green": 62, "white": 62,
     }  # fmt: skip
@@ -89,7 +89,7 @@ def test_SETUP_4_what_is_given_back_may_be_offered_to_the_next_seat_and_what_is_
     scene = choosing_destinations(3, options=TOP)
     first = list(scene.seat_state(0).own.offer)
     scene.when(0, KeepTickets((1, 3)))
-    kept, returned, offered = scene.events
+    kept, returned, offered = scene.exactly(3)
     assert kept == TicketsKept(0, (first[1], first[3]))
     assert returned == TicketsReturned(0, "regular", "top", (first[0], first[2], first[4]))
     assert isinstance(offered, TicketsOffered)
@@ -103,7 +103,7 @@ def test_SETUP_4_what_is_given_back_may_be_offered_to_the_next_seat_and_what_is_
 def test_SETUP_3_usually_they_are_shuffled_in_with_the_rest() -> None:
     scene = choosing_destinations(2).when(0, KeepTickets((0, 1)))
     scene.then_types(TicketsKept, TicketsReturned, TicketsShuffled, TicketsOffered)
-    (shuffled,) = scene.events_of(TicketsShuffled)
+    shuffled = scene.only(TicketsShuffled)
     assert len(shuffled.order) == 10 - 2
     assert set(scene.events_of(TicketsReturned)[0].tickets) < set(shuffled.order)
 
@@ -171,7 +171,7 @@ def test_CONDUCT_2_the_hand_of_a_seat_that_is_removed_before_its_turn_to_choose_
 
 
 def test_CONDUCT_2_others_do_not_see_the_hand_that_goes_on_top() -> None:
-    (returned,) = choosing_destinations(2).when(0, Leave()).events_of(HandReturned)
+    returned = choosing_destinations(2).when(0, Leave()).only(HandReturned)
     assert redact_for(0, returned) == returned
     assert redact_for(1, returned) == redact_for(None, returned) == HandReturned(0, (None,) * 4)
 

@@ -35,7 +35,7 @@ def test_TUNNEL_1_the_top_three_cards_are_turned_up_beside_the_base_payment() ->
 
 
 def test_TUNNEL_1_all_may_see_them() -> None:
-    (shown,) = begin_tunnel({"red": 4}, {"red": 2}).events
+    (shown,) = begin_tunnel({"red": 4}, {"red": 2}).exactly(1)
     assert [redact_for(viewer, shown) for viewer in (None, 0, 1)] == [shown] * 3
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import pytest
-
-from schemas.access import Access
 from schemas.commands import (
     AnswerUndo,
     AskUndo,
@@ -19,6 +16,7 @@ from schemas.events import (
     UndoAnswered,
     UndoAsked,
 )
+from schemas.game_options import Access
 from schemas.trains.commands import ClaimRoute, DrawBlind
 from schemas.trains.events import RouteClaimed
 from services.referee.game_cache import CachedGame
@@ -99,11 +97,10 @@ def test_UNDO_1_a_refused_command_in_between_changes_nothing() -> None:
     scene.when(0, AskUndo()).then(UndoAsked(0))
 
 
-def test_UNDO_1_so_many_moves_are_taken_back_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_UNDO_1_so_many_moves_are_taken_back_and_no_more() -> None:
     """Else one seat makes the log grow, and its time stand still, for ever."""
-    monkeypatch.setattr(undo, "MOST_UNDONE", 3)
     scene = table("free")
-    for _ in range(3):
+    for _ in range(undo.MOST_UNDONE):
         scene.when(0, CLAIM, AskUndo()).then(UndoAsked(0), MoveUndone(0))
     scene.when(0, CLAIM, AskUndo()).refused("UNDO-1")
 

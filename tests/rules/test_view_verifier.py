@@ -1,4 +1,4 @@
-"""Whatever a server falsifies in one viewer's view, that viewer's verifier notices (docs/proof.md)."""
+"""Whatever a server falsifies in one viewer's view, that viewer's verifier notices (docs/reference/proof.md)."""
 
 from __future__ import annotations
 

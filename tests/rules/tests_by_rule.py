@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from services.referee.games import RULESETS
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.rulebook import extract_passages, read_pages
 
 TESTS: Final = Path(__file__).parents[1]

@@ -125,7 +125,11 @@ def test_a_map_of_another_form_has_its_tickets_in_itself(tmp_path: Path) -> None
 
 
 def test_the_examples_on_the_page_are_a_map_and_its_tickets(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "boards.md").read_text().split("### AI-MAS maps")[1]
+    page = (
+        (Path(__file__).parents[2] / "docs" / "reference" / "boards.md")
+        .read_text()
+        .split("### AI-MAS maps")[1]
+    )
     (tmp_path / "north.xml").write_text(page.split("```xml\n")[1].split("```")[0])
     (tmp_path / "north.tickets.json").write_text(page.split("```json\n")[1].split("```")[0])
     form = read_board_file(tmp_path / "north.xml")

@@ -44,7 +44,7 @@ def test_our_own_form_is_read_with_or_without_a_byte_order_mark(tmp_path: Path) 
 
 
 def test_the_example_on_the_page_is_a_board(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "boards.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "boards.md").read_text()
     form = read(tmp_path, page.split("```json\n")[1].split("```")[0])
     assert (len(form.cities), len(form.routes), len(form.tickets)) == (3, 2, 1)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from schemas import commands, events
-from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.events import FORMER_VERSIONS
 from schemas.published_contracts import COMMANDS, EVENTS
 
 COMMAND_CODES = {

@@ -23,7 +23,7 @@ from schemas.published_contracts import COMMANDS, EVENTS, PLAYER_COMMANDS, in_or
 from schemas.registry import HandlerTable, Registry
 from schemas.trains import events as train_events
 from schemas.trains.field_types import CardRow
-from services.referee.games.appliers.table import APPLIER_TABLE
+from services.referee.games.appliers import APPLIER_TABLE
 from services.referee.games.decide import require_decided
 from services.referee.games.views import REDACTORS, owner_of, redact_for, split_by_visibility
 from services.text.commands import DESCRIPTION_TABLE

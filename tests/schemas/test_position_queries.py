@@ -10,14 +10,16 @@ from schemas.commands import Pass, write_command
 from schemas.errors import InvalidInputError
 from schemas.published_contracts import PLAYER_COMMANDS
 from schemas.trains.commands import ClaimRoute
-from schemas.trains.position_queries import (
+from schemas.trains.positions import (
     MAX_COMMANDS,
     POSITION_QUERY_SCHEMA,
     InvalidCommand,
+    Position,
     PositionQuery,
     SeatCommand,
+    StationGiven,
+    TicketGiven,
 )
-from schemas.trains.positions import Position, StationGiven, TicketGiven
 from tests.schemas import examples
 from tests.schemas.test_forms import published, through_json
 

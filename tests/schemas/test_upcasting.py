@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.errors import CorruptDataError
-from schemas.events import BY_CODE
-from schemas.events.upcasting import FORMER_VERSIONS, FormerVersion, upcast
+from schemas.events import BY_CODE, FORMER_VERSIONS, FormerVersion, upcast
 from schemas.stored.codec import build_view_entry, unpack_for_fold
 from schemas.stored.rows import event_to_row, pack, row_to_event, trusted_row_to_event, unpack
 from schemas.trains.events import PassengerMoved

@@ -1,4 +1,4 @@
-"""docs/wire.md is true: its example, its layouts and its limits are recomputed here."""
+"""docs/reference/wire.md is true: its example, its layouts and its limits are recomputed here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from services.referee.games.fair_randomness import card_salt
 from services.referee.games.shuffle import derive_seat_secret, seed_from_text
 from services.referee.games.views import split_by_visibility
 
-PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "wire.md").read_text(encoding="utf-8")
 HEX = {name: bytes.fromhex(digits) for name, digits in re.findall(r"```hex (\w+)\n([^`]*)```", PAGE)}
 EVENTS = (CardDrawn(1, "red"), TurnStarted(2))
 FACES = split_by_visibility(EVENTS)

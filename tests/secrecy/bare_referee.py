@@ -13,12 +13,11 @@ from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.stored.hash_chain import COMMITMENT_BYTES
 from services.ledger import AppendRequest, BotTask, DeliveredCommand
-from services.referee.answered_ids import AnsweredIds
 from services.referee.command_processor import CommandProcessor
 from services.referee.decision_building import Clocks, Decision
 from services.referee.decision_limit import DecisionLimit
 from services.referee.fork_expansion import ForkExpander, PendingCommand
-from services.referee.game_cache import CachedGame
+from services.referee.game_cache import AnsweredIds, CachedGame
 from services.referee.games import GameState, UnloggedRejectionError
 from services.referee.games.proof.pile_tracker import PileTracker
 from tests.rules.given import SHUFFLES

@@ -24,7 +24,7 @@ from services.bots.policies import SLOW_POLICIES
 from services.referee.game_cache import CachedGame
 from services.referee.games import RULESETS, GameState, legal
 from services.referee.games.trains.determinization import ViewerKnowledge
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, random_position, seat_counts, small_deck
 from tests.secrecy.any_game import Knowledge as AnyKnowledge

@@ -15,9 +15,9 @@ from schemas.field_types import Seat
 from schemas.trains.events import CardDrawn
 from services.referee.games import RULESETS, GameState, legal, redact_for
 from services.referee.games.trains.determinization import ViewerKnowledge
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.research.action_forms import CandidateActions
-from services.research.parts_form import make_action_form, make_observation_form
+from services.research.parts_form import forms_of, make_action_form
 from services.tournament.viewed_game import GAME_ID, GameSetting, ViewedGame
 from tests.long_runs import long_after
 from tests.secrecy import any_game
@@ -25,6 +25,7 @@ from tests.secrecy.gate import hidden_state
 from tests.secrecy.twins import AnyFuture, Knowledge, future, lookalike, twin
 
 AHEAD = 5  # commands for which a twin follows the game
+ONE = 1  # of which any game's may be another that looks the same
 
 
 class WatchedGame(ViewedGame):
@@ -62,7 +63,7 @@ class Agent:
     def __init__(self, state: GameState, seat: Seat) -> None:
         actions = make_action_form(state, "candidates", 512)
         assert isinstance(actions, CandidateActions)
-        self.seat, self._form, self._actions = seat, make_observation_form(state), actions
+        self.seat, self._form, self._actions = seat, forms_of(state).observation(state), actions
 
     def sees(self, game: ViewedGame) -> Any:
         """Its observation and its candidates, as bytes, and whether it is to act."""
@@ -72,9 +73,9 @@ class Agent:
         return self._form.encode(view, self.seat).tobytes(), rows.tobytes(), len(commands)
 
 
-def play_ahead(game: WatchedGame, agent: Agent, rng: Random) -> list[Step]:
+def play_ahead(game: WatchedGame, agent: Agent, rng: Random, ahead: int) -> list[Step]:
     steps: list[Step] = []
-    while (seat := game.seat_to_act) is not None and len(steps) < AHEAD:
+    while (seat := game.seat_to_act) is not None and len(steps) < ahead:
         command, before = rng.choice(legal(game.view(seat), seat)), len(game.events)
         game.play(seat, command)
         steps.append(Step(seat, command, game.events[before:], agent.sees(game)))
@@ -109,7 +110,7 @@ def compared_with_twins(rules: str, seed: int) -> int:
         viewer = rng.randrange(len(known))
         agent, start = Agent(game.state, viewer), game.state.copy()
         first = game.branched(start)
-        steps = play_ahead(game, agent, rng)
+        steps = play_ahead(game, agent, rng, AHEAD if is_train_game else rng.choice((ONE, AHEAD)))
         ahead = future_of(start, viewer, steps)
         other = first.branched(twin(start, known[viewer], ahead, rng))
         differed += hidden_state(other.state) != hidden_state(start)

@@ -27,8 +27,8 @@ from services.referee.games import RULESETS, GameState, UnloggedRejectionError, 
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.proof import sealing
 from services.referee.games.state import EventStream
-from services.referee.games.trains.moves import cards, tickets, withdrawal
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.moves import cards, tickets
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from tests.rules.given import own_names
 from tests.secrecy import gate
 from tests.secrecy.deals import check_deals
@@ -73,8 +73,7 @@ def test_rows_in_an_order_that_follows_hidden_names_are_caught(monkeypatch: Patc
         yield from sorted(events, key=lambda event: str(event.tickets[0])[-1])
 
     return_tickets = tickets.return_tickets
-    for module in (tickets, withdrawal):
-        monkeypatch.setattr(module, "return_tickets", leaky_return)
+    monkeypatch.setattr(tickets, "return_tickets", leaky_return)
     assert TicketsReturned.type
     assert "can distinguish" in caught("marklin", first_seed=2)
 

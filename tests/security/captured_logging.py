@@ -10,7 +10,7 @@ from typing import Literal
 
 import structlog
 
-from services.runtime.logging_setup import configure_logging
+from services.runtime.logging_setup import configure_logging, write_repeat_counts
 
 
 @contextmanager
@@ -24,6 +24,9 @@ def logging_to(out: StringIO, log_format: Literal["console", "json"], level: str
     try:
         yield
     finally:
+        # a timer would write the last counts a minute later, to what logs then
+        structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+        write_repeat_counts()
         logging.root.handlers[:] = handlers
         logging.root.setLevel(min_level)
         structlog.reset_defaults() if before is None else structlog.configure(**before)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import redis
 
-from services.fast_path.engine_binary import engine_binary
-from services.ledger.embedded.engine_users import USERS_FILE, password_file, write_users
+from services.cli.operating.keys import USERS_FILE, password_file, write_users
+from services.fast_path.engine_connection import engine_binary
 from services.ledger.engine.connection import connect
 from tests.deploy.compose import free_port
 

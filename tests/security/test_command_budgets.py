@@ -16,7 +16,7 @@ import redis
 from schemas.commands import write_command
 from schemas.stored.codec import unpack_envelope
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.gateway.games.command_budgets import MAX_UNANSWERED, Places
+from services.gateway.games.client_limits import MAX_UNANSWERED, Places
 from services.ledger import DeliveredCommand
 from services.ledger.engine import keys
 from services.referee.command_processor import CommandProcessor
@@ -124,6 +124,7 @@ def emptied(server: EmbeddedServer) -> None:
     until(lambda: not waiting_commands(server))
 
 
+@pytest.mark.long
 def test_RATE_1_refused_commands_of_all_seats_of_an_address_are_paid_from_one_budget(
     server: EmbeddedServer,
 ) -> None:
@@ -148,6 +149,7 @@ def test_RATE_1_refused_commands_of_all_seats_of_an_address_are_paid_from_one_bu
         assert rule_of(fourth, "d") == "TURN-3"
 
 
+@pytest.mark.long
 def test_RATE_1_refused_commands_over_HTTP_are_paid_for_too(server: EmbeddedServer) -> None:
     ada, bo = seats(server)
     with client_from(server, address()) as http:

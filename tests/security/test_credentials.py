@@ -181,7 +181,7 @@ def test_TOKEN_1_the_id_in_a_log_is_no_key(whole: WholeServer) -> None:
     )
 
 
-def test_TOKEN_1_a_join_in_a_log_of_before_is_found_by_its_key_which_no_explanation_shows(
+def test_TOKEN_1_a_join_in_a_log_of_an_open_id_is_found_by_its_key_which_no_explanation_shows(
     whole: WholeServer, tmp_path: Path
 ) -> None:
     created, key = CreatedGame(whole.http, "human", "human"), new_id()
@@ -192,7 +192,7 @@ def test_TOKEN_1_a_join_in_a_log_of_before_is_found_by_its_key_which_no_explanat
 
     assert (joined["seat"], joined["number"]) == (0, 2)
     page = tmp_path / "page.html"
-    words = ("audit", created.game, "--at", "2")
+    words = ("audit", created.game, "--at", "2", "--open")
     for more in (("--json",), ("--html", str(page))):
         result = run_in_process(*words, *more, data=whole.data)
         assert result.returncode == 0, result.stderr

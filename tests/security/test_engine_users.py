@@ -14,17 +14,18 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 
 from services.auditor.archive_job import archive_game
 from services.auditor.jobs import JobContext
+from services.cli.operating.keys import RULES_FILE, read_rules
 from services.gateway.following.answer_watch import AnswerWatch
 from services.gateway.health.health_watch import HealthWatch
-from services.gateway.models.health_models import Readiness
+from services.gateway.models.response_models import Readiness
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded.engine_users import RULES_FILES, read_rules
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
+from services.ledger.operations import engine_disk
 from services.ledger.operations.service_kinds import REFEREE
 from services.ledger.scripts import lua_scripts
-from services.referee.stream_removal import remove_streams
+from services.referee.worker import remove_streams
 from services.runtime.settings import read_settings
 from tests.auditor.given import SIGNER, play_out
 from tests.conftest import PARTITIONS
@@ -38,7 +39,7 @@ PARTITION, GAME = 3, "probed"
 COMMANDS: Final = {
     "read": (
         "XRANGE {} - +", "XREVRANGE {} + -", "XREAD STREAMS {} 0", "HGET {} f", "HMGET {} f", "HGETALL {}",
-        "HKEYS {}", "ZSCORE {} m", "ZRANGE {} 0 -1", "ZREVRANGE {} 0 -1", "ZRANGEBYSCORE {} 0 1", "ZSCAN {} 0",
+        "HKEYS {}", "ZSCORE {} m", "ZRANGE {} 0 -1", "ZREVRANGE {} 0 -1", "ZRANGEBYSCORE {} 0 1", "ZREVRANGEBYSCORE {} 1 0", "ZSCAN {} 0",
         "GET {}", "DUMP {}", "LRANGE {} 0 -1", "COPY {} {}-copy",
     ),
     "take": ("XREADGROUP GROUP g me STREAMS {} >", "XCLAIM {} g me 0 1-1", "XAUTOCLAIM {} g me 0 0"),
@@ -148,7 +149,7 @@ def test_a_user_may_do_to_a_key_what_the_table_says_and_nothing_else(
 
 
 def test_the_table_has_a_row_for_every_key_that_the_file_names() -> None:
-    rules = read_rules(RULES_FILES[0].read_text())
+    rules = read_rules(RULES_FILE.read_text())
     words = [word.strip("()") for user in SERVICES for word in rules[user].split()]
     patterns = {word.partition("~")[2] for word in words if "~" in word} - {"of?another?slot"}
     assert len(patterns) > 20
@@ -331,3 +332,11 @@ def test_P7_a_gateway_says_that_no_referee_is_there_though_none_has_loaded_what_
 
 def test_the_operator_may_do_all(clients: Callable[[str], Any]) -> None:
     assert all(allowed(clients("operator"), key) == "rtad" for key in TABLE)
+
+
+def test_an_auditor_that_may_not_ask_for_the_engine_s_folder_looks_where_its_image_has_it(
+    engine: UsersEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for mounted, seen in ((tmp_path, {"engine"}), (tmp_path / "elsewhere", set())):
+        monkeypatch.setattr(engine_disk, "IMAGE_FOLDER", mounted)
+        assert engine_disk.read_rooms(engine.url("auditor"), None).keys() == seen

@@ -99,13 +99,13 @@ def answers(named: NamedGame) -> Iterator[tuple[str, str]]:
     with Socket(http, player.game, player.token) as socket:
         yield "socket", json.dumps(socket.read(4))
     page, file = named.whole.data / "page.html", named.whole.data / "game.ledgerline"
-    yield "games", cli(named, "games").stdout
+    yield "games", cli(named, "games", "--json").stdout
     yield "replay", cli(named, "replay", player.game).stdout
     yield "replay as JSON", cli(named, "replay", player.game, "--json").stdout
     yield "replay of a seat", cli(named, "replay", player.game, "--as", "1").stdout
     yield "audit", cli(named, "audit", player.game, "--at", "4", "--html", str(page)).stdout
     yield "page", page.read_text()
-    cli(named, "export", player.game, str(file))
+    cli(named, "export", player.game, str(file), "--force")
     yield "file", decode_game_file(file.read_bytes()).names.decode("latin-1")
     yield "audit of the file", cli(named, "audit", str(file), "--at", "4", "--json").stdout
 

@@ -13,10 +13,10 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.fast_path.http_connection import MAX_HEADER_BYTES, MAX_PIPELINED
+from services.fast_path.server_connections import MAX_HEADER_BYTES, MAX_PIPELINED
 from services.gateway.following.entry_encoding import encode_text_frame
 from services.gateway.server import FRAMES_PER_MESSAGE, KERNEL_SEND_BYTES, open_listener
-from services.gateway.sockets.follow_endings import CloseCode
+from services.gateway.sockets.websocket_opening import CloseCode
 from services.runtime.connection_limits import ConnectionLimits, OpenConnections, ServerLimits, network_of
 from services.runtime.settings import read_settings
 from tests.bench.light_players import TEXT, frame

@@ -15,8 +15,8 @@ from schemas.trains.commands import DrawBlind
 from services.archive import MAX_FILE_BYTES
 from services.cli.output import PlainTextConsole
 from services.cli.playing.following import LineDisplay, LiveDisplay, WatchedGame
-from services.cli.tables import standings_table
-from services.documents.files import read_bytes
+from services.cli.tables.game_tables import standings_table
+from services.documents import read_bytes
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
 from services.referee.games import fold
@@ -149,7 +149,7 @@ def test_a_game_that_is_watched_shows_such_names_as_text(
 ) -> None:
     watched = WatchedGame(GAME)
     sentences = watched.apply_entries(ledger.read_view(GAME, None, 0))
-    LineDisplay([watched]).show(watched, [*sentences, ESCAPES])
+    LineDisplay().show(watched, [*sentences, ESCAPES])
     printed = capsys.readouterr().out
     assert CLOSING in printed
     assert_visible(printed)

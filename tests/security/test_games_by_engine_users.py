@@ -15,8 +15,9 @@ from pydantic import SecretStr
 from schemas.commands import write_command
 from services.archive import Archive
 from services.bootstrap import composition
-from services.ledger.embedded.engine_users import RULES_FILES, password_file, read_rules
+from services.cli.operating.keys import RULES_FILE, password_file, read_rules
 from services.ledger.engine.connection import connect
+from services.ledger.log.event_store import read_entries
 from services.runtime.settings import Settings, read_settings
 from tests.auditor.webhook_receiver import receiving
 from tests.conftest import nodes_may_be_slow
@@ -123,6 +124,7 @@ def play_whole_games(http: httpx.Client, archive: Archive) -> str:
     return ada.game
 
 
+@pytest.mark.long
 def test_each_service_works_through_whole_games_as_its_own_user(engine: UsersEngine, tmp_path: Path) -> None:
     # given
     with (
@@ -138,6 +140,7 @@ def test_each_service_works_through_whole_games_as_its_own_user(engine: UsersEng
     assert engine.refused() == []
 
 
+@pytest.mark.long
 def test_P7_a_gateway_that_loads_no_script_goes_on_when_the_engine_forgot_them_all(
     engine: UsersEngine, tmp_path: Path
 ) -> None:
@@ -170,13 +173,19 @@ def test_a_gateway_confirms_entries_as_its_own_user(engine: UsersEngine, tmp_pat
     assert engine.refused() == []
 
 
+def test_a_referee_reads_what_came_after_the_last_entry_as_its_own_user(engine: UsersEngine) -> None:
+    with closing(connect(engine.url("referee"))) as client:
+        assert read_entries(client, 4, "a-game-whose-streams-were-removed", 3) == []
+    assert engine.refused() == []
+
+
 @pytest.mark.long
 def test_each_service_works_on_a_cluster_as_its_own_user(
     engine: UsersEngine, cluster_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # given
     read_anew(monkeypatch)
-    rules = read_rules(RULES_FILES[0].read_text())
+    rules = read_rules(RULES_FILE.read_text())
     with closing(connect(cluster_url)) as client:
         nodes: Any = client
         for user in SERVICES:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
 from services.bootstrap.embedded import run_embedded_server
-from services.fast_path.http_connection import HttpConnection
+from services.fast_path.server_connections import HttpConnection
 from services.runtime.connection_limits import ConnectionLimits, OpenConnections
 from services.runtime.logging_setup import LINES_A_SECOND, LINES_AT_ONCE, write_repeat_counts
 from services.runtime.settings import read_settings
@@ -55,6 +56,7 @@ def test_a_stranger_who_sends_no_http_fills_no_log() -> None:
     assert [line["event"] for line in lines] == ["Invalid HTTP request received."]
 
 
+@pytest.mark.long
 def test_a_stranger_whose_commands_are_refused_fills_no_log(tmp_path: Path) -> None:
     # given a seat whose draws are refused, as it has to choose tickets first
     out, settings = StringIO(), read_settings(port=0, rate=10_000)

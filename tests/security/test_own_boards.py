@@ -52,6 +52,7 @@ def refused(reply: httpx.Response, setting: str) -> bool:
     )
 
 
+@pytest.mark.long
 def test_OPERATOR_1_only_the_operator_creates_and_forks_games_on_own_boards_where_it_is_set(
     tmp_path: Path,
 ) -> None:

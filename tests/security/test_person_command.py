@@ -48,7 +48,7 @@ def test_an_export_has_what_is_kept_of_a_person_and_nothing_of_others(
     webhook = {"url": "https://ada.example.org/", "secret": SECRET}
     whole.http.put(f"/v1/games/{ada.game}/webhook", json=webhook, headers=bearer(ada.token))
     [seat] = exported(whole, f"{ada.game}:0").values()
-    assert seat["webhook"] == webhook["url"]
+    assert seat["notified"] == [webhook["url"]]
     assert SECRET not in json.dumps(seat)
     assert [salted["name"] for salted in seat["names"]] == ["Ada"]
     assert seat["taken"]["number"] == 2

@@ -112,6 +112,29 @@ def test_RATE_1_a_creator_has_a_quota_wherever_it_asks_from(server: EmbeddedServ
         assert create(http).status_code == 201
 
 
+def test_RATE_1_rematches_count_as_games(server: EmbeddedServer) -> None:
+    # given an address with more games that are over than it may have open
+    with client_from(server, "127.0.0.74") as http, client_from(server, "127.0.0.75") as other:
+        ended = [create(http).json() for _ in range(MOST)]
+        for each in ended:
+            play_out(http, each["game"], each["token"])
+        ended += [create(http).json() for _ in range(2)]
+        for each in ended[MOST:]:
+            play_out(http, each["game"], each["token"])
+
+        def offer(each: Json) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {each['token']}"}
+            return http.post(f"/v1/games/{each['game']}/rematch", headers=headers)
+
+        # when it offers a rematch of each, again and again
+        answers = [[offer(each) for each in ended] for _ in range(3)]
+        # then it has as many as it may, and nobody else waits
+        for each in answers:
+            assert [reply.status_code for reply in each] == [200] * MOST + [429] * (len(ended) - MOST)
+        assert len({reply.json()["game"] for each in answers for reply in each[:MOST]}) == MOST
+        assert create(other).status_code == 201
+
+
 # -- bytes -------------------------------------------------------------------------------
 
 

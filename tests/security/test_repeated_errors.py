@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from io import StringIO
 from typing import Any, Final
 
@@ -33,8 +34,8 @@ class Limited:
         self.summaries: list[dict[str, Any]] = []
         self.limit = RepeatLimit(self.summarise, lambda: self.now_s)
 
-    def summarise(self, service: str, sentence: str, fields: dict[str, object]) -> None:
-        self.summaries.append({"service": service, "event": sentence, **fields})
+    def summarise(self, service: str, sentence: str, fields: dict[str, object], level: int) -> None:
+        self.summaries.append({"service": service, "event": sentence, "level": level, **fields})
 
     def log(self, event: str, method: str = "error", **fields: object) -> None:
         try:
@@ -47,6 +48,15 @@ class Limited:
 @pytest.fixture
 def limited() -> Limited:
     return Limited()
+
+
+def test_the_summary_of_lines_that_only_inform_is_no_warning(limited: Limited) -> None:
+    for _ in range(LINES_AT_ONCE + 1):
+        limited.log("request", "info")
+        limited.log("node away", "warning")
+    limited.limit.flush()
+    levels = {summary["event"]: summary["level"] for summary in limited.summaries}
+    assert levels == {"repeated: request": logging.INFO, "repeated: node away": logging.WARNING}
 
 
 def test_P9_six_unreadable_games_for_four_minutes_are_a_few_lines(limited: Limited) -> None:

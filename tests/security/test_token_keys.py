@@ -187,7 +187,13 @@ def test_TOKEN_1_an_operator_withdraws_a_seats_tokens(
     problem(whole.http.get(view, headers=bearer(ada.token)), 401, "TOKEN-1")
     issued = result.stdout.splitlines()[-1]
     assert whole.http.get(view, headers=bearer(issued)).json()["viewer"] == 0
-    for holder, why in (("1", "a bot's"), ("2", "from 0 to 1"), ("x", "host"), ("-1", "")):
+    for holder, why in (
+        ("1", "a bot's"),
+        ("2", "from A to B"),
+        ("c", "from A to B"),
+        ("x", "host"),
+        ("-1", ""),
+    ):
         wrong = run_in_process("withdraw-token", created.game, holder, data=whole.data)
         assert wrong.returncode == 2
         assert why in wrong.stderr

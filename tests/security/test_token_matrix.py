@@ -16,8 +16,10 @@ from schemas.web.tokens import TokenKeys
 from services.bootstrap.embedded import run_embedded_server
 from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.routes import guide_site
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
+from tests.auditor.webhook_receiver import Browser
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, closed, minted
 from tests.many_clients import settings_for_many_clients
 
@@ -33,12 +35,15 @@ MATRIX: Final = """
 GET    /                                   200    200  200 200   200      200       200   200   200      200     200    200
 GET    /table/{game}                       200    200  200 200   200      200       200   200   200      200     200    200
 GET    /audit/{game}                       200    200  200 200   200      200       200   200   200      200     200    200
+GET    /operator                           200    200  200 200   200      200       200   200   200      200     200    200
 GET    /assets                             307    307  307 307   307      307       307   307   307      307     307    307
 GET    /llms.txt                           200    200  200 200   200      200       200   200   200      200     200    200
+GET    /service_worker.js                  200    200  200 200   200      200       200   200   200      200     200    200
 GET    /verify_game.py                     200    200  200 200   200      200       200   200   200      200     200    200
 GET    /asyncapi.json                      200    200  200 200   200      200       200   200   200      200     200    200
 GET    /docs                               200    200  200 200   200      200       200   200   200      200     200    200
-GET    /static-offline-docs                307    307  307 307   307      307       307   307   307      307     307    307
+GET    /guide                              307    307  307 307   307      307       307   307   307      307     307    307
+GET    /guide/{path:path}                  404    404  404 404   404      404       404   404   404      404     404    404
 GET    /openapi.json                       200    200  200 200   200      200       200   200   200      200     200    200
 GET    /health                             200    200  200 200   200      200       200   200   200      200     200    200
 GET    /health/live                        200    200  200 200   200      200       200   200   200      200     200    200
@@ -52,6 +57,8 @@ POST   /v1/games/{game}/join               409    409  409 409   409      409   
 POST   /v1/games/{game}/start              401    401  409 409   409      403       401   401   401      401     401    409
 POST   /v1/games/{game}/withdraw-token     401    401  200 200   200      403       401   401   401      401     401    200
 POST   /v1/games/{game}/forks              401    201  201 201   201      403       401   401   201      401     401    201
+POST   /v1/games/{game}/rematch            401    401  409 409   409      403       401   401   401      401     401    409
+GET    /v1/games/{game}/rematch            401    200  200 200   200      403       401   401   401      401     401    200
 POST   /v1/games/{game}/play-off           401    401  403 404   404      403       401   401   401      401     401    404
 POST   /v1/games/{game}/commands           401    401  403 200   200      403       401   401   401      401     401    200
 POST   /v1/games/{game}/commands?as=seat-0 401    401  403 200   403      403       401   401   401      401     401    200
@@ -76,17 +83,24 @@ GET    /v1/games/{game}/legal              401    401  403 200   200      403   
 GET    /v1/games/{game}/suggestions?seat=1 401    403  403 403   200      403       401   401   403      401     401    403
 PUT    /v1/games/{game}/webhook            401    401  403 200   200      403       401   401   401      401     401    200
 GET    /v1/games/{game}/webhook            401    401  403 200   200      403       401   401   401      401     401    200
+POST   /v1/games/{game}/webhook/test       401    401  403 200   200      403       401   401   401      401     401    200
 DELETE /v1/games/{game}/webhook            401    401  403 200   200      403       401   401   401      401     401    200
+PUT    /v1/games/{game}/push               401    401  403 200   200      403       401   401   401      401     401    200
+DELETE /v1/games/{game}/push               401    401  403 200   200      403       401   401   401      401     401    200
 GET    /v1/games/{game}/replays            401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/replays/{number}   401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/replays?as=1       401    403  403 403   200      403       401   401   403      401     401    403
 GET    /v1/games/{game}/audit              401    409  409 409   409      403       401   401   409      401     401    409
+GET    /v1/games/{game}/choices/{place}    401    409  409 409   409      403       401   401   409      401     401    409
 GET    /v1/games/{game}/file               401    409  409 409   409      403       401   401   409      401     401    409
+GET    /v1/operator                        403    401  403 403   403      403       403   403   200      401     403    403
+POST   /v1/operator                        403    401  403 403   403      403       403   403   422      401     403    403
 GET    /v1/boards                          200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/boards/{board}                  200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/boards/{board}/svg              200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/rulesets                        200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/public-keys                     200    200  200 200   200      200       200   200   200      200     200    200
+GET    /v1/push-key                        200    200  200 200   200      200       200   200   200      200     200    200
 """
 KEEP: Final[Json] = {"type": "keep_tickets", "keep": [0, 1, 2]}
 BODIES: Final[dict[str, Json]] = {
@@ -98,7 +112,9 @@ BODIES: Final[dict[str, Json]] = {
     "POST /v1/games/{game}/commands": KEEP,
     "POST /v1/games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
     "PUT /v1/games/{game}/webhook": {"url": "https://bot.example.org/"},
+    "PUT /v1/games/{game}/push": {"endpoint": "https://push.example.org/1", "keys": Browser().keys},
     "POST /v1/games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
+    "POST /v1/operator": {"action": "drop dead letter", "name": "none"},
 }
 SENT: Final[dict[str, dict[str, str]]] = {
     "legal=true": {"legal": "true"},
@@ -119,9 +135,11 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         operator_key=SecretStr(OPERATOR_KEY),
     )
     with (
+        pytest.MonkeyPatch.context() as patch,
         run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as client,
     ):
+        patch.setattr(guide_site, "FOLDER", tmp_path_factory.mktemp("no guide") / "none")
         yield client
 
 
@@ -225,12 +243,12 @@ def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     disputes = {}
     if "{dispute}" in row:
         disputes = {table.games[caller]: table.raise_dispute(http, caller) for caller in ("own", "member")}
-    path = row.split()[1].partition("?")[0]
+    path = row.split()[1].partition("?")[0].replace("{path:path}", "docs/index.html")
     answers = {}
     for caller, token in table.tokens.items():
         game = table.games[caller]
         url = path.format(
-            game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa", number=1, seat=1
+            game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa", number=1, seat=1, place=0
         )
         answers[caller] = str(status(http, row, url, token))
     assert answers == dict(zip(CALLERS, ROWS[row], strict=True))

@@ -43,7 +43,10 @@ def watching(
     async def run() -> None:
         checks = Checks()
         watch = TokenWatch(checks.check)
-        watches = [asyncio.create_task(watch.watch(token)) for token in TOKENS]
+        watches = [
+            asyncio.create_task(watch.watch(token, asyncio.get_running_loop().create_future()))
+            for token in TOKENS
+        ]
         async with asyncio.timeout(60):
             await scenario(checks, watches)
         for each in watches:

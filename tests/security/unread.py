@@ -8,7 +8,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.server import ServerState
 
-from services.fast_path.socket_connection import SocketConnection
+from services.fast_path.server_connections import SocketConnection
 from services.runtime.connection_limits import ConnectionLimits, OpenConnections
 from tests.bench.light_players import frame, request
 

@@ -105,7 +105,8 @@ def _zadd(any_: AnyCommand) -> Call:
 
 def _zrangebyscore(any_: AnyCommand) -> Call:
     options = (*any_.maybe("WITHSCORES"), *any_.maybe("LIMIT", any_.one(0, 1), any_.one(-1, 0, 2)))
-    return "ZRANGEBYSCORE", any_.one(*SETS), any_.limit(), any_.limit(), *options
+    name = any_.one("ZRANGEBYSCORE", "ZREVRANGEBYSCORE")
+    return name, any_.one(*SETS), any_.limit(), any_.limit(), *options
 
 
 def _set(any_: AnyCommand) -> Call:

@@ -20,7 +20,7 @@ from services.ledger import (
     RejectedCommand,
 )
 from services.ledger.engine import keys
-from services.ledger.ports.protocols import QueueFullError
+from services.ledger.ports import QueueFullError
 
 NAMES: Final = ("one", "two")
 

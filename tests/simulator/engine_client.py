@@ -22,7 +22,7 @@ from redis._parsers.response_callbacks import get_response_callbacks
 from redis.client import EMPTY_RESPONSE, NEVER_DECODE
 from redis.utils import safe_str
 
-from services.fast_path.command_methods import AsyncCommandMethods, CommandMethods
+from services.fast_path.engine_connection import AsyncCommandMethods, CommandMethods
 from tests.simulator.engine import Connection, Engine
 from tests.simulator.engine_connection import Pool
 from tests.simulator.engine_pubsub import AsyncSubscription, Subscription

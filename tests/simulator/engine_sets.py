@@ -133,6 +133,15 @@ def _by_place(store: Store, args: Args, step: int) -> list[bytes]:
 
 def zrangebyscore(store: Store, args: Args) -> list[bytes]:
     """ZRANGEBYSCORE key min max [WITHSCORES] [LIMIT offset count]"""
+    return _by_score(store, args, 1)
+
+
+def zrevrangebyscore(store: Store, args: Args) -> list[bytes]:
+    """ZREVRANGEBYSCORE key max min [WITHSCORES] [LIMIT offset count]"""
+    return _by_score(store, (args[0], args[2], args[1], *args[3:]), -1)
+
+
+def _by_score(store: Store, args: Args, step: int) -> list[bytes]:
     members = store.find(args[0], SortedSet)
     low, high = _bound(args[1], True), _bound(args[2], False)
     options = list(args[3:])
@@ -143,7 +152,7 @@ def zrangebyscore(store: Store, args: Args) -> list[bytes]:
         offset, count = (integer(word) for word in options[at + 1 : at + 3])
         del options[at : at + 3]
     with_scores = _with_scores(options)
-    found = _between(members, low, high) if members else []
+    found = _between(members, low, high)[::step] if members else []
     return _members(found[offset:] if count < 0 else found[offset : offset + count], with_scores)
 
 
@@ -202,4 +211,5 @@ COMMANDS: dict[bytes, Callable[[Store, Args], Any]] = {
     b"ZRANGE": zrange,
     b"ZREVRANGE": zrevrange,
     b"ZRANGEBYSCORE": zrangebyscore,
+    b"ZREVRANGEBYSCORE": zrevrangebyscore,
 }

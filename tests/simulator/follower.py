@@ -15,7 +15,7 @@ from services.gateway.errors import RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
 from services.gateway.games.service import GatewayService
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from tests.simulator.agenda import NEVER
 from tests.simulator.gateways import DAMAGE, Server
 from tests.simulator.network import Wire

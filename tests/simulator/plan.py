@@ -10,7 +10,7 @@ from typing import Any, Final
 from services.bots.policies import SLOW_POLICIES
 from services.referee.games import RULESETS
 from services.referee.games.trains import board as boards
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 
 BOARDS: Final = boards.board_names()
 OTHERS: Final = [rules for rules in RULESETS if rules not in TRAIN_RULESETS]

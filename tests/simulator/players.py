@@ -11,7 +11,7 @@ from schemas.stored.entries import ViewEntry
 from schemas.trains.commands import ClaimRoute
 from services.gateway.games.service import GatewayService
 from services.gateway.routes.dependencies import GameRequest
-from services.gateway.routes.further_games import take_seat
+from services.gateway.routes.games import take_seat
 from services.gateway.web.problem_details import Problem
 from services.referee.games import GameState, fold_events, legal
 from tests.rules.random_commands import command_pool

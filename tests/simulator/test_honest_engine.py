@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from services.ledger import AppendStatus, RedisLedger
-from services.ledger.acknowledgements.ack_levels import DURABLE, replicated
+from services.ledger.acknowledgements import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded.embedded_engine import running_engine
 from services.ledger.engine.connection import init_partition_count

@@ -25,6 +25,7 @@ def trace(seed: int, salt: str) -> str:
     ).stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", long_after(1, (5, 24, 9, 17)))
 def test_a_seed_gives_the_same_trace_in_two_processes_whose_hashes_differ(seed: int) -> None:
     salt = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # another than this process has

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from schemas.refusals import CommandRefusedError
-from services.tournament.core_game import play_fast
 from services.tournament.schedule import plan_games
-from services.tournament.viewed_game import GameSetting
+from services.tournament.viewed_game import GameSetting, play_fast
 from tests.cli.command_line import ROOT, environment, run_in_process
 
 USA = GameSetting("usa")
 FAST = ("tournament", "--fast", "--processes", "1")
 
 
+@pytest.mark.long
 def test_two_processes_play_the_games_of_one() -> None:
     arguments = [
         "tournament",
@@ -41,8 +40,8 @@ def test_two_processes_play_the_games_of_one() -> None:
 
 
 def test_the_command_that_make_sets_up_can_be_imported_by_the_processes_of_a_pool() -> None:
-    (script,) = re.findall(r"printf '(.+)' \"", (ROOT / "Makefile").read_text())
-    assert script.index('if __name__ == "__main__":') < script.index("main()")
+    script = Path(sys.executable).with_name("ledgerline").read_text()
+    assert script.index("if __name__ == '__main__':") < script.index("main()")
 
 
 def test_a_block_is_one_deal() -> None:
@@ -79,7 +78,7 @@ def test_a_game_of_named_parts_has_a_column_for_each_of_them(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "3 seats" in done.stdout and "rating" in done.stdout and "tickets" not in done.stdout
     heading, *rows = (tmp_path / "seats.csv").read_text().splitlines()
-    assert heading == "block,seed,game,seat,policy,place,total,tricks,made,missed,removed"
+    assert heading == "block,seed,game,seat,policy,place,total,tricks,removed"
     assert len(rows) == 6 and sum(int(row.split(",")[7]) for row in rows) == 2 * 20
     page = (tmp_path / "page.html").read_text()
     assert "tricks: 6.7 points" in page and "ickets" not in page

@@ -109,7 +109,7 @@ def test_a_ruleset_may_seat_fewer_at_a_table() -> None:
 
 
 def seat(policy: str, place: int, removed: bool = False) -> SeatResult:
-    return SeatResult(policy, place, 0, {}, removed=removed)
+    return SeatResult(policy, place, 0, {}, {}, removed)
 
 
 def test_CONDUCT_2_who_was_removed_has_no_rank() -> None:

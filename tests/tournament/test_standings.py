@@ -26,7 +26,7 @@ from services.tournament.standings import (
 
 def seat(policy: str, place: int, total: int = 0, made: int = 0, missed: int = 0) -> SeatResult:
     parts = {"routes": total, "tickets": 0, "bonuses": 0, "stations": 0, "merchandise": 0}
-    return SeatResult(policy, place, total, parts, made, missed)
+    return SeatResult(policy, place, total, parts, {"tickets made": (made, made + missed)})
 
 
 def game(block: int, *seats: SeatResult) -> GameResult:
@@ -132,7 +132,7 @@ def test_shared_first_places_count_in_parts() -> None:
 def test_tickets_count_as_shares_and_a_seat_without_any_does_not() -> None:
     results = [game(0, seat("a", 1, 9, made=3, missed=1), seat("b", 2)), game(1, seat("a", 1), seat("b", 2))]
     policies = compute_standings(results).policies
-    made = {each.policy: each.tickets_made.mean for each in policies if each.tickets_made}
+    made = {each.policy: each.shares["tickets made"].mean for each in policies}
     assert made == {"a": 0.75, "b": 0.0}
 
 
@@ -142,7 +142,12 @@ def test_tickets_made_are_the_share_of_all_tickets() -> None:
         game(1, seat("a", 1, 9, missed=9), seat("b", 2)),
     ]
     (a, _) = compute_standings(results).policies
-    assert a.tickets_made is not None and a.tickets_made.mean == 0.1
+    assert a.shares["tickets made"].mean == 0.1
+
+
+def test_a_game_in_which_nothing_else_is_counted_has_no_shares() -> None:
+    (alone,) = compute_standings([game(0, seat("a", 1))]).policies
+    assert alone.shares == {}
 
 
 def test_ratings_do_not_depend_on_the_order_of_games() -> None:
@@ -183,18 +188,25 @@ def test_the_order_in_which_processes_finish_changes_nothing() -> None:
 
 def test_there_is_a_row_for_every_seat() -> None:
     rows = csv_rows([game(0, seat("a", 1, 90, 2, 1), seat("b", 2, 70))])
-    assert [(row["seat"], row["policy"], row["total"], row["made"]) for row in rows] == [
-        (0, "a", 90, 2),
-        (1, "b", 70, 0),
+    assert [
+        (row["seat"], row["policy"], row["total"], row["tickets made"], row["tickets made of"])
+        for row in rows
+    ] == [
+        (0, "a", 90, 2, 3),
+        (1, "b", 70, 0, 0),
     ]
 
 
 def test_the_page_has_its_charts_and_asks_nothing_of_another_host() -> None:
     results = [
-        game(n, seat("a", 1, 90 + n, 2), SeatResult("b", 2, -20, {"routes": 30, "tickets": -50}, 0, 3))
+        game(
+            n,
+            seat("a", 1, 90 + n, 2),
+            SeatResult("b", 2, -20, {"routes": 30, "tickets": -50}, {"tickets made": (0, 3)}),
+        )
         for n in range(3)
     ]
     page = render_page("<b>", "usa & more.", results, compute_standings(results))
     assert page.count("<svg") == 5 + 2 * 2  # the key, and two charts for each policy
     assert "http" not in page and "<b>" not in page and "usa &amp; more" in page
-    assert "tickets: -50.0 points" in page
+    assert "tickets: -50.0 points" in page and "<th>tickets made %</th>" in page

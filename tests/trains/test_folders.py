@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.trains.case_kinds import CaseSolver
 from services.trains.cases import (
+    CaseSolver,
     UnansweredCase,
     check_case,
     iter_json_values,

@@ -11,7 +11,7 @@ from schemas.trains.boards.trains import read_trains_map
 from schemas.trains.commands import KeepTickets, RequestCards
 from services.referee.games import decide_and_apply
 from services.tournament.knock_out import GameOutcome
-from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case
+from services.trains.cases import KINDS, TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import PLAYERS, TooFewDestinationsError, play_game, start_game
 from services.trains.player_state import STATE, build_game_state
 from tests.rules.trains_map import CONNECTIONS

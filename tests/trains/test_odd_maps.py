@@ -21,10 +21,10 @@ from services.referee.games import UnloggedRejectionError
 from services.referee.games.trains.board import build_board
 from services.referee.games.trains.scoring import score
 from services.text.commands import describe_command
-from services.text.formatting import tickets_suffix
-from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case
+from services.text.trains import tickets_suffix
+from services.trains.cases import KINDS, TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import TooFewDestinationsError, choose_map
-from services.verification.report.board_map import board_map
+from services.verification.trains.train_report import board_map
 from tests.rules.given import given as given_game
 from tests.trains.test_games import CARDS, MAP, PLAYER_STATE
 

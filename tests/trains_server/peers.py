@@ -16,8 +16,7 @@ from services.bots.trains.trains_strategies import BUY_NOW, HOLD_10
 from services.trains.given_cards import choose_map
 from services.trains_server.peer_connection import READ_BYTES, PeerConnection, PeerFailedError
 from services.trains_server.protocol_calls import MAX_CALL_BYTES, Call, read_call
-from services.trains_server.remote_game import TableOpener
-from services.trains_server.remote_tournament import RemoteResult
+from services.trains_server.remote_tournament import RemoteResult, TableOpener
 from services.trains_server.server_cases import LOOPBACK, Arrivals, CoreTables, ToldSilence
 from services.trains_server.tcp_client import ClientAnswers, StrategyPlayer
 from services.trains_server.tcp_server import SignUp, SignUpRules, run_tcp_tournament

@@ -10,6 +10,7 @@ import pytest
 
 from services.tournament.knock_out import GameOutcome
 from tests.long_runs import short_and_long
+from tests.process_faults.seeds import SOAK
 from tests.trains_server.course_referee import CourseGame, CoursePlayer
 from tests.trains_server.peers import CITIES, MAP, Peer, Played, cards_of, play
 
@@ -64,7 +65,7 @@ def failing_at_some(
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("seeds", short_and_long(10, 400))
+@pytest.mark.parametrize("seeds", short_and_long(10, 400 if SOAK else 25))
 def test_CONDUCT_2_a_game_ends_as_at_the_course_wherever_a_player_fails(call: str, seeds: int) -> None:
     for seed in range(seeds):
         rng = Random(f"{call}/{seed}")

@@ -10,8 +10,7 @@ from typing import TypeVar
 import pytest
 
 from services.trains_server.peer_connection import LOST_S, READ_BYTES
-from services.trains_server.remote_player import RemotePlayer
-from services.trains_server.remote_tournament import Progress
+from services.trains_server.remote_tournament import Progress, RemotePlayer
 from services.trains_server.server_cases import LOOPBACK, Arrivals, CoreTables
 from services.trains_server.tcp_server import MAX_UNNAMED, SignUp, SignUpRules, run_tcp_tournament
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from services.trains_server.peer_connection import READ_BYTES, ClockLimits, PeerConnection, PeerFailedError
-from services.trains_server.remote_player import RemotePlayer
+from services.trains_server.remote_tournament import RemotePlayer
 from services.trains_server.server_cases import LOOPBACK
 
 LIMIT_S = 0.05

@@ -15,9 +15,15 @@ from websockets.sync.client import ClientConnection as PlainSocket
 from websockets.sync.client import connect as connect_plainly
 
 from schemas.commands import Command
-from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
 from services.bots.kit.seat_requests import PATIENCE_S, SeatToken, uses_proxy
-from services.bots.kit.seat_session import BUSY_STATUSES, SeatSession, Turn, Verdict
+from services.bots.kit.seat_session import (
+    BUSY_STATUSES,
+    SeatSession,
+    ServerRefusedError,
+    Turn,
+    UnreachableError,
+    Verdict,
+)
 
 ABNORMAL: Final = 1006  # without a closing frame
 FIRST_PAUSE_S: Final = 0.05

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -15,8 +15,13 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from schemas.contract import Json
-from services.bots.kit.kit_errors import KitError, ServerRefusedError, UnreachableError
-from services.bots.kit.seat_session import BUSY_STATUSES, PAUSE_S
+from services.bots.kit.seat_session import (
+    BUSY_STATUSES,
+    PAUSE_S,
+    KitError,
+    ServerRefusedError,
+    UnreachableError,
+)
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 REQUEST_S: Final = 60.0  # for one answer
@@ -117,6 +122,18 @@ def take_play_off_seat(seat: SeatToken) -> SeatToken:
         request = client.build_request("POST", path, headers=_bearer(seat.token))
         taken = _answer_to(client, request, PATIENCE_S)
     return SeatToken(seat.url, str(taken["game"]), int(taken["seat"]), str(taken["token"]))
+
+
+def list_games(url: str, **wanted: str) -> Iterator[Json]:
+    """Every public game of a server that its engine has, the latest created first, read page by page; `wanted` as
+    `GET /v1/games` has it (`status="waiting"`). Raises ServerRefusedError; UnreachableError."""
+    with _client(url) as client:
+        cursor: str | None = ""
+        while cursor is not None:
+            params = {"most": "200", **wanted, **({"cursor": cursor} if cursor else {})}
+            page = _answer_to(client, client.build_request("GET", "/v1/games", params=params), PATIENCE_S)
+            yield from page["games"]
+            cursor = page.get("next")
 
 
 def uses_proxy(url: str) -> bool:

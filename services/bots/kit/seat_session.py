@@ -1,8 +1,8 @@
 """A client without its connection: one seat's view of its game, and its command without a verdict.
 
-`receive` takes the server's messages and `outgoing` has the next one to be sent; the clients around it only carry text.
-Entries are checked against the chain before they count (docs/proof.md). A command keeps its id until it has a verdict, and
-no second one is sent before that.
+`receive` takes the server's messages and `outgoing` has the next one to be sent; the clients around it only carry
+text. Entries are checked against the chain before they count (docs/reference/proof.md). A command keeps its id until
+it has a verdict, and no second one is sent before that.
 """
 
 from __future__ import annotations
@@ -10,20 +10,43 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from schemas.commands import Command, write_command
 from schemas.contract import Json
-from schemas.errors import CorruptDataError
+from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import CommandRefused, GameStarted, SeatTaken
 from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
-from services.bots.kit.kit_errors import KitError, ServerRefusedError
 from services.referee.games import GameState, fold_events, legal
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier
+
+
+class KitError(LedgerlineError):
+    """Base of the kit's errors."""
+
+
+class UnreachableError(KitError):
+    """The server didn't answer for as long as the client had patience."""
+
+
+class ServerRefusedError(KitError):
+    """The server's final refusal: the HTTP status (0 for none), the rule's id ('' for none), and why."""
+
+    def __init__(self, status: int, rule: str, detail: str) -> None:
+        super().__init__(f"{rule}: {detail}" if rule else detail)
+        self.status, self.rule, self.detail = status, rule, detail
+
+    @classmethod
+    def of_problem(cls, problem: Mapping[str, object]) -> ServerRefusedError:
+        """The error that problem details (RFC 9457) describe."""
+        status = problem.get("status")
+        detail = problem.get("detail") or problem.get("title") or "no reason given"
+        return cls(status if isinstance(status, int) else 0, str(problem.get("rule") or ""), str(detail))
+
 
 NORMAL, POLICY_VIOLATION, INTERNAL_ERROR = 1000, 1008, 1011  # codes of a close (RFC 6455, 7.4)
 BEGIN_ANEW: Final = 4002  # ours: the log lost entries that the client has. After most others it goes on

@@ -9,9 +9,8 @@ from schemas.commands import Command
 from schemas.field_types import Seat
 from services.bots.searching.any_game import search_command
 from services.bots.seat_random import SeatRandom
-from services.bots.trains.greedy import greedy
 from services.bots.trains.planning.command_choice import plan_command
-from services.bots.trains.trains_strategies import buy_now, hold_10
+from services.bots.trains.trains_strategies import buy_now, greedy, hold_10
 from services.referee.games import GameState
 
 Policy: TypeAlias = Callable[[GameState, Seat, Sequence[Command], SeatRandom], Command]

@@ -14,6 +14,8 @@ from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from services.bots.searching.candidate_halving import (
+    OWN_SEARCHES,
+    WORLD_SEEDS,
     Candidate,
     CandidateValue,
     best_of,
@@ -21,11 +23,9 @@ from services.bots.searching.candidate_halving import (
     values_of,
 )
 from services.bots.seat_random import SeatRandom
-from services.bots.trains.searching.candidates import WORLD_SEEDS, evaluate_candidates
 from services.referee.games import GameState, decide_and_apply, legal
 from services.referee.games.fair_randomness import without_commitments
 from services.referee.games.state import Seen
-from services.referee.games.trains.train_state import TrainState
 
 ROLLOUTS: Final = 64  # of all candidates of a move together, for the policy `searcher`
 MAX_MOVES: Final = 30_000  # of all rollouts of a choice together: about two seconds
@@ -36,20 +36,27 @@ def search_command(
     view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Command:
     """The policy `searcher`: the command that brings most in games played out."""
-    return evaluate_commands(view, seat, commands, seat_random, ROLLOUTS)[0].command
+    own_search = OWN_SEARCHES.get(type(view.own))
+    rollouts = own_search.rollouts if own_search else ROLLOUTS
+    return evaluate_commands(view, seat, commands, seat_random, rollouts)[0].command
 
 
 def evaluate_commands(
-    view: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, rollouts: int
+    view: GameState,
+    seat: Seat,
+    commands: Sequence[Command],
+    seat_random: SeatRandom,
+    rollouts: int,
+    done: Command | None = None,
 ) -> tuple[CandidateValue, ...]:
-    """The seat's legal commands (at least one), in a family with a search of its own the sensible ones, the one to choose first, by so many
-    rollouts of all of them together.
+    """The seat's legal commands (at least one), in a family with a search of its own the sensible ones and what was `done`,
+    the one to choose first, by so many rollouts of all of them together.
 
     Pure: nothing is read that the seat doesn't see, and all chance comes from `seat_random`. Raises InvalidInputError: the
     game doesn't say how to deal afresh what a seat can't see."""
-    if isinstance(view.own, TrainState):
-        return evaluate_candidates(view, seat, commands, seat_random, rollouts)
-    candidates = [Candidate(command) for command in commands]
+    if own_search := OWN_SEARCHES.get(type(view.own)):
+        return own_search.evaluate(view, seat, commands, seat_random, rollouts, done)
+    candidates = [Candidate(command, is_done=command == done) for command in commands]
     if len(candidates) > 1:
         search = _Search(view, seat, seat_random.choice(WORLD_SEEDS), len(candidates))
         run_halving(candidates, rollouts, search.play_out)

@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from statistics import mean, stdev
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
+from schemas.field_types import Seat
+from services.bots.seat_random import SeatRandom
+from services.referee.games import GameState
+
+WORLD_SEEDS: Final = range(1 << 32)  # of a choice's worlds
 
 
 class CandidateValue(NamedTuple):
@@ -20,7 +25,26 @@ class CandidateValue(NamedTuple):
     points_error: float | None  # the standard error of that mean; None with one rollout
     lead: float | None  # the seat's points less those of the best other seat: what is chosen by
     lead_error: float | None
+    loss_error: float | None  # of how much that is smaller than the best's, in the same worlds
     is_planners: bool  # whether it is the choice of `planner`
+    is_done: bool  # whether it is what the seat did
+
+
+# The values of a seat's legal commands in its view, by so many rollouts of all of them together; among them in any case
+# what the seat did there, where that is known.
+Search: TypeAlias = Callable[
+    [GameState, Seat, Sequence[Command], SeatRandom, int, Command | None], tuple[CandidateValue, ...]
+]
+
+
+class OwnSearch(NamedTuple):
+    """The search of a family of games."""
+
+    evaluate: Search
+    rollouts: int  # of a choice, for the policy `searcher`
+
+
+OWN_SEARCHES: Final[dict[type, OwnSearch]] = {}  # by the class of the game's own state
 
 
 @dataclass(slots=True)
@@ -29,6 +53,7 @@ class Candidate:
 
     command: Command
     is_planners: bool = False
+    is_done: bool = False
     points: list[int] = field(default_factory=list)
     leads: list[int] = field(default_factory=list)
 
@@ -52,10 +77,10 @@ def run_halving(
 
 
 def _better_half(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Half of them, and the planner's choice in any case."""
+    """Half of them, and in any case the planner's choice and what the seat did."""
     ranked = sorted(candidates, key=lambda each: -each.mean_lead)
     kept = ranked[: max(2, (len(ranked) + 1) // 2)]
-    return [each for each in candidates if each in kept or each.is_planners]
+    return [each for each in candidates if each in kept or each.is_planners or each.is_done]
 
 
 def best_of(candidates: Sequence[Candidate]) -> Candidate:
@@ -66,7 +91,7 @@ def best_of(candidates: Sequence[Candidate]) -> Candidate:
 def values_of(candidates: Sequence[Candidate], best: Candidate) -> tuple[CandidateValue, ...]:
     """The values of all: the best first, then by their leads."""
     others = sorted((each for each in candidates if each is not best), key=lambda each: -each.mean_lead)
-    return tuple(_value(each) for each in (best, *others))
+    return tuple(_value(each, best) for each in (best, *others))
 
 
 def standard_error(values: Sequence[float]) -> float | None:
@@ -74,8 +99,9 @@ def standard_error(values: Sequence[float]) -> float | None:
     return stdev(values) / sqrt(len(values)) if len(values) > 1 else None
 
 
-def _value(candidate: Candidate) -> CandidateValue:
+def _value(candidate: Candidate, best: Candidate) -> CandidateValue:
     has_any = bool(candidate.points)
+    losses = [a - b for a, b in zip(best.leads, candidate.leads, strict=False)]
     return CandidateValue(
         candidate.command,
         len(candidate.points),
@@ -83,5 +109,7 @@ def _value(candidate: Candidate) -> CandidateValue:
         standard_error(candidate.points),
         candidate.mean_lead if has_any else None,
         standard_error(candidate.leads),
+        standard_error(losses),
         candidate.is_planners,
+        candidate.is_done,
     )

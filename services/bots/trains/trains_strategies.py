@@ -1,20 +1,41 @@
-"""The policies `hold-10` and `buy-now`, two strategies that players of Trains know.
+"""The policies that know train games alone and plan nothing: `hold-10` and `buy-now`, which players know, and `greedy`.
 
-Both take the first connection by its cities' names, then by length, then by colour. Hold-10 keeps the first destinations,
-Buy-Now the last. Neither uses chance.
+The first two take the first connection by its cities' names, then by length, then by colour. Hold-10 keeps the first
+destinations, Buy-Now the last. Neither uses chance.
+
+`greedy` connects its tickets by the shortest paths over free routes, then the longest route it can pay for. It
+draws the colours that those paths want, builds a station for a ticket that can't be made otherwise, and sends a
+passenger off when the journey is worth a turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from schemas.trains.commands import ClaimRoute, KeepTickets, RequestCards
+from schemas.trains.commands import (
+    BuildStation,
+    ClaimRoute,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    PayTunnel,
+    RequestCards,
+)
+from schemas.trains.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.bots.seat_random import SeatRandom
-from services.referee.games.trains.board import Board
-from services.referee.games.trains.train_state import TrainGame
+from services.bots.trains.planning.command_choice import even_mix, of_type, pass_or_any
+from services.bots.trains.ticket_paths import shortest_paths, ticket_paths
+from services.referee.games.trains.board import GRAY, Board
+from services.referee.games.trains.moves.cards import CARDS_PER_REQUEST
+from services.referee.games.trains.moves.passengers import points_collected
+from services.referee.games.trains.moves.routes import TUNNEL_KIND
+from services.referee.games.trains.train_state import MIX, TICKETS, TUNNEL, TrainGame
 
 
 class Destination(NamedTuple):
@@ -98,3 +119,155 @@ def destination_of(board: Board, name: str) -> Destination:
     """The ticket of this id as players of Trains name it."""
     ticket = board.tickets[name]
     return Destination(*sorted((board.cities[ticket.a], board.cities[ticket.b])))
+
+
+MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey
+DRAWS: Final = (DrawBlind, DrawMarket)
+Draw: TypeAlias = DrawBlind | DrawMarket
+
+
+def greedy(state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
+    """The command of the policy; chance decides only if nothing is worth anything, and on tunnels."""
+    command = _resolve_choice(state, seat, commands) or _choose_action(
+        state, seat, _avoid_risky_tunnels(state, seat, commands, seat_random)
+    )
+    return command or pass_or_any(commands, seat_random)
+
+
+def _avoid_risky_tunnels(
+    state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+) -> Sequence[Command]:
+    """The commands, by chance without risky tunnels: greedy seats might else begin and decline them for ever."""
+    if not _has_tunnels(state.own.board):
+        return commands
+    safe = [command for command in commands if not _is_risky(state, seat, command)]
+    return safe if safe and len(safe) < len(commands) and seat_random.choice((True, False)) else commands
+
+
+@lru_cache(maxsize=64)
+def _has_tunnels(board: Board) -> bool:
+    return any(route.kind == TUNNEL_KIND for route in board.routes.values())
+
+
+def _is_risky(state: TrainGame, seat: Seat, command: Command) -> bool:
+    if not isinstance(command, ClaimRoute) or state.own.board.routes[command.route].kind != TUNNEL_KIND:
+        return False
+    hand = state.seats[seat].own.hand
+    remaining = sum(hand[card] - command.cards.get(card, 0) for card in {*command.cards, LOCOMOTIVE})
+    return remaining < state.rule_options.tunnel_cards
+
+
+def _resolve_choice(state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command | None:
+    """The answer to an open choice, other than a second card."""
+    choice = state.pending_choices[seat]
+    if choice == TICKETS and (keeps := of_type(commands, KeepTickets)):
+        return _best_keep(state, seat, keeps)
+    if choice == TUNNEL and (paid := of_type(commands, PayTunnel)):
+        return min(paid, key=lambda pay: pay.cards.get(LOCOMOTIVE, 0))
+    if choice == MIX:
+        return even_mix(of_type(commands, DrawTickets))
+    return None
+
+
+def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command | None:
+    """A wanted claim, else a journey, a station, cards, or any claim at all."""
+    wanted = _wanted_routes(state, seat)
+    by_type: dict[type[Command], list[Any]] = {}  # Any: each list has the type of its key
+    for command in commands:
+        by_type.setdefault(type(command), []).append(command)
+    claims: list[ClaimRoute] = by_type.get(ClaimRoute, [])
+    if useful := [claim for claim in claims if claim.route in wanted] if wanted else claims:
+        return max(useful, key=lambda claim: _claim_value(state, claim))
+    if journey := _best_journey(state, by_type.get(MovePassenger, ())):
+        return journey
+    if station := _best_station(state, seat, by_type.get(BuildStation, ())):
+        return station
+    if DrawBlind in by_type or DrawMarket in by_type:
+        draws = [command for command in commands if isinstance(command, DRAWS)]
+        return _best_draw(state, seat, wanted, draws)
+    requests: list[RequestCards] = by_type.get(RequestCards, [])
+    if requests and len(state.own.deck) >= CARDS_PER_REQUEST:
+        return requests[0]
+    return max(claims, key=lambda claim: _claim_value(state, claim), default=None)
+
+
+def _claim_value(state: TrainGame, claim: ClaimRoute) -> tuple[int, int, int]:
+    """The order of claims: by length, by the token where a passenger is placed, then by few wild cards."""
+    passenger_value = 0
+    table = state.own
+    if claim.passenger is not None:
+        passenger_value = 1 + sum(table.tokens.get(claim.passenger, ())[:1])
+    wild_cards = claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
+    return table.board.routes[claim.route].length, passenger_value, -wild_cards
+
+
+def _best_journey(state: TrainGame, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
+    """The journey that collects most, if it is worth a turn; in the last turns any that collects."""
+    best = max(journeys, key=lambda move: points_collected(state, move), default=None)
+    min_points = 1 if state.own.in_last_turns else MIN_JOURNEY_POINTS
+    return best if best is not None and points_collected(state, best) >= min_points else None
+
+
+def _best_station(state: TrainGame, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
+    """A station at the end of a ticket that no free routes make, in a city that others' routes reach."""
+    seat_state = state.seats[seat].own
+    if not stations:
+        return None
+    table = state.own
+    tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
+    paths = zip(tickets, ticket_paths(state, seat), strict=True)
+    ends = {city for ticket, path in paths if path.cars > seat_state.cars for city in (ticket.a, ticket.b)}
+    if not ends:
+        return None
+    served = {
+        city
+        for name, owner in table.route_owners.items()
+        if owner != seat
+        for city in (table.board.routes[name].a, table.board.routes[name].b)
+    }
+    useful = [station for station in stations if station.city in ends & served]
+    return min(useful, key=lambda station: station.cards.get(LOCOMOTIVE, 0), default=None)
+
+
+def _best_keep(state: TrainGame, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
+    """The tickets that bring the most for the cars that are left, by their own paths alone."""
+    offer = [state.own.board.tickets[str(name)] for name in state.seats[seat].own.offer]
+    cars, lengths = state.seats[seat].own.cars, [path.cars for path in shortest_paths(state, seat, offer)]
+
+    def gain(keep: KeepTickets) -> int:
+        remaining, points = cars, 0
+        for i in sorted(keep.keep, key=lengths.__getitem__):
+            points += offer[i].points if lengths[i] <= remaining else -offer[i].points
+            remaining -= min(lengths[i], remaining)
+        return points - (cars - remaining)  # every car spent must be worth it
+
+    return max(keeps, key=gain)
+
+
+def _wanted_routes(state: TrainGame, seat: Seat) -> set[str]:
+    """The free routes on the shortest paths of the tickets that can still be made."""
+    cars = state.seats[seat].own.cars
+    return {name for path in ticket_paths(state, seat) if path.cars <= cars for name in path.routes}
+
+
+def _best_draw(state: TrainGame, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:
+    """The card that helps most: by the spaces of wanted routes of its colour that it could pay."""
+    table = state.own
+    hand, routes = state.seats[seat].own.hand, table.board.routes
+    spaces: dict[str, int] = {}
+    for name in wanted:
+        route = routes[name]
+        spaces[route.color] = max(spaces.get(route.color, 0), route.length)
+    grays, most_held = spaces.get(GRAY, 0), max(COLORS, key=hand.__getitem__)
+
+    def value(draw: Draw) -> float:
+        if isinstance(draw, DrawBlind):
+            return 0.5
+        card = table.market[draw.slot or 0]
+        if card == LOCOMOTIVE:
+            return 1.5
+        if hand[card] < spaces.get(str(card), 0):
+            return 2 + hand[card] / 100
+        return 1 + hand[card] / 100 if card == most_held and hand[card] < grays else 0
+
+    return max(draws, key=value)

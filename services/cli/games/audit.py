@@ -13,11 +13,10 @@ from rich.table import Table
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.stored.player_names import shown_names, unpack_names
 from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, TrustedKeys, decode_game_file
-from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, GAME_ID, DataOption, JsonOption, open_games, parse_public_key
-from services.cli.output import console, print_json, print_line
-from services.cli.tables import standings_table
-from services.documents.files import read_bytes, write_bytes
+from services.cli.output import GameNotFoundError, console, print_json, print_line
+from services.cli.tables.game_tables import standings_table
+from services.documents import read_bytes, write_bytes
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit, audit, audit_json
@@ -30,7 +29,7 @@ from services.verification.report.page import render_page
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
 # Only the name of a file has a dot or a slash.
-_GAME_ID_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
+_GAME_PATTERN: Final = re.compile(r"[a-z0-9-]{1,40}")
 app = typer.Typer()
 
 
@@ -51,15 +50,22 @@ def audit_command(
         str | None, typer.Option(help="Of a FILE: the server's public key, which must have signed it.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page for an arbiter to this file.")] = None,
+    all_open: Annotated[
+        bool, typer.Option("--open", help="With --at while the game is played: show what seats hide.")
+    ] = False,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
-    if not _GAME_ID_PATTERN.fullmatch(game_or_file) or Path(game_or_file).is_file():
+    if not _GAME_PATTERN.fullmatch(game_or_file) or Path(game_or_file).is_file():
         source = load_file(Path(game_or_file), parse_public_key(key))
     else:
         with open_games(data) as games:
-            source = load_game(game_or_file, games.repository)
+            source = load_game(games.find(game_or_file), games.repository)
+    if at is not None and not all_open and _is_played(source.replay):
+        raise InvalidInputError(
+            "--at", "explains with every seat's cards, and the game is played: --open shows them"
+        )
     if not run_audit(source, at, as_json, html):
         raise typer.Exit(1)
 
@@ -83,6 +89,14 @@ def run_audit(source: AuditSource, sequence: int | None, as_json: bool, html: Pa
         if html is not None:
             console.print(f"The page is {html}.")
     return result.ok
+
+
+def _is_played(replay: Replay) -> bool:
+    """Whether the game isn't over; of one that can't be read that is no matter."""
+    try:
+        return not replay.state_after(len(replay.log)).result
+    except CorruptDataError:
+        return False
 
 
 # -- loading the game ---------------------------------------------------------------------

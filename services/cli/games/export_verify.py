@@ -1,4 +1,4 @@
-"""`ledgerline export` and `verify`: write a finished game to one file, and check such a file."""
+"""`ledgerline export`, `import` and `verify`: write a finished game to one file, bring it back, and check such a file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from schemas.errors import InvalidInputError
+from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError
 from schemas.stored.player_names import pack_names
 from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, Signer, encode_game_file
+from services.archive.game_file import encode_stored_file
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
     GameArgument,
     JsonOption,
+    OpenedGames,
+    data_words,
     open_games,
     parse_public_key,
     read_game_log,
 )
-from services.cli.output import console, print_json, print_line
-from services.documents.files import read_bytes, write_bytes
+from services.cli.output import console, own_command, print_json, print_line
+from services.documents import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
 from services.referee.games import fold
 from services.runtime.settings import read_settings
@@ -48,15 +51,19 @@ _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
 def export(
     game: GameArgument,
     file: Annotated[Path, typer.Argument(help="The file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
 ) -> None:
-    """Write a finished game to one file that everybody can check: see docs/proof.md."""
+    """Write a finished game to one file that everybody can check: see docs/reference/proof.md."""
+    if file.exists() and not force:
+        raise InvalidInputError("file", f"{file} is there already; --force writes over it")
     signer = Signer(data_folder_signing_key(data, read_settings()))
     with open_games(data) as games:
-        export_game(games.repository, signer, game, file)
+        export_game(games.repository, signer, games.find(game), file, as_json=as_json)
 
 
-def export_game(reader: GameReader, signer: Signer, game: str, path: Path) -> None:
+def export_game(reader: GameReader, signer: Signer, game: str, path: Path, *, as_json: bool = False) -> None:
     """Write a finished game's file.
 
     Raises InvalidInputError or GameNotFoundError; MissingEntryError or CorruptDataError where the game is damaged."""
@@ -67,8 +74,12 @@ def export_game(reader: GameReader, signer: Signer, game: str, path: Path) -> No
     packed_names = pack_names(names) if names else b""
     data = encode_game_file(game, log, read_heads(reader, game, len(log)), signer, packed_names)
     write_bytes(path, data, "file")
+    key = signer.public_key.hex()
+    if as_json:
+        print_json({"game": game, "file": str(path), "entries": len(log), "bytes": len(data), "key": key})
+        return
     console.print(f"{path}: {len(log)} entries in {len(data):,} bytes, signed with the key")
-    console.print(signer.public_key.hex())
+    console.print(key)
 
 
 def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
@@ -77,6 +88,60 @@ def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
     Raises CorruptDataError where a head doesn't follow from the view."""
     entries = islice(iter_view(reader, game, None), length)
     return recompute_heads(game, [(entry.number, entry.shown.public, entry.shown.head) for entry in entries])
+
+
+# -- import ------------------------------------------------------------------------------------
+
+
+@app.command("import")
+def import_command(
+    file: Annotated[Path, typer.Argument(help="A file that `export` wrote, signed by a key of this server.")],
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring an exported game back: into the archive, where everybody finds it who finds finished games."""
+    with open_games(data) as games:
+        imported = import_game(games, read_bytes(file, MAX_FILE_BYTES, str(file)), str(file))
+    if as_json:
+        print_json({"game": imported.game, "entries": len(imported.entries)})
+        return
+    again = f"{own_command()} replay{data_words(data)} {imported.game}"
+    console.print(f"{imported.game}: {len(imported.entries)} entries are in the archive. See it: {again}")
+
+
+def import_game(games: OpenedGames, data: bytes, where: str) -> GameFile:
+    """Put a game's file into the archive, and the names that lie in it beside it.
+
+    Raises InvalidInputError: the file isn't to be believed, or another game of its id is there."""
+    try:
+        file, checks = check_file_bytes(data, games.repository.trusted)
+    except GameFileError as error:
+        raise InvalidInputError(where, str(error)) from None
+    for finding in (finding for check in checks for finding in check.findings):
+        mend = (
+            "; name its key in LEDGERLINE_PUBLIC_KEYS if you believe it"
+            if finding.kind == "signature"
+            else ""
+        )
+        raise InvalidInputError(where, f"{finding.why}{mend}")
+    reader = games.repository.archive_reader
+    archive = None if reader is None else reader.archive
+    if archive is None:
+        raise InvalidInputError(
+            "LEDGERLINE_ARCHIVE_URL", "is missing: an imported game goes into the archive"
+        )
+    try:
+        known = games.repository.read_entries(file.game)
+    except (CorruptDataError, ForeignFileError):  # what is there can't be read: this replaces it
+        known = []
+    if known:
+        same = known == file.entries
+        reason = "is there already, and is the same" if same else "is there already, and is another"
+        raise InvalidInputError(where, f"game {file.game} {reason}: nothing is written")
+    archive.write_names(file.game, file.names or None)
+    archive.write(file.game, encode_stored_file(file._replace(names=b"")))
+    games.repository.read_entries(file.game)
+    return file
 
 
 # -- verify --------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
-from schemas.stored.player_names import shown_names
 from schemas.web.tokens import Holder, Invitation, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import build_referee
 from services.bootstrap.data_folder_keys import data_folder_token_keys
@@ -23,15 +22,16 @@ from services.cli.options import (
     GameArgument,
     JsonOption,
     OpenedGames,
+    fold_with_names,
     open_games,
     parse_viewer,
     read_game_log,
 )
 from services.cli.output import console, print_json, print_line
-from services.cli.tables import standings_table
+from services.cli.tables.game_tables import standings_table
 from services.referee.games import GameState, UnloggedRejectionError, fold
 from services.referee.worker import Referee
-from services.text.formatting import pluralize
+from services.text.formatting import SEAT_LETTERS, pluralize
 
 app = typer.Typer()
 
@@ -53,7 +53,7 @@ def fork(
     at: Annotated[int, typer.Option(min=1, help="Go on from how it stood after this entry.")],
     viewer: Annotated[
         str,
-        typer.Option("--as", help="Deal by what a seat (0, 1, ..) or the public knew, while the game runs."),
+        typer.Option("--as", help="Deal by what a seat (A, B, ..) or the public knew, while the game runs."),
     ] = "public",
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
@@ -70,8 +70,9 @@ def fork(
 
 def _fork_game(games: OpenedGames, game: str, sequence: int, viewer: str, token_keys: TokenKeys) -> Fork:
     """Create the new game, and start it unless a seat has to be taken first."""
+    game = games.find(game)
     log = read_game_log(games.repository, game)
-    viewer_seat = parse_viewer(viewer, len(fold(log[:1]).seats))
+    viewer_seat = parse_viewer(viewer, fold_with_names(games.repository, game, log))
     ledger, new_game = games.ledger, secrets.token_hex(6)
     referee, lease = build_referee(ledger, games.settings)
     try:
@@ -81,7 +82,7 @@ def _fork_game(games: OpenedGames, game: str, sequence: int, viewer: str, token_
     finally:
         lease.leave()
     log = ledger.read_entries(new_game)
-    state = fold(log, GameState(shown_names(ledger.read_names(new_game))))
+    state = fold_with_names(games.repository, new_game, log)
     return _describe_fork(state, log[0], token_keys, games.settings.token_life_s)
 
 
@@ -147,14 +148,14 @@ def _print_fork(fork: Fork) -> None:
     if state.started:
         console.print("It has started: its bots play where the server runs (`ledgerline serve`).")
         return
-    free_seats = ", ".join(map(str, fork.free_seats))
+    free_seats = ", ".join(SEAT_LETTERS[seat] for seat in fork.free_seats)
     console.print(
         f"{pluralize(len(fork.free_seats), 'seat')} to be taken: {free_seats}. Then the host starts it, with this token:"
     )
     print_line(fork.host_token)
-    if fork.seat_token is not None:
-        console.print(f"Seat {forked.asker} is yours, with this token:")
+    if fork.seat_token is not None and forked.asker is not None:
+        console.print(f"Seat {SEAT_LETTERS[forked.asker]} is yours, with this token:")
         print_line(fork.seat_token)
     for seat, invitation in fork.invitations.items():
-        console.print(f"Seat {seat} is taken with this invitation:")
+        console.print(f"Seat {SEAT_LETTERS[seat]} is taken with this invitation:")
         print_line(invitation)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas.commands import write_command
@@ -21,15 +20,14 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import is_json_value
 from services.archive import Signer, encode_game_file
 from services.cli.options import JsonOption, in_groups
-from services.cli.output import print_json, print_line
-from services.cli.playing.play import read_board
+from services.cli.output import no_such, own_command, path_here, print_json, print_line, progress_console
+from services.cli.trains.board import read_played_board
 from services.compiled_rules import prefer_compiled_rules
-from services.documents.files import write_bytes
+from services.documents import write_bytes
 from services.fuzz import GAME, KINDS, Arena, BatchResult, Quota, Shortened, Step, search_batch
 from services.referee.games import RULESETS
 from services.runtime.executors import core_count
-from services.verification.replay_errors import REPLAY_ERRORS
-from services.verification.reseal import reseal_log
+from services.verification.replay import REPLAY_ERRORS, reseal_log
 
 ALL: Final = "all"
 NO_SERVERS_KEY: Final = "00" * 32  # signs what nobody need believe
@@ -73,12 +71,10 @@ def fuzz(
     What reaches something new is gone on from. A finding is cut down to the shortest game that shows it, in a
     file for `replay`; exit code 1. The same seed plays the same games."""
     if game != ALL and game not in RULESETS:
-        raise InvalidInputError(
-            "game", f"there is no ruleset {game!r}; there is {', '.join(RULESETS)}, or {ALL}"
-        )
+        raise InvalidInputError("game", no_such("ruleset", game, (*RULESETS, ALL)))
     if not is_json_value(search.seed):
         raise InvalidInputError("--seed", "can't be written as UTF-8")
-    form = None if board is None else read_board(board)[0]
+    form = None if board is None else read_played_board(board)[0]
     arenas = [Arena(name, form) for name in (RULESETS if game == ALL else [game])]
     minutes = search.minutes if search.minutes is not None or search.games is not None else 1.0
     until_s = float("inf") if minutes is None else time.time() + 60 * minutes
@@ -90,7 +86,7 @@ def fuzz(
     if as_json:
         print_json(_results_json(results, found, path))
     elif path is not None:
-        print_line(f"Its log: {shlex.join(['ledgerline', 'replay', str(path)])}")
+        print_line(f"Its log: {own_command()} replay {path_here(path)}")
     if found is not None:
         raise typer.Exit(1)
 
@@ -154,9 +150,9 @@ def _progress(quiet: bool) -> Progress:
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
-        console=Console(stderr=True),
+        console=(console := progress_console()),
         transient=True,
-        disable=quiet or not Console(stderr=True).is_terminal,
+        disable=quiet or console is None,
     )
 
 
@@ -223,8 +219,10 @@ def _print_results(results: Sequence[BatchResult], found: BatchResult | None, bo
     print_line(f"{found.ruleset}: {finding.kind}. {KINDS[finding.kind]}")
     print_line(f"  {finding.why}")
     _print_steps(found.found)
-    words = ["ledgerline", "fuzz", found.ruleset, *([] if board is None else ["--board", board])]
-    print_line(f"Find it again: {shlex.join([*words, '--seed', found.seed, '--games', str(found.games)])}")
+    words = ["fuzz", found.ruleset, *([] if board is None else ["--board", board])]
+    print_line(
+        f"Find it again: {own_command()} {shlex.join([*words, '--seed', found.seed, '--games', str(found.games)])}"
+    )
 
 
 def _print_steps(shortened: Shortened) -> None:

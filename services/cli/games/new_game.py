@@ -14,8 +14,8 @@ from typing import Annotated, Final
 import typer
 
 from schemas.errors import InvalidInputError
-from services.cli.output import print_line
-from services.documents.files import write_bytes
+from services.cli.output import path_here, print_line
+from services.documents import write_bytes
 from services.referee.games.found_games import GAMES, RULESETS
 
 SLUG: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -33,11 +33,11 @@ app = typer.Typer()
 
 @app.command("new-game")
 def new_game(
-    name: Annotated[str, typer.Argument(help="The game's name, like lost-cities: also the new folder's.")],
+    name: Annotated[str, typer.Argument(help="The game's name, like high-cards: also the new folder's.")],
 ) -> None:
     """Write a small game that already plays, with its rule page and tests, into a new folder: a package to change.
 
-    It says at its end what to do next. docs/your-own-game.md goes on from there, to a game with friends."""
+    It says at its end what to do next. docs/tutorials/your-own-game.md goes on from there, to a game with friends."""
     _require_new(name)
     slug = name.replace("-", "_")
     words = {
@@ -53,7 +53,7 @@ def new_game(
     print_line(f"{name}/ is a game that plays already: change {words['module']}/__init__.py. Next:")
     for command in _next_commands(name):
         print_line(f"  {command}")
-    print_line("docs/your-own-game.md goes on from here.")
+    print_line("docs/tutorials/your-own-game.md goes on from here.")
 
 
 def _require_new(name: str) -> None:
@@ -80,7 +80,7 @@ def _write(path: Path, text: str) -> None:
 def _next_commands(name: str) -> list[str]:
     """What to do with the new game, from the folder in which this was asked, each line as a shell takes it."""
     folder, here = Path(sys.executable).parent, Path.cwd()
-    tools = {tool: _shown(folder / tool, here) for tool in ("uv", "python", "ledgerline")}
+    tools = {tool: path_here(folder / tool) for tool in ("uv", "python", "ledgerline")}
     imports = "" if here == ROOT else f"PYTHONPATH={shlex.quote(str(ROOT))} "
     install = f"{tools['python']} -m pip install"  # has the package index build it; uv does so by itself
     if (folder / "uv").exists():
@@ -92,7 +92,3 @@ def _next_commands(name: str) -> list[str]:
         f"{tools['ledgerline']} fuzz {name}",
         f"{tools['ledgerline']} serve   # and play it with friends",
     ]
-
-
-def _shown(tool: Path, here: Path) -> str:
-    return shlex.quote(str(tool.relative_to(here) if tool.is_relative_to(here) else tool))

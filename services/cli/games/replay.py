@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -11,12 +13,12 @@ from typing import Annotated, Final, NamedTuple
 import typer
 from rich.table import Table
 
-from schemas.access import PUBLIC_ACCESS
 from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
-from schemas.events import Event
+from schemas.events import Event, GameCreated
 from schemas.field_types import Seat
+from schemas.game_options import PUBLIC_ACCESS
 from schemas.stored.codec import unpack_entry
-from schemas.stored.entries import ViewEntry, write_entry, write_view_entry
+from schemas.stored.entries import Entry, ViewEntry, write_entry, write_view_entry
 from schemas.stored.player_names import (
     SaltedNames,
     log_entry_with_names,
@@ -30,41 +32,46 @@ from services.cli.options import (
     DataOption,
     GameArgument,
     JsonOption,
+    fold_with_names,
     open_games,
     parse_viewer,
     read_game_log,
 )
 from services.cli.output import console, print_json
 from services.cli.playing.following import WatchedGame
-from services.cli.tables import final_score_table, standings_table
+from services.cli.tables.game_tables import final_score_table, standings_table
 from services.cli.trains.position_question import position_question
-from services.documents.files import read_bytes
+from services.documents import read_bytes
 from services.ledger import MissingEntryError, ViewFollower, iter_view
-from services.referee.games import GameState, fold, fold_events
+from services.referee.games import GameState, fold, fold_events, redact_for
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.events import event_sentence
-from services.text.formatting import format_game_time
+from services.text.formatting import SEAT_LETTERS, format_game_time
 from services.text.game_summary import game_summary_json
 from services.verification.game_repository import GameRepository, reconstruct
 from services.verification.replay import Replay
 
 app = typer.Typer()
-MAX_GAMES: Final = 1_000  # games in a list
+ALL_OPEN: Final = "all"  # of --as: every card, as the log has it
 WAIT_MS: Final = 1_000  # for the next entry of a watched game, before it is asked for again
 
 
 @app.command()
-def games(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
-    """List the games (the latest thousand), public or not, and how they stand."""
+def games(
+    most: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many, the latest first.")] = 1_000,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """List the latest games, public or not, and how they stand."""
     with open_games(data) as opened:
-        listed = [_summarize_game(opened.repository, game) for game in opened.repository.games(MAX_GAMES)]
+        listed = [_summarize_game(opened.repository, game) for game in opened.repository.games(most)]
     if as_json:
         print_json({"games": [game.summary for game in listed]})
         return
     if not listed:
         console.print("No games yet. `ledgerline play` plays one.")
         return
-    table = Table("game", "rules", "board", "state", "visible", "entries", "seats and points")
+    table = Table("game", "begun (UTC)", "rules", "board", "state", "winner", "visible", "seats and points")
     for game in listed:
         table.add_row(*game.cells)
     console.print(table)
@@ -77,7 +84,13 @@ def replay(
     ],
     to: Annotated[int | None, typer.Option(min=1, help="Stop after this entry.")] = None,
     viewer: Annotated[
-        str | None, typer.Option("--as", help="Show what a seat (0, 1, ..) or the public sees.")
+        str | None,
+        typer.Option(
+            "--as",
+            help="Whose eyes: a seat (A, B, .. or its player's name), public, or all cards open; "
+            "all once the game is over, public before.",
+            show_default=False,
+        ),
     ] = None,
     position: Annotated[
         bool,
@@ -87,12 +100,13 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Show a game turn by turn from its log, then how it stands at that point."""
-    if position and viewer is not None:
+    if position and viewer not in {None, ALL_OPEN}:
         raise InvalidInputError("--position", "has every card, so it can't be shown --as somebody sees it")
     if os.path.isfile(game):  # noqa: PTH113 - Path's own raises for a name too long
         _show_source(_read_file(Path(game)), ReplayOptions(to, viewer, position, as_json))
         return
     with open_games(data) as games:
+        game = games.find(game)
         source = ReplaySource(
             game,
             read_game_log(games.repository, game),
@@ -106,13 +120,17 @@ def replay(
 def watch(
     game: GameArgument,
     viewer: Annotated[
-        str, typer.Option("--as", help="What to show: what a seat (0, 1, ..) or the public sees.")
+        str,
+        typer.Option("--as", help="What to show: what a seat (A, B, .. or a name) or the public sees."),
     ] = "public",
     data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
 ) -> None:
-    """Follow a game as it is played, in sentences, until it is over. Every entry is checked as it comes."""
+    """Follow a game as it is played, in sentences, until it is over. Every entry is checked as it comes.
+
+    With --json each entry is a line of its own, a JSON object."""
     with open_games(data) as games:
-        follow_game(games.repository, games.ledger, game, viewer)
+        follow_game(games.repository, games.ledger, games.find(game), viewer, as_json=as_json)
 
 
 class ListedGame(NamedTuple):
@@ -152,31 +170,58 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
     """A game of the list; a damaged one is listed as such."""
     try:
         log = repository.read_entries(game)
-        event_count = sum(len(unpack_entry(data).events) for data in log)
+        entries = [unpack_entry(data) for data in log]
+        event_count = sum(len(entry.events) for entry in entries)
         state = fold(log)
+        if not state.result:  # its points are what the public knows of them
+            state = _as_public(entries)
         if any(seat_state.name_commitment is not None for seat_state in state.seats):
             state.show_names(shown_names(repository.read_names(game)))
-        summary = game_summary_json(state, event_count, len(log))
+        winners = [score.seat for score in state.result.scores if score.place == 1] if state.result else []
+        begun = _begun(entries)
+        summary = {
+            **game_summary_json(state, event_count, len(log)),
+            "begun": begun and begun.isoformat(timespec="seconds"),
+            "winners": winners,
+        }
         if state.access != PUBLIC_ACCESS:
             summary |= state.access._asdict()
     except MissingGameError as error:
-        cells = (game, "", "", "not installed", "", "", str(error))
+        cells = (game, "", "", "", "not installed", "", "", str(error))
         return ListedGame({"game": game, "state": "not installed", "why": str(error)}, cells)
     except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS) as error:
         # of the last: its rows can be read, and no rules wrote them; or a bug
         reason = f"{type(error).__name__}: {error}"
-        cells = (game, "", "", "damaged", "", "", reason)
+        cells = (game, "", "", "", "damaged", "", "", reason)
         return ListedGame({"game": game, "state": "damaged", "why": reason}, cells)
     seats = ", ".join(f"{seat['name'] or '(free)'} {seat['total']}" for seat in summary["seats"])
     status = f"{summary['state']}: {summary['ended']}" if summary["ended"] else summary["state"]
     shown = (
+        f"{begun:%Y-%m-%d %H:%M}" if begun else "",
         summary["ruleset"],
         summary.get("board", ""),
         status,
+        ", ".join(state.seats[seat].name or SEAT_LETTERS[seat] for seat in winners),
         state.access.visibility,
-        str(summary["entries"]),
     )
     return ListedGame(summary, (game, *shown, seats))
+
+
+def _as_public(entries: Sequence[Entry]) -> GameState:
+    """The game as the public sees it."""
+    state = GameState()
+    for entry in entries:
+        shown = (redact_for(None, event) for event in entry.events)
+        fold_events(state, entry.at, [event for event in shown if event is not None])
+    return state
+
+
+def _begun(entries: Sequence[Entry]) -> datetime | None:
+    """When the game was created, by the wall clock."""
+    for event in entries[0].events if entries else ():
+        if isinstance(event, GameCreated):
+            return datetime.fromtimestamp(event.created / 1000, UTC)
+    return None
 
 
 def _read_file(path: Path) -> ReplaySource:
@@ -195,6 +240,11 @@ def _read_file(path: Path) -> ReplaySource:
 
 
 def _show_source(source: ReplaySource, options: ReplayOptions) -> None:
+    """While a game is played, its hidden cards are shown to who asks for all of them by name. Raises InvalidInputError."""
+    if options.viewer is None and not fold(source.log).result:
+        if options.position:
+            raise InvalidInputError("--position", "has every card of a game that is played: add --as all")
+        options = options._replace(viewer="public")
     if options.position:
         print_json(_read_position(source, options.to))
     else:
@@ -239,27 +289,36 @@ def _require_entry(game: str, length: int, last_sequence: int | None) -> None:
 
 
 def _read_entries(source: ReplaySource, viewer: str | None) -> list[ReplayedEntry]:
-    if viewer is None:
+    if viewer in {None, ALL_OPEN}:
         entries = [log_entry_with_names(unpack_entry(data), source.names) for data in source.log]
         return [
             ReplayedEntry(entry.at, entry.events, write_entry(sequence, entry))
             for sequence, entry in enumerate(entries, 1)
         ]
-    seat = parse_viewer(viewer, len(fold(source.log[:1]).seats))
+    assert viewer is not None
+    seat = parse_viewer(viewer, fold(source.log, GameState(shown_names(source.names))))
     return [ReplayedEntry(entry.at, entry.events, write_view_entry(entry)) for entry in source.view(seat)]
 
 
-def follow_game(repository: GameRepository, views: ViewFollower, game: str, viewer: str) -> None:
-    """Print a game's sentences from its first entry on, wait for more until it is over, and print the scores.
+def follow_game(
+    repository: GameRepository, views: ViewFollower, game: str, viewer: str, *, as_json: bool = False
+) -> None:
+    """Print a game's sentences from its first entry on, wait for more until it is over, and print the scores; or its
+    entries as lines of JSON.
 
     Raises InvalidInputError, GameNotFoundError, or CommandLineError: an entry doesn't fit the chain."""
-    first = read_game_log(repository, game)[:1]
-    watched = WatchedGame(game, parse_viewer(viewer, len(fold(first).seats)))
+    state = fold_with_names(repository, game, read_game_log(repository, game))
+    watched = WatchedGame(game, parse_viewer(viewer, state))
     while not watched.state.result:
         for entry in repository.read_view(game, watched.viewer, watched.sequence):
-            for sentence in watched.apply_entries([entry]):
+            sentences = watched.apply_entries([entry])
+            if as_json:
+                print(json.dumps(write_view_entry(entry)), flush=True)
+                continue
+            for sentence in sentences:
                 line = f"{entry.number:>4} {format_game_time(entry.at)}  {sentence}"
                 console.print(line, markup=False, soft_wrap=True)
         if not watched.state.result:
             views.follow_view(game, watched.viewer, watched.sequence, WAIT_MS)
-    console.print(final_score_table(watched.state))
+    if not as_json:
+        console.print(final_score_table(watched.state))

@@ -11,20 +11,21 @@ from rich.table import Table
 from schemas.errors import InvalidInputError
 from schemas.web.tokens import Holder, TokenKeys
 from services.bootstrap.data_folder_keys import data_folder_token_keys
-from services.cli.exit import CommandLineError
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
     GameArgument,
     JsonOption,
+    fold_with_names,
     open_games,
+    parse_seat,
     read_game_log,
 )
-from services.cli.output import console, print_json, print_line
+from services.cli.output import CommandLineError, console, print_json, print_line
 from services.gateway.models.table_models import Suggestions
 from services.ledger import iter_view
-from services.referee.games import fold
 from services.tables.table_fold import FoldedTable
+from services.text.formatting import SEAT_LETTERS, seat_title
 
 app = typer.Typer()
 
@@ -32,7 +33,7 @@ app = typer.Typer()
 @app.command()
 def suggest(
     game: GameArgument,
-    seat: Annotated[int, typer.Option(min=0, max=7, help="Whose move.")],
+    seat_named: Annotated[str, typer.Option("--seat", help="Whose move: a seat (A, B, ..).")],
     at: Annotated[int | None, typer.Option(min=1, help="After this entry, in place of the last one.")] = None,
     token: Annotated[
         str | None,
@@ -43,9 +44,11 @@ def suggest(
 ) -> None:
     """Say what a seat might do, the best first, with the points that each choice is expected to bring."""
     with open_games(data) as games:
-        state = fold(read_game_log(games.repository, game))
-        if seat >= len(state.seats):
-            raise InvalidInputError("--seat", f"must be from 0 to {len(state.seats) - 1}")
+        game = games.find(game)
+        state = fold_with_names(games.repository, game, read_game_log(games.repository, game))
+        if (seat := parse_seat(seat_named, state)) is None:
+            last = SEAT_LETTERS[len(state.seats) - 1]
+            raise InvalidInputError("--seat", f"must be from A to {last}, or a player's name")
         if state.result is None:
             latest = games.ledger.read_token_generations(game).of(seat)
             _require_token(data_folder_token_keys(data, games.settings), token, Holder(game, seat), latest)
@@ -66,6 +69,7 @@ def suggest(
 
 def _require_token(keys: TokenKeys, text: str | None, holder: Holder, generation: int) -> None:
     """Raises InvalidInputError: while a game is played, a seat asks for itself alone."""
+    assert holder.seat is not None, "the host chooses nothing"
     if text is None:
         raise InvalidInputError(
             "--token", "is missing: while the game is played, a seat asks for itself alone"
@@ -78,12 +82,12 @@ def _require_token(keys: TokenKeys, text: str | None, holder: Holder, generation
         or token.generation < generation
     ):
         raise InvalidInputError(
-            "--token", f"isn't one that opens seat {holder.seat} of game {holder.game} now"
+            "--token", f"isn't one that opens {seat_title(holder.seat)} of game {holder.game} now"
         )
 
 
 def _print_suggestions(suggestions: Suggestions) -> None:
-    where = f"seat {suggestions.seat} of game {suggestions.game}, after entry {suggestions.number}"
+    where = f"{seat_title(suggestions.seat)} of game {suggestions.game}, after entry {suggestions.number}"
     if not suggestions.commands:
         print_line(f"Nothing is to be chosen by {where}.")
         return

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from schemas.commands import write_command
+from schemas.commands import CommandEnvelope, write_command
 from schemas.errors import InvalidInputError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_read_ledger
 from services.cli.output import console, print_json
@@ -27,7 +27,7 @@ AllOption = Annotated[bool, typer.Option("--all", help="All of them (a thousand 
 
 @app.command("list")
 def list_command(
-    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the oldest first.")] = 1_000,
+    most: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many, the oldest first.")] = 1_000,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
@@ -44,7 +44,8 @@ def list_command(
     for dead in dead_letters:
         game, seat, command = "", "", "(can't be read)"
         if (envelope := dead.envelope) is not None:
-            game, command = envelope.game, envelope.command.type
+            game = envelope.game
+            command = envelope.command.type if isinstance(envelope, CommandEnvelope) else command
             seat = "system" if envelope.seat is None else str(envelope.seat)
         table.add_row(dead.reference, _format_time(dead.at_ms), game, seat, command, dead.reason)
     console.print(table)
@@ -111,8 +112,10 @@ def _dead_letter_json(dead: DeadLetter) -> dict[str, object]:
     }
     if (envelope := dead.envelope) is None:
         return {**fields, "bytes": dead.data.hex()}
-    command = write_command(envelope.command)
-    return {**fields, "game": envelope.game, "seat": envelope.seat, "id": envelope.id, "command": command}
+    sent = {"game": envelope.game, "seat": envelope.seat, "id": envelope.id}
+    if not isinstance(envelope, CommandEnvelope):
+        return {**fields, **sent, "bytes": dead.data.hex()}
+    return {**fields, **sent, "command": write_command(envelope.command)}
 
 
 def _format_time(time_ms: int) -> str:

@@ -89,6 +89,7 @@ def raise_command(
 ) -> None:
     """Dispute a move yourself. An operator sees the whole answer, even while the game runs."""
     with open_games(data) as games:
+        game = games.find(game)
         length = len(read_game_log(games.repository, game))
         if at > length:
             raise InvalidInputError("--at", f"game {game} has {length} entries, so there is no entry {at}")
@@ -149,7 +150,8 @@ def _print_dispute(fields: DisputeFields) -> None:
         for finding in audit_answer["findings"]:
             where = "the game" if finding["number"] is None else f"entry {finding['number']}"
             print_line(f"  {where}: {finding['why']}")
-    print_line(f"`ledgerline audit {game} --at {number}` explains the move.")
+    shown = "" if fields["final"] else " --open"
+    print_line(f"`ledgerline audit {game} --at {number}{shown}` explains the move.")
 
 
 def _require_raised(outcome: RaiseOutcome) -> None:

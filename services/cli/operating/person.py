@@ -22,7 +22,7 @@ from schemas.stored.codec import unpack_entry
 from schemas.stored.player_names import SaltedName, pack_names
 from services.cli.options import DEFAULT_DATA, DataOption, open_games
 from services.cli.output import PlainTextConsole, print_json, print_line
-from services.documents.files import write_bytes
+from services.documents import write_bytes
 from services.ledger import MissingEntryError, RedisLedger
 from services.runtime.visible_text import visible_json
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -58,7 +58,7 @@ def export(
     with open_games(data) as games:
         found = _find(games.repository, who, is_name)
         seats = [
-            {**_exported_seat(games.repository, seat), "webhook": _webhook_url(games.ledger, seat)}
+            {**_exported_seat(games.repository, seat), "notified": _notified_urls(games.ledger, seat)}
             for seat in found.seats
         ]
     document = {"who": who, "seats": seats, "unreadable": [game for game, _ in found.unreadable]}
@@ -125,7 +125,7 @@ def _confirm(question: str) -> None:
     """Raises InvalidInputError where there is nobody to ask, and Exit where the answer is no."""
     if not sys.stdin.isatty():
         raise InvalidInputError("--yes", "is needed where nobody can be asked")
-    if not typer.confirm(question):
+    if not typer.confirm(question, err=True):
         raise typer.Exit(1)
 
 
@@ -149,10 +149,10 @@ def _summary(seats: Sequence[NamedSeat]) -> str:
     return f"{pluralize(len(seats), 'seat')} in {pluralize(len({seat.game for seat in seats}), 'game')}"
 
 
-def _webhook_url(ledger: RedisLedger, seat: NamedSeat) -> str | None:
-    """The address that is notified for the seat, without its secret."""
-    stored = None if seat.is_freed else ledger.webhooks().find(seat.game, seat.seat)
-    return stored.webhook.url if stored else None
+def _notified_urls(ledger: RedisLedger, seat: NamedSeat) -> list[str]:
+    """The addresses that are notified for the seat, its webhook's and its devices', without secrets."""
+    stored = {} if seat.is_freed else ledger.webhooks().find_all(seat.game, seat.seat)
+    return [each.webhook.url for each in stored.values()]
 
 
 def _exported_seat(repository: GameRepository, seat: NamedSeat) -> dict[str, object]:

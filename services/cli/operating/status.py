@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from schemas.errors import InvalidInputError
+from services.bootstrap.system_report import (
+    StatusReport,
+    find_notices,
+    find_problems,
+    read_report,
+    report_json,
+)
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs, open_read_ledger
 from services.cli.output import console, print_json
 from services.ledger.engine.connection import EngineUnavailableError
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.operations.backlog_queries import TASK_STALL_S
-from services.ledger.operations.engine_settings import EngineSettings, broken_promises
-from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, SILENT_S, ServiceKind
-from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
-from services.ledger.redis_ledger import RedisLedger
-from services.referee.leases import assign_partitions
+from services.ledger.operations.service_kinds import REFEREE, SILENT_S
+from services.ledger.operations.system_status import EngineNode, PartitionLoad
 
 app = typer.Typer()
-STALL_MS: Final = 10_000
-FULL: Final = 0.9  # of the engine's memory
 MAX_ROWS: Final = 12  # partitions that are shown, the longest wait first
 MIB: Final = 1024 * 1024
 
@@ -33,16 +34,16 @@ MIB: Final = 1024 * 1024
 def status(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
     """Show services, engine, backlog, dead letters and jobs at a glance; exit code 1 if not all is well."""
     with open_read_ledger(data) as ledger:
-        report = _read_report(ledger, _count_jobs(data))
+        report = read_report(ledger, count_jobs(data))
     if as_json:
-        print_json(_report_json(report))
+        print_json(report_json(report))
     else:
         _print_report(report)
-    if _find_problems(report):
+    if find_problems(report):
         raise typer.Exit(1)
 
 
-def _count_jobs(data: Path) -> dict[str, int] | None:
+def count_jobs(data: Path) -> dict[str, int] | None:
     """The auditor's jobs by state; None where their engine doesn't answer, or isn't named beside a cluster."""
     try:
         with open_jobs(data) as jobs:
@@ -51,140 +52,12 @@ def _count_jobs(data: Path) -> dict[str, int] | None:
         return None
 
 
-class StatusReport(NamedTuple):
-    """The whole system at one moment."""
-
-    nodes: Sequence[EngineNode]
-    services: Mapping[ServiceKind, Sequence[ServiceSign]]
-    shares: Mapping[str, Sequence[int]]  # the partitions of each referee that is there
-    partitions: int
-    loads: Sequence[PartitionLoad]  # of the partitions that can be read
-    mistyped_keys: Sequence[str]  # that hold another type than Ledgerline's
-    jobs: Mapping[str, int] | None  # by state; None where their engine doesn't answer
-    disputes: int  # without an answer
-
-    @property
-    def dead_letters(self) -> int:
-        """The number of commands that broke a referee and were put aside."""
-        return sum(load.dead_letters for load in self.loads)
-
-
-def _read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusReport:
-    """Ask the engine for all but the jobs. Raises one of ENGINE_ERRORS."""
-    status = ledger.system_status()
-    nodes = status.nodes()
-    time_ms = max(node.time_ms for node in nodes)  # a node that is away has none
-    services = status.services(time_ms)
-    present = [referee.name for referee in services[REFEREE] if referee.last_sign_s < SILENT_S]
-    shares = {name: assign_partitions(name, present, ledger.partitions) for name in present}
-    return StatusReport(
-        nodes=nodes,
-        services=services,
-        shares=shares,
-        partitions=ledger.partitions,
-        loads=status.loads(time_ms),
-        mistyped_keys=status.mistyped_keys(),
-        jobs=jobs,
-        disputes=status.count_disputes(),
-    )
-
-
-def _find_problems(report: StatusReport) -> list[str]:
-    """Why the system isn't healthy, in sentences; empty where it is."""
-    problems = [problem for node in report.nodes for problem in _node_problems(node)]
-    if unread := report.partitions - len(report.loads):
-        problems.append(f"{unread} of {report.partitions} partitions can't be read")
-    if report.mistyped_keys:
-        problems.append(f"keys that hold another type: {', '.join(report.mistyped_keys)}")
-    problems += _missing_services(report)
-    stalled = [load for load in report.loads if (load.oldest_command_ms or 0) >= STALL_MS]
-    if stalled:
-        listed = ", ".join(str(load.partition) for load in stalled)
-        problems.append(f"commands wait for {STALL_MS // 1000} s or longer in partitions: {listed}")
-    late = [load for load in report.loads if (load.oldest_bot_task_ms or 0) >= 1000 * TASK_STALL_S]
-    if late:
-        listed = ", ".join(str(load.partition) for load in late)
-        problems.append(f"bot tasks wait for {TASK_STALL_S} s or longer in partitions: {listed}")
-    return problems
-
-
-def _missing_services(report: StatusReport) -> list[str]:
-    tasks = {BOTS: sum(load.bot_tasks for load in report.loads), AUDITOR: report.disputes}
-    found = []
-    for kind, signs in report.services.items():
-        silence_s = min((each.last_sign_s for each in signs), default=None)
-        count = tasks.get(kind, 0)
-        if silence_s is not None and silence_s < SILENT_S:
-            continue
-        is_missed = kind.is_missed(was_there=bool(signs), tasks=count)
-        if is_missed and kind.members_key not in report.mistyped_keys:
-            found.append(kind.describe_absence(silence_s, count))
-    return found
-
-
-def _find_notices(report: StatusReport) -> list[str]:
-    """Things that an operator should look at, though games go on."""
-    notices = []
-    if report.dead_letters:
-        notices.append(f"dead letters: {report.dead_letters}; `ledgerline dead list` shows them")
-    if report.jobs is None:
-        notices.append("the auditor's jobs can't be read (LEDGERLINE_JOBS_URL)")
-    elif failed := report.jobs.get("failed"):
-        notices.append(f"failed jobs: {failed}; `ledgerline jobs` shows them")
-    notices += [
-        f"{each.name} gave no sign for {each.last_sign_s:.0f} s"
-        for signs in report.services.values()
-        for each in signs
-        if each.last_sign_s >= SILENT_S
-    ]
-    return notices
-
-
-def _node_problems(node: EngineNode) -> list[str]:
-    where = f"engine {node.address}".rstrip()
-    found = []
-    if node.role == AWAY:
-        return [f"{where} doesn't answer"]
-    if node.role != "master":
-        found.append(f"{where} is a replica: it takes no writes")
-    settings = EngineSettings(fsync_policy=node.aof, eviction=node.eviction, max_bytes=node.max_bytes)
-    found += [f"{where}: {broken}" for broken in broken_promises(settings)]
-    if not node.is_aof_well:
-        found.append(f"{where} can't write its AOF: is the disk full?")
-    if node.max_bytes and node.used_bytes >= FULL * node.max_bytes:
-        found.append(f"{where} has used {node.used_bytes / node.max_bytes:.0%} of its memory")
-    return found
-
-
-def _report_json(report: StatusReport) -> dict[str, object]:
-    """The report as one JSON document."""
-    problems = _find_problems(report)
-    return {
-        "healthy": not problems,
-        "problems": problems,
-        "notices": _find_notices(report),
-        "engine": [node._asdict() for node in report.nodes],
-        "services": [
-            {
-                "name": each.name,
-                "last_sign_s": round(each.last_sign_s, 1),
-                **({"partitions": list(report.shares.get(each.name, ()))} if kind is REFEREE else {}),
-            }
-            for kind, signs in report.services.items()
-            for each in signs
-        ],
-        "partitions": [load._asdict() for load in report.loads],
-        "dead_letters": report.dead_letters,
-        "jobs": report.jobs,
-    }
-
-
 def _print_report(report: StatusReport) -> None:
-    problems = _find_problems(report)
+    problems = find_problems(report)
     console.print(Text("NOT HEALTHY", "bold red") if problems else Text("healthy", "bold green"))
     for problem in problems:
         console.print(Text(f"  ! {problem}", "red"))
-    for notice in _find_notices(report):
+    for notice in find_notices(report):
         console.print(Text(f"  * {notice}", "yellow"))
     for table in (_service_table(report), _engine_table(report.nodes), _partition_table(report.loads)):
         console.print(table)

@@ -14,12 +14,11 @@ from rich.progress import BarColumn, Progress, TextColumn
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from services.bots.seat_projection import ViewPageReader
-from services.cli.exit import CommandLineError
-from services.cli.output import console, print_line
-from services.cli.tables import game_progress, standings_table
+from services.cli.output import CommandLineError, console, print_line
+from services.cli.tables.game_tables import game_progress, standings_table
 from services.ledger import MissingEntryError, ViewFollower
 from services.ledger.log.views import ViewPage, ViewPageOrError, ViewRequest
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier
@@ -85,13 +84,10 @@ class LineDisplay(SilentDisplay):
 
     shows_sentences = True
 
-    def __init__(self, watched: Sequence[WatchedGame]) -> None:
-        self.has_many_games = len(watched) > 1
-
     def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
-        """Print the sentences, after the game's id where there are several games."""
+        """Print the sentences."""
         for sentence in sentences:
-            print_line(f"{game.id}  {sentence}" if self.has_many_games else sentence)
+            print_line(sentence)
 
 
 class LiveDisplay(SilentDisplay):

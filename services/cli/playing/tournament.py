@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -20,7 +19,7 @@ from schemas.refusals import CommandRefusedError
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
-from services.cli.output import console, print_json, print_line
+from services.cli.output import console, print_json, print_line, progress_console
 from services.cli.playing.bot_games import create_bot_games, require_own_boards
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
 from services.cli.playing.play import GameOptions, create_game_body
@@ -28,7 +27,6 @@ from services.ledger import RedisLedger
 from services.referee.games import RULESETS
 from services.runtime.executors import core_count
 from services.runtime.settings import read_settings
-from services.tournament.core_game import play_fast
 from services.tournament.game_results import GameResult, csv_fields, csv_rows, result_of
 from services.tournament.knock_out import (
     KnockOutGame,
@@ -41,7 +39,7 @@ from services.tournament.knock_out import (
 from services.tournament.report_page import render_page
 from services.tournament.schedule import PlannedGame, plan_games
 from services.tournament.standings import Estimate, Standings, compute_standings
-from services.tournament.viewed_game import GameSetting
+from services.tournament.viewed_game import GameSetting, play_fast
 
 app = typer.Typer()
 BATCH: Final = 50  # games side by side
@@ -141,8 +139,8 @@ def _open_player(setting: GameSetting, place: PlaceOptions, quiet: bool) -> Iter
 
     def play_on_the_rules(planned: Sequence[PlannedGame]) -> list[GameResult]:
         try:
-            played = play_fast(setting, planned, place.processes or core_count())
-            return _with_progress(played, len(planned), quiet)
+            played = play_fast(setting, planned, min(place.processes or core_count(), len(planned)))
+            return [*with_progress(played, len(planned), quiet=quiet)]
         except CommandRefusedError as error:  # a game that can't be created is the fault of the options
             raise InvalidInputError("tournament", error.reason, error.rule) from None
 
@@ -160,24 +158,24 @@ def _open_player(setting: GameSetting, place: PlaceOptions, quiet: bool) -> Iter
 
         def play_on_the_server(planned: Sequence[PlannedGame]) -> list[GameResult]:
             played = _play_logged(setting, planned, ledger, running.failure_reason)
-            return _with_progress(played, len(planned), quiet)
+            return [*with_progress(played, len(planned), quiet=quiet)]
 
         yield play_on_the_server
 
 
-def _with_progress(played: Iterable[GameResult], total: int, quiet: bool) -> list[GameResult]:
-    """All results; on a terminal a bar shows how many there are, and the time left."""
+def with_progress(played: Iterable[GameResult], total: int, *, quiet: bool) -> Iterator[GameResult]:
+    """The results as they come; on a terminal a bar shows how many there are, and the time left."""
     progress = Progress(
         TextColumn("games"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=(console := progress_console()),
         transient=True,
-        disable=quiet or not Console(stderr=True).is_terminal,
+        disable=quiet or console is None,
     )
     with progress:
-        return list(progress.track(played, total=total))
+        yield from progress.track(played, total=total)
 
 
 def _write_files(results: Sequence[GameResult], standings: Standings, how: str, files: FileOptions) -> None:
@@ -198,19 +196,19 @@ def _write_files(results: Sequence[GameResult], standings: Standings, how: str, 
 
 def _standings_table(standings: Standings) -> Table:
     table = Table("policy", title="Standings, with 95 % intervals over seed blocks")
-    has_tickets = any(each.tickets_made is not None for each in standings.policies)
+    counted = dict.fromkeys(name for each in standings.policies for name in each.shares)
     for heading in (
         "seats played",
         "wins %",
         "score",
-        *(["tickets made %"] if has_tickets else []),
+        *(f"{name} %" for name in counted),
         "rating",
     ):
         table.add_column(heading, justify="right")
     for each in standings.policies:
         wins, score = _in_words(each.win_rate, 100), _in_words(each.score, 1)
-        made = [] if each.tickets_made is None else [_in_words(each.tickets_made, 100)]
-        table.add_row(each.policy, str(each.games), wins, score, *made, f"{each.rating:.0f}")
+        shares = [_in_words(each.shares[name], 100) for name in counted]
+        table.add_row(each.policy, str(each.games), wins, score, *shares, f"{each.rating:.0f}")
     return table
 
 

@@ -17,22 +17,22 @@ from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, wri
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeedRevealed, write_event
 from schemas.field_types import Seat
+from schemas.trains.boards.board_ids import replace_names
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.trains.boards.place_names import replace_names
 from schemas.trains.events import TrainScore
-from schemas.trains.position_queries import (
+from schemas.trains.positions import (
     POSITION_QUERY_SCHEMA,
     SEAT_COUNTED_SCHEMA,
     InvalidCommand,
+    Position,
     PositionQuery,
     SeatCommand,
     SeatCounted,
     StationCounted,
     TicketCounted,
 )
-from schemas.trains.positions import Position
 from services.cli.trains.position_question import ids_meant, position_json, question_ids, read_question_board
-from services.documents.reader import read_document, read_text
+from services.documents import read_document, read_text
 from services.referee.games import UnloggedRejectionError, decide_envelope, legal
 from services.referee.games.trains.position_game import QUESTION_GAME_ID, start_from_position
 from services.referee.games.trains.scoring import score, train_scores
@@ -49,7 +49,7 @@ app = typer.Typer()
 
 
 class QueryAnswer(TypedDict):
-    """The answer to a query, as JSON: docs/ask.md."""
+    """The answer to a query, as JSON: docs/reference/ask.md."""
 
     verdicts: list[dict[str, object]]
     legal: NotRequired[list[dict[str, object]]]
@@ -61,7 +61,7 @@ class QueryAnswer(TypedDict):
 def ask(
     file: Annotated[str, typer.Argument(help="The question in JSON or YAML; - is standard input.")],
 ) -> None:
-    """Print the referee's verdicts on commands in a position, as JSON: docs/ask.md has the form."""
+    """Print the referee's verdicts on commands in a position, as JSON: docs/reference/ask.md has the form."""
     print(json.dumps(answer_file(file), indent=2))
 
 
@@ -81,7 +81,7 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
 
     Raises InvalidInputError, naming the entry that is wrong."""
     if not isinstance(document, dict):
-        raise InvalidInputError("", "a question is an object; docs/ask.md has its fields")
+        raise InvalidInputError("", "a question is an object; docs/reference/ask.md has its fields")
     query = POSITION_QUERY_SCHEMA.read(_normalize_query(document, folder))
     state = build_state(query, folder)
     result: QueryAnswer = {"verdicts": answer_commands(state, query.commands)}

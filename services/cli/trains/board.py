@@ -1,8 +1,13 @@
-"""`ledgerline board`: what is on a board, with the ids that questions, commands and logs name things by."""
+"""`ledgerline board`: what is on a board, with the ids that questions, commands and logs name things by.
+
+Commands that play games take a board with the option `--board`.
+"""
 
 from __future__ import annotations
 
+import os.path
 from pathlib import Path
+from reprlib import repr as short_repr
 from typing import Annotated
 
 import typer
@@ -11,13 +16,12 @@ from rich.table import Table
 from schemas.errors import InvalidInputError
 from schemas.trains.boards.form import BOARD_SCHEMA
 from services.cli.options import JsonOption
-from services.cli.output import console, print_json, print_line
-from services.documents.files import write_bytes
-from services.gateway.tables.board_svg import board_svg
+from services.cli.output import console, print_json, print_line, there_are
+from services.documents import write_bytes
 from services.referee.games import RULESETS
 from services.referee.games.trains.board import Board, board_names, build_board, load_board, with_pair_tickets
 from services.referee.games.trains.setup.opening import resolve_rule_options
-from services.tables.board_drawing import draw_board
+from services.tables.trains.board_drawing import board_svg, draw_board
 from services.trains.ai_mas import write_map
 from services.trains.board_files import read_board_file
 
@@ -111,3 +115,15 @@ def _ticket_table(played: Board) -> Table:
         between = f"{played.cities[ticket.a]} - {played.cities[ticket.b]}"
         table.add_row(ticket.id, between, str(ticket.points), ticket.deck)
     return table
+
+
+def read_played_board(board: str) -> tuple[object, str]:
+    """A board's name, or the form in its file as JSON; and the ruleset that it is usually played with."""
+    if board in board_names():
+        return board, load_board(board).default_ruleset
+    if Path(board).suffix or os.path.exists(board):  # noqa: PTH110 - Path's own raises for a name too long
+        form = read_board_file(Path(board))
+        return BOARD_SCHEMA.write(form, exclude_defaults=True), form.rules
+    raise InvalidInputError(
+        "--board", f"{short_repr(board)} is neither a file nor a board{there_are(board, board_names())}"
+    )

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -27,6 +28,7 @@ class AnswerWatch:
         engine didn't take its command."""
         if wait_s is not None and wait_s < MIN_WAIT_S:
             return
+        metrics.UNKNOWN_ANSWERS.add()
         self._last_unknown_s = self._monotonic_s()
         if not self._count:
             self._began_s = self._last_unknown_s

@@ -12,14 +12,13 @@ from typing import Final, NamedTuple, Protocol
 from pydantic_core import to_json
 
 from schemas.errors import CorruptDataError
-from schemas.events import CommandRefused, GameEnded
-from schemas.events.upcasting import Row
+from schemas.events import CommandRefused, GameEnded, Row
 from schemas.field_types import Seat
 from schemas.stored.codec import read_own_rows, read_shown_rows
 from schemas.stored.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
 from schemas.stored.rows import row_to_json
 from services.ledger.log.views import ViewPage, holds_commitment
-from services.ledger.notifications.entry_notifications import EntryNotification
+from services.ledger.notifications import EntryNotification
 
 TEXT_FRAME: Final = 0x81  # a whole message in one frame (RFC 6455, 5.2)
 REFUSAL: Final = b'{"type":"%b"' % CommandRefused.type.encode()  # no text in an event has unescaped quotes

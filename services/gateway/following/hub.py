@@ -4,21 +4,30 @@ A notification only shows where to read. Entries whose notification was lost are
 read on from the last number that was delivered, and a slow poll checks the games that had no notification.
 
 The engine that takes over in a fail-over may have lost a log's end, and the log may have grown again since. So every
-entry must follow the very head that was delivered last; where it doesn't, the game's subscriptions end, and their viewers
-read the view again. Where a game's streams go, the rest is in its file.
+entry must follow the very head that was delivered last; where it doesn't, the game's subscriptions end, and their
+viewers read the view again. Where a game's streams go, the rest is in its file.
+
+A follower who was delivered the end needs nothing more. One who wasn't, or came late, gets the rest of the view here,
+one game after the other, so that no other game waits for it.
+
+Whoever waits for a game's verdicts is woken by its notifications, and by a slow poll, as notifications may be lost.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from math import ceil
+from time import perf_counter
 from typing import Final
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from schemas.stored.codec import read_own_rows
+from schemas.stored.entries import ViewEntry
+from services.gateway.errors import NotYetError
 from services.gateway.following.answer_watch import AnswerWatch
 from services.gateway.following.entry_encoding import (
     EncodedEntry,
@@ -27,7 +36,6 @@ from services.gateway.following.entry_encoding import (
     PageEntries,
     encode_entry,
 )
-from services.gateway.following.finished_pages import FinishedPages, FinishedView, GamePage
 from services.gateway.following.subscriptions import (
     DeliveryQueue,
     DirectSend,
@@ -36,13 +44,14 @@ from services.gateway.following.subscriptions import (
     SubscriptionEnd,
     ViewDamagedError,
 )
-from services.gateway.following.verdict_waiters import VerdictWaiters
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS, EngineError, NodeAwayError
-from services.ledger.log.views import PAGE_SIZE, LogHead, ViewRequest
-from services.ledger.notifications.entry_notifications import EntryNotification
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.log.views import PAGE_SIZE, LogHead, ViewPage, ViewPageOrError, ViewRequest
+from services.ledger.notifications import EntryNotification
+from services.ledger.ports import LogRewoundError
+from services.metrics import declared as metrics
+from services.runtime import command_traces
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage
 
@@ -69,12 +78,19 @@ class Hub:
 
     # -- subscriptions ---------------------------------------------------------------------
 
+    def count_followers(self) -> int:
+        """How many subscriptions there are; any thread may ask."""
+        return sum(len(followed.subscriptions) for followed in list(self.followed_games.values()))
+
     def subscribe(self, game: str, viewer: Seat | None, after: int, proofs: bool = False) -> Subscription:
         """Subscribe a viewer who has the entries up to `after`: the hub delivers those after `subscription.start`."""
         followed = self.followed_games.setdefault(game, FollowedGame(after))
+        if followed.is_caught_up and after:
+            metrics.RESUME_GAP.observe(max(0, followed.last_sequence - after))
         subscription = Subscription(viewer, followed.last_sequence, proofs)
         subscription.add_start_head(followed.head)
         followed.subscriptions[subscription] = None
+        followed.watchers += viewer is None
         if not self.ledger.channels.want(game):
             self.mark_stale(game)  # else it is read as soon as its notifications come
         return subscription
@@ -85,9 +101,15 @@ class Hub:
         if followed is None or subscription not in followed.subscriptions:
             return  # all of the game's subscriptions were ended
         del followed.subscriptions[subscription]
+        followed.watchers -= subscription.viewer is None
         self.ledger.channels.release(game)
         if not followed.subscriptions:
             del self.followed_games[game]
+
+    def count_watchers(self, game: str) -> int:
+        """How many follow the game here without a seat."""
+        followed = self.followed_games.get(game)
+        return followed.watchers if followed else 0
 
     async def follow(
         self,
@@ -158,16 +180,20 @@ class Hub:
         if self.deliveries.is_full(followed):
             return
         try:
+            began_s = perf_counter()
             self._deliver(notification.game, followed, NotifiedEntry(notification))
+            if command_traces.is_on():
+                _trace(notification, len(followed.subscriptions), perf_counter() - began_s)
         except (CorruptDataError, LogRewoundError) as error:
             self._end_subscriptions(notification.game, error)
 
     def _deliver(self, game: str, followed: FollowedGame, new: NewEntries) -> None:
         """Deliver the next entries, or read them where they can't be sent as they are."""
+        heard_s = perf_counter()
         if (recipients := followed.take(new)) is None:
             self.mark_stale(game)
         else:
-            self.deliveries.deliver(game, followed, recipients)
+            self.deliveries.deliver(game, followed, recipients, heard_s)
 
     def _end_subscriptions(
         self, game: str, error: MissingEntryError | CorruptDataError | LogRewoundError
@@ -298,6 +324,10 @@ class Hub:
                 self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
             else:
                 self._deliver(game, followed, PageEntries(page))
+                if not followed.is_caught_up:
+                    followed.is_caught_up = True
+                    if request.after:
+                        metrics.RESUME_GAP.observe(followed.last_sequence - request.after)
                 if followed.last_sequence - request.after == PAGE_SIZE:
                     self.mark_stale(game)
         except (MissingEntryError, CorruptDataError, LogRewoundError) as error:
@@ -305,3 +335,144 @@ class Hub:
 
     def _viewers(self, game: str) -> tuple[Seat | None, ...]:
         return tuple(dict.fromkeys(each.viewer for each in self.followed_games[game].subscriptions))
+
+
+# The whole view of a viewer of a game without streams; None where no file of it is known.
+FinishedView = Callable[[str, Seat | None], Awaitable[Sequence[ViewEntry] | None]]
+GamePage = ViewPage | MissingEntryError | CorruptDataError | LogRewoundError  # what a read shows of a game
+LEFT: Final = "the game has left the engine"
+
+
+class FinishedPages:
+    """Reads the rest of finished games' views. `put` asks for one; `run` yields it."""
+
+    def __init__(self, ledger: AsyncLedger, read_view: FinishedView | None) -> None:
+        self._ledger, self._read_view = ledger, read_view
+        self._wanted: asyncio.Queue[ViewRequest] = asyncio.Queue()
+        self._waiting: set[str] = set()  # games
+
+    async def are_wanted(self, request: ViewRequest, page: ViewPageOrError) -> bool:
+        """Whether a game has no streams any more, for all that this read of them shows."""
+        if isinstance(page, ViewPage):
+            is_empty = not any(page.views.values()) and (request.head is None or not request.after)
+        else:
+            is_empty = isinstance(page, LogRewoundError)
+        return is_empty and not await self._ledger.read_length(request.game)
+
+    async def read_on(self, request: ViewRequest, limit: int) -> Sequence[ViewEntry]:
+        """The next entries of a request's one viewer, from the streams, or from the game's file where they are gone.
+        Raises as `AsyncLedger.read_view` and `read`."""
+        [page] = await self._ledger.read_views([request], limit)
+        if await self.are_wanted(request, page):
+            page = await self.read(request)
+        if isinstance(page, Exception):
+            raise page
+        [view] = page.views.values()
+        return view[:limit]
+
+    def put(self, request: ViewRequest) -> None:
+        """Ask for the rest of a game's views, once."""
+        if request.game not in self._waiting:
+            self._waiting.add(request.game)
+            self._wanted.put_nowait(request)
+
+    async def run(self) -> AsyncIterator[tuple[ViewRequest, GamePage | None]]:
+        """Yield each request that was put, with its page; None where it can't be read now."""
+        while True:
+            request = await self._wanted.get()
+            page: GamePage | None
+            try:
+                page = await self.read(request)
+            except (LogRewoundError, CorruptDataError) as error:
+                page = error
+            except (NotYetError, *ENGINE_ERRORS):
+                page = None
+            self._waiting.discard(request.game)
+            yield request, page
+
+    async def read(self, request: ViewRequest) -> ViewPage:
+        """The rest of a game's views, all of it. Raises LogRewoundError: the game has no file, or another entry
+        `request.after`; CorruptDataError; or NotYetError: the archive can't be read now."""
+        game, after, viewers, head, *_ = request
+        views: dict[Seat | None, list[ViewEntry]] = {}
+        for viewer in viewers:
+            view = None if self._read_view is None else await self._read_view(game, viewer)
+            if view is None and not after:
+                return ViewPage({viewer: [] for viewer in viewers}, b"", b"")  # a game that isn't there yet
+            if view is None or len(view) < after:
+                raise LogRewoundError(LEFT)
+            if after and head and view[after - 1].shown.head not in (head, b""):
+                raise LogRewoundError(f"entry {after} isn't the one that was read")
+            views[viewer], last = list(view[after:]), view[-1]
+            known_head = view[after - 1].shown.head if after else b""
+        return ViewPage(views, last.shown.head, known_head, is_last=True)
+
+
+class VerdictWaiter:
+    """A wait for the verdicts on `pending_ids`; it isn't notified while they are empty."""
+
+    __slots__ = ("notified", "on_every_entry", "pending_at_last_poll", "pending_ids")
+
+    def __init__(self, on_every_entry: bool, pending_ids: Collection[str]) -> None:
+        self.notified = asyncio.Event()
+        self.on_every_entry, self.pending_ids = on_every_entry, pending_ids
+        self.pending_at_last_poll: Collection[str] = ()
+
+    def notify(self) -> None:
+        """Set the event if anything is pending."""
+        if self.pending_ids:
+            self.notified.set()
+
+    def poll(self) -> None:
+        """Set the event if something was pending at the last poll already: its notification may be lost. Commands that
+        were added since may have their verdicts on the way; reading for all of them would delay everybody."""
+        if self.pending_at_last_poll and any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
+            self.notified.set()
+        self.pending_at_last_poll = tuple(self.pending_ids)
+
+
+class VerdictWaiters:
+    """The waiters of all games, whose notifications are heard for as long as anybody waits."""
+
+    def __init__(self, ledger: AsyncLedger) -> None:
+        self._ledger = ledger
+        self.by_game: dict[str, dict[VerdictWaiter, None]] = {}  # who waits longest is woken first
+
+    @contextmanager
+    def waiting(
+        self, game: str, on_every_entry: bool, pending_ids: Collection[str]
+    ) -> Iterator[asyncio.Event]:
+        """A waiter's event, for as long as the block runs."""
+        waiter = VerdictWaiter(on_every_entry, pending_ids)
+        self.by_game.setdefault(game, {})[waiter] = None
+        self._ledger.channels.want(game)
+        try:
+            yield waiter.notified
+        finally:
+            self._ledger.channels.release(game)
+            del self.by_game[game][waiter]
+            if not self.by_game[game]:
+                del self.by_game[game]
+
+    def notify(self, game: str, *, has_new_entry: bool) -> None:
+        """Wake those who wait for this: not all do for a new entry."""
+        for waiter in self.by_game.get(game, ()):
+            if waiter.on_every_entry or not has_new_entry:
+                waiter.notify()
+
+    def poll(self) -> None:
+        """Wake all who have waited since the last poll."""
+        for waiters in self.by_game.values():
+            for waiter in waiters:
+                waiter.poll()
+
+
+def _trace(notification: EntryNotification, followers: int, took_s: float) -> None:
+    """Record that the entry went to its game's followers, under the command that its sender's part names."""
+    for seat, part in notification.private_parts.items():
+        answers, _ = read_own_rows(part)
+        if answers is not None:
+            number = notification.sequence
+            command_traces.record(
+                "notify", notification.game, seat, answers, took_s, sequence=number, followers=followers
+            )

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Final
 
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 from services.gateway.following.entry_encoding import EncodedEntry, NewEntries
-from services.ledger.ports.protocols import LogRewoundError
+from services.ledger.ports import LogRewoundError
+from services.metrics import declared as metrics
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 CHUNK_SIZE: Final = 64  # entries that are written in one go
@@ -72,25 +74,42 @@ class Subscription:
 
     def end(self, reason: SubscriptionEnd) -> None:
         """Drop what waits and end with this reason: `Hub.follow` raises it."""
+        metrics.FOLLOW_ENDS.add(_METRIC_WORDS[type(reason)])
         self.direct_send = None
         while not self.queue.empty():
             self.queue.get_nowait()
         self.queue.put_nowait(reason)
 
 
+_METRIC_WORDS: Final[dict[type[SubscriptionEnd], str]] = {
+    SlowConsumerError: "slow",
+    LogRewoundError: "rewound",
+    ViewDamagedError: "damaged",
+}
 Recipient = tuple[Subscription, Sequence[EncodedEntry]]  # and what it is to be delivered
 
 
 class FollowedGame:
     """A game with subscriptions: the last entry that was delivered, and the head after it."""
 
-    __slots__ = ("head", "is_over", "last_sequence", "queued_pages", "subscriptions", "was_full")
+    __slots__ = (
+        "head",
+        "is_caught_up",
+        "is_over",
+        "last_sequence",
+        "queued_pages",
+        "subscriptions",
+        "was_full",
+        "watchers",
+    )
 
     def __init__(self, last_sequence: int) -> None:
         self.last_sequence = last_sequence
         self.head = b""  # empty while it isn't known
+        self.is_caught_up = False  # read once since somebody follows it
         self.is_over = False  # as far as the last delivered entry shows
         self.subscriptions: dict[Subscription, None] = {}  # who came first is served first
+        self.watchers = 0  # subscriptions of those without a seat
         self.queued_pages, self.was_full = 0, False  # in the delivery queue
 
     def take(self, new: NewEntries) -> list[Recipient] | None:
@@ -133,21 +152,24 @@ class DeliveryQueue:
 
     def __init__(self, on_drained: Callable[[str], None]) -> None:
         self._on_drained = on_drained
-        self._queued: deque[tuple[str, FollowedGame, list[Recipient]]] = deque()
+        self._queued: deque[tuple[str, FollowedGame, list[Recipient], float]] = deque()
         self._has_queued = asyncio.Event()
 
-    def deliver(self, game: str, followed: FollowedGame, recipients: list[Recipient]) -> None:
-        """Deliver now, or behind what is queued for this game."""
+    def deliver(
+        self, game: str, followed: FollowedGame, recipients: list[Recipient], heard_s: float = 0.0
+    ) -> None:
+        """Deliver now, or behind what is queued for this game, what was heard of at that moment of `perf_counter`."""
         if not followed.queued_pages and len(recipients) <= CHUNK_SIZE:
             for subscription, entries in recipients:
                 for entry in entries:
                     subscription.deliver(entry)
+            _count_delivered(recipients, heard_s)
             return
         recipients.sort(
             key=lambda recipient: recipient[0].viewer is None
         )  # players come before those who watch
         followed.queued_pages += 1
-        self._queued.append((game, followed, recipients))
+        self._queued.append((game, followed, recipients, heard_s))
         self._has_queued.set()
 
     def is_full(self, followed: FollowedGame) -> bool:
@@ -160,13 +182,20 @@ class DeliveryQueue:
         while True:
             await self._has_queued.wait()
             while self._queued:
-                game, followed, recipients = self._queued.popleft()
+                game, followed, recipients, heard_s = self._queued.popleft()
                 await _deliver_in_chunks(recipients)
+                _count_delivered(recipients, heard_s)
                 followed.queued_pages -= 1
                 if followed.was_full and not followed.queued_pages:
                     followed.was_full = False
                     self._on_drained(game)
             self._has_queued.clear()
+
+
+def _count_delivered(recipients: list[Recipient], heard_s: float) -> None:
+    if recipients:
+        metrics.NOTIFY_SECONDS.observe(perf_counter() - heard_s)
+        metrics.DELIVERED_ENTRIES.add(count=sum(len(entries) for _, entries in recipients))
 
 
 async def _deliver_in_chunks(recipients: list[Recipient]) -> None:

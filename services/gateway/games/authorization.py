@@ -1,7 +1,10 @@
-"""Tokens: each states the seat of a game that its holder has.
+"""Tokens, each of which states the seat of a game that its holder has, and invitations to take a seat.
 
 A token is signed (schemas/web/tokens.py). Whether it was withdrawn is read from the engine, at most once in
 `GENERATIONS_KEPT_S` for each game: so long a gateway may take a token that was withdrawn at another one.
+
+An invitation is signed like a token (schemas/web/tokens.py) and opens nothing but its seat, to be taken once. No
+log holds it: the referee is sent the seat alone.
 """
 
 from __future__ import annotations
@@ -9,14 +12,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
-from schemas.events import SeatFreed
+from schemas.commands import TakeSeat
+from schemas.errors import InvalidInputError
+from schemas.events import Event, GameCreated, SeatFreed, SeatTaken
 from schemas.field_types import Seat
-from schemas.web.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
+from schemas.web.tokens import DEFAULT_LIFE_S, Holder, Invitation, Token, TokenKeys, token_end_s
 from services.gateway.errors import NotYoursError, RefusedError, TokenError
+from services.gateway.games.game_creations import GameCreations
+from services.gateway.models.response_models import SeatInvitation
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
@@ -42,9 +50,8 @@ class TokenWatch:
         self._watchers = 0
         self._checking: asyncio.Task[None] | None = None
 
-    async def watch(self, token: Token) -> None:
-        """Raise TokenError once the token has ended or is withdrawn."""
-        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def watch(self, token: Token, refused: asyncio.Future[None]) -> None:
+        """Raise TokenError once the token has ended or is withdrawn, or whatever else is set to the future."""
         self._watchers += 1
         self._schedule(token, refused)
         if self._checking is None:
@@ -174,13 +181,15 @@ class Authorization:
         await self.require_token(game, bearer)  # by what was read just now
         return freed.get(seat, 0)
 
-    async def watch(self, game: str, bearer: str | None) -> None:
-        """Raise TokenError once the token of an open socket of this game has ended or is withdrawn. Return
-        at once without a token, or with the operator's key."""
+    async def watch(self, game: str, bearer: str | None, leaves: asyncio.Future[None]) -> None:
+        """Raise TokenError once the token of an open socket of this game has ended or is withdrawn, which neither no token
+        nor the operator's key does; or what is set to the future."""
         token = self._keys.verify(bearer) if bearer else None
-        if token is not None:
-            assert token.holder.game == game, "else it opened nothing"
-            await self._token_watch.watch(token)
+        if token is None:
+            await leaves
+            return
+        assert token.holder.game == game, "else it opened nothing"
+        await self._token_watch.watch(token, leaves)
 
     async def _refusals(self, tokens: Sequence[Token]) -> list[TokenError | None]:
         """Why each of these opens nothing any more. An engine that is away withdraws none: nothing can be read or sent
@@ -218,3 +227,79 @@ class Authorization:
         while len(self._kept_generations) > MAX_GAMES_KEPT:
             self._kept_generations.popitem(last=False)
         return generations
+
+
+FIELD: Final = "invitation"  # of the body of a join
+
+
+class Invitations:
+    """Issues invitations, and admits the players that take seats."""
+
+    def __init__(
+        self,
+        token_keys: TokenKeys,
+        creations: GameCreations,
+        authorization: Authorization,
+        life_s: int = DEFAULT_LIFE_S,
+        wall_clock_s: Callable[[], float] = time.time,
+    ) -> None:
+        self._keys, self._creations, self._authorization = token_keys, creations, authorization
+        self._life_s, self._wall_clock_s = life_s, wall_clock_s
+
+    async def issue(self, game: str, creation: Collection[Event]) -> list[SeatInvitation]:
+        """An invitation to each seat that its creation leaves free."""
+        return await self.issue_to(game, _free_seats(creation))
+
+    async def issue_to(self, game: str, seats: Sequence[Seat]) -> list[SeatInvitation]:
+        """Mint an invitation to each of these seats. It doesn't change for a day, as tokens don't. Once a
+        seat is freed, earlier ones to it are void."""
+        end_s = token_end_s(self._wall_clock_s(), self._life_s)
+        freed = await self._authorization.freed_seats(game) if seats else {}
+        invitations = [Invitation(game, seat, end_s, freed.get(seat, 0)) for seat in seats]
+        return [
+            SeatInvitation(seat=each.seat, invitation=self._keys.mint_invitation(each))
+            for each in invitations
+        ]
+
+    async def admit(self, game: str, invitation: object, command: TakeSeat) -> TakeSeat:
+        """The command with the seat that its sender is invited to; unchanged if anybody may take a seat.
+
+        Raises InvalidInputError; TokenError: an invitation is needed, or this one is void; or NotYoursError."""
+        if invitation is None:
+            if (await self._creations.find(game)).access.by_invitation:
+                raise TokenError("this game's seats are taken by invitation: send yours")
+            return command
+        if not isinstance(invitation, str):
+            raise InvalidInputError(FIELD, "must be a string")
+        seat = await self._invited_seat(game, invitation)
+        if command.seat not in (None, seat):
+            raise NotYoursError(f"your invitation is to seat {seat}")
+        return replace(command, seat=seat)
+
+    async def _invited_seat(self, game: str, text: str) -> Seat:
+        """The seat that an invitation is to; or in a fork, whose token this is in the game that it goes on from."""
+        invitation = self._keys.verify_invitation(text)
+        if invitation is None:
+            source = (await self._creations.find(game)).source
+            if source is not None and self._keys.verify(text) is not None:
+                return await self._authorization.require_seat(source, text)
+            raise TokenError("this isn't an invitation of ours")
+        if invitation.game != game:
+            raise NotYoursError("this invitation is to another game")
+        freed = await self._authorization.freed_seats(game)
+        is_void = invitation.times_freed < freed.get(invitation.seat, 0)
+        if is_void or invitation.ends_at_s <= self._wall_clock_s():
+            raise TokenError("this invitation has ended; the host can have another")
+        return invitation.seat
+
+
+def take_invitation(body: Mapping[str, object]) -> tuple[object, dict[str, object]]:
+    """The invitation in the body of a join, and the rest of the body, which is logged."""
+    rest = dict(body)
+    return rest.pop(FIELD, None), rest
+
+
+def _free_seats(creation: Collection[Event]) -> list[Seat]:
+    taken = {event.seat for event in creation if isinstance(event, SeatTaken)}
+    seat_counts = [len(event.seats) for event in creation if isinstance(event, GameCreated)]
+    return [seat for count in seat_counts for seat in range(count) if seat not in taken]

@@ -2,21 +2,33 @@
 
 Only what is confirmed is acknowledged; anything else is `unknown`, with the level that was reached,
 and the same id sent again gives the same verdict.
+
+A join that is sent again with its key is answered with the seat's token, and many see a log: in files, audits
+and answers to disputes. So of a system command (create, join, fork, start) the log holds an HMAC of the key,
+made with the token key, which opens nothing. A seat's own commands keep their ids: those open nothing without
+the seat's token, and its client finds its verdicts by them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
+from time import perf_counter
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
 from schemas.commands import CommandEnvelope
+from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
+from schemas.field_types import CommandId
 from schemas.stored.command_digest import digest_command
 from schemas.stored.entries import ViewEntry, write_view_entry
 from schemas.stored.player_names import has_same_names
+from schemas.web.tokens import TokenKeys
 from services.gateway.errors import (
     UNLOGGED_LEVEL,
     LevelUnavailableError,
@@ -24,14 +36,101 @@ from services.gateway.errors import (
     ReusedIdError,
     TooManyError,
 )
+from services.gateway.following.gateway_stop import Stopping
 from services.gateway.following.hub import Hub
+from services.gateway.web.request_log import SENT_COMMAND
 from services.ledger import CommandResult, MissingEntryError
-from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
+from services.ledger.acknowledgements import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.ports.protocols import EngineBehindError, QueueFullError
+from services.ledger.ports import EngineBehindError, QueueFullError
 from services.ledger.queues.command_submission import Submitted
+from services.metrics import declared as metrics
+from services.runtime import command_traces
 from services.runtime.logging_setup import get_logger
+
+MIN_SECRET_ID_LENGTH: Final = 16  # an id that a new token depends on must not be guessable
+LOGGED_ID_PREFIX: Final = (
+    "hmac:"  # of the ids in a log; a client that sent one would be answered as its owner
+)
+
+# How the server's own ids begin: one that a client used up would stop a clock, or a play-off.
+RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:", LOGGED_ID_PREFIX)
+
+_COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")
+
+
+def read_command_id(id_: str | None) -> str:
+    """The id of a seat's command, or a new one. Raises InvalidInputError."""
+    return secrets.token_hex(12) if id_ is None else _COMMAND_ID.read(id_)
+
+
+def read_system_command_id(id_: str | None) -> str:
+    """The id of a system command, or a new one; it can't be one of the server's own. Raises
+    InvalidInputError."""
+    command_id = read_command_id(id_)
+    if command_id.startswith(RESERVED_ID_PREFIXES):
+        raise InvalidInputError(
+            "Idempotency-Key", f"can't begin with {' or '.join(RESERVED_ID_PREFIXES)} here"
+        )
+    return command_id
+
+
+def read_secret_command_id(id_: str | None) -> str:
+    """The id of a system command that is answered with a token: it must be long. Raises InvalidInputError."""
+    command_id = read_system_command_id(id_)
+    if len(command_id) < MIN_SECRET_ID_LENGTH:
+        raise InvalidInputError(
+            "Idempotency-Key", f"needs {MIN_SECRET_ID_LENGTH} characters here, chosen at random"
+        )
+    return command_id
+
+
+class LoggedIds:
+    """The ids under which the log holds system commands, and the ids of the games that they create."""
+
+    def __init__(self, ledger: AsyncLedger, token_keys: TokenKeys) -> None:
+        self._ledger, (self._key, *self._other_keys) = ledger, token_keys.keys
+
+    def derive_game_id(self, command_id: str) -> str:
+        """The id of the game that a command creates: 12 hex digits that only the server can compute."""
+        return _derive_game_id(self._key, command_id)
+
+    def derive_other_game_ids(self, command_id: str) -> list[str]:
+        """The ids that each key gives that doesn't sign (any more, or yet)."""
+        return [_derive_game_id(key, command_id) for key in self._other_keys]
+
+    def derive_rematch_ids(self, game: str) -> list[str]:
+        """The ids of the command that creates the rematch of a game, by each key, the one that signs first: nobody but the
+        server can send it."""
+        keys = (self._key, *self._other_keys)
+        return [hmac.new(key, f"rematch {game}".encode(), sha256).hexdigest()[:32] for key in keys]
+
+    def derive_creator(self, identity: object) -> str:
+        """A digest of whoever creates games, which only the server can compute: addresses are stored nowhere."""
+        return hmac.new(self._key, f"creator {identity}".encode(), sha256).hexdigest()[:16]
+
+    async def find(self, game: str, command_id: str) -> str:
+        """The id under which the log has this command's verdict, or will have it.
+
+        A verdict may stand under an id that was derived with another key; or under the client's own, in logs of
+        before these ids were derived."""
+        others = [command_id, *(_derive_logged_id(key, game, command_id) for key in self._other_keys)]
+        for id_ in others:
+            result = await self._ledger.read_result(game, None, id_)
+            if result is not None and result.sequence:
+                return id_
+        return _derive_logged_id(self._key, game, command_id)
+
+
+def _derive_game_id(key: bytes, command_id: str) -> str:
+    return hmac.new(key, b"game" + command_id.encode(), sha256).hexdigest()[:12]
+
+
+def _derive_logged_id(key: bytes, game: str, command_id: str) -> str:
+    message = f"ledgerline/command-id/1 {game} {command_id}".encode()
+    return LOGGED_ID_PREFIX + hmac.new(key, message, sha256).hexdigest()[:32]
+
 
 log = get_logger("gateway")
 MAX_WAIT_MS: Final = 60_000
@@ -93,8 +192,8 @@ class CommandProgress:
 class CommandTracker:
     """Submits command envelopes and waits for their verdicts."""
 
-    def __init__(self, ledger: AsyncLedger, hub: Hub) -> None:
-        self.ledger, self.hub, self.answers = ledger, hub, hub.answers
+    def __init__(self, ledger: AsyncLedger, hub: Hub, stopping: Stopping) -> None:
+        self.ledger, self.hub, self.answers, self.stopping = ledger, hub, hub.answers, stopping
 
     async def require_level(self, game: str, level: AckLevel) -> None:
         """Raise LevelUnavailableError unless the engine can give this level now. Nothing is sent yet."""
@@ -120,13 +219,18 @@ class CommandTracker:
         the command without an entry. If the engine didn't answer, it may have the command: then it has no
         level, and its verdict is awaited all the same."""
         await self.require_level(envelope.game, ack_request.level)
-        progress = CommandProgress()
+        progress, began_s = CommandProgress(), perf_counter()
+        SENT_COMMAND.set(envelope.id)
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
-            async with asyncio.timeout(ack_request.wait_s):
+            async with self.stopping.answering(ack_request.wait_s):
                 with suppress(*ENGINE_ERRORS):
                     await self.settle(envelope, self.ledger.submit(envelope))
                     progress.level = ACCEPTED
                 await self._await_level(envelope, ack_request.level, notified, progress)
+        if progress.entry is not None:
+            metrics.VERDICT_SECONDS.observe(took_s := perf_counter() - began_s)
+            if command_traces.is_on():
+                command_traces.record_command(envelope.game, envelope.seat, envelope.id, took_s)
         self._record_answer(ack_request, progress)
         return progress
 
@@ -135,7 +239,7 @@ class CommandTracker:
         progress = CommandProgress(ACCEPTED)
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
             notified.set()  # its notification may have come before
-            async with asyncio.timeout(ack_request.wait_s):
+            async with self.stopping.answering(ack_request.wait_s):
                 await self._await_level(envelope, ack_request.level, notified, progress)
         self._record_answer(ack_request, progress)
         return progress

@@ -1,4 +1,4 @@
-"""Finished games, as the plain calls ask for them; docs/archive.md has the table of their states.
+"""Finished games, as the plain calls ask for them; docs/how-to/archive.md has the table of their states.
 
 A game that is over may still have its streams. Once it is stored, or only archived, its views, verdicts and
 audit follow from its file by the rules, which the gateway doesn't know: the composition root gives it a
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
-from schemas.commands import CommandEnvelope
+from schemas.commands import Command, CommandEnvelope
 from schemas.events import GameEnded
 from schemas.field_types import Seat
 from schemas.stored.command_digest import digest_command
@@ -21,7 +21,7 @@ from services.archive import ArchiveUnavailableError, TrustedKey, TrustedKeys
 from services.gateway.errors import GameOverError, NotYetError
 from services.gateway.games.command_tracking import CommandProgress, reused_id_error_of
 from services.ledger import StoredGame
-from services.ledger.acknowledgements.ack_levels import DECIDED
+from services.ledger.acknowledgements import DECIDED
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.executors import FairThreadPool
 from services.runtime.logging_setup import get_logger
@@ -63,6 +63,11 @@ class FinishedGameReader(Protocol):
 
     def audit(self, game: str, number: int | None, stored: StoredGame | None) -> dict[str, object] | None:
         """The audit of a game, with an entry explained; None where it has no file."""
+
+    def read_choices(
+        self, game: str, seat: Seat, stored: StoredGame | None
+    ) -> Sequence[tuple[int, Command]] | None:
+        """The choices of a seat, by the entries that they made; None where the game has no file."""
 
     def read_data(self, game: str, stored: StoredGame | None) -> bytes | None:
         """The file of a game; None if it has none."""
@@ -137,6 +142,12 @@ class FinishedGames:
         NotYetError: it has no file yet; or what reading it does."""
         return await self._read_file_of(
             game, client, lambda reader, stored: reader.audit(game, number, stored)
+        )
+
+    async def read_choices(self, game: str, seat: Seat, client: str) -> Sequence[tuple[int, Command]]:
+        """The choices of a seat, by the entries that they made. Raises as `audit`."""
+        return await self._read_file_of(
+            game, client, lambda reader, stored: reader.read_choices(game, seat, stored)
         )
 
     async def read_file(self, game: str, client: str) -> bytes:

@@ -11,10 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from schemas.access import PUBLIC_ACCESS, Access
 from schemas.events import AccessSet, GameCreated, GameForked
+from schemas.game_options import PUBLIC_ACCESS, Access
 from schemas.stored.entries import ViewEntry
-from schemas.trains.events import PositionLaid
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
 
@@ -30,6 +29,7 @@ class GameCreation(NamedTuple):
     source: str | None = None  # of a fork: the game that it goes on from
     seats: int = 0
     board: str | None = None  # None: the game is played on none
+    ruleset: str | None = None  # None: there is no such game
 
 
 class GameCreations:
@@ -64,7 +64,8 @@ class GameCreations:
 
 def read_creation(first: ViewEntry) -> GameCreation:
     """Read a first entry, as everybody sees it."""
-    access, source, has_own_board, was_laid, seats, board = PUBLIC_ACCESS, None, False, False, 0, None
+    access, source, has_own_board, was_laid, seats = PUBLIC_ACCESS, None, False, False, 0
+    board = ruleset = None
     for event in first.events:
         match event:
             case AccessSet():
@@ -79,10 +80,8 @@ def read_creation(first: ViewEntry) -> GameCreation:
                 source = event.of
             case GameCreated():
                 has_own_board, seats = event.board_form is not None, len(event.seats)
-                board = event.board
-            case PositionLaid():
-                was_laid = True
+                board, ruleset = event.board, event.ruleset
             case _:
-                pass
+                was_laid = was_laid or event.lays
     # a fork lays what was played
-    return GameCreation(access, has_own_board or (was_laid and source is None), source, seats, board)
+    return GameCreation(access, has_own_board or (was_laid and source is None), source, seats, board, ruleset)

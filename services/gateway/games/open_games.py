@@ -28,7 +28,7 @@ MAX_CREATORS: Final = 100_000
 RETRY_AFTER_S: Final = 60
 MIB: Final = 1 << 20
 BYTES_A_GAME: Final = MIB  # of the engine, for each open game that a creator may have
-PLAYED_BYTES: Final = 64 * 1_024  # of a game on a built-in board that is played (docs/figures.md)
+PLAYED_BYTES: Final = 64 * 1_024  # of a game on a built-in board that is played (docs/explanation/figures.md)
 OWN_BOARD_BYTES: Final = 512 * 1_024  # of one on the largest board of a creator's own, and of a fork
 MEASURED_AT_ONCE: Final = 100
 

@@ -12,12 +12,15 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from schemas.commands import (
+    TYPES_BY_RULESET,
     Command,
     CommandEnvelope,
     CreateGame,
     StartGame,
     TakeSeat,
+    UnknownCommandError,
     read_command,
+    unknown_command,
 )
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameStarted, SeatTaken
@@ -33,27 +36,24 @@ from services.gateway.errors import (
     RefusedError,
     RequestError,
 )
+from services.gateway.following.gateway_stop import Stopping
 from services.gateway.following.hub import Hub
-from services.gateway.games.authorization import Authorization
-from services.gateway.games.client_limits import ClientLimits
-from services.gateway.games.command_budgets import HEAVY_COST, CommandBudgets, CommandSender
-from services.gateway.games.command_ids import (
-    LoggedIds,
-    read_command_id,
-    read_secret_command_id,
-    read_system_command_id,
-)
+from services.gateway.games.authorization import Authorization, Invitations, take_invitation
+from services.gateway.games.client_limits import HEAVY_COST, ClientLimits, CommandBudgets, CommandSender
 from services.gateway.games.command_tracking import (
     RETRY_HINT,
     AckRequest,
     CommandProgress,
     CommandTracker,
+    LoggedIds,
     parse_ack_request,
+    read_command_id,
+    read_secret_command_id,
+    read_system_command_id,
 )
 from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.game_views import GameViews
-from services.gateway.games.invitations import Invitations, take_invitation
 from services.gateway.games.open_games import (
     OPERATOR,
     OWN_BOARD_BYTES,
@@ -63,9 +63,9 @@ from services.gateway.games.open_games import (
 )
 from services.gateway.models import response_models as responses
 from services.ledger import MissingEntryError
-from services.ledger.acknowledgements.ack_levels import ACCEPTED, DECIDED
+from services.ledger.acknowledgements import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.log.game_list import GameIds
+from services.ledger.log.game_indexes import GameIds, GamePlace
 
 DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
 SystemCommandT = TypeVar("SystemCommandT", bound=Command)
@@ -94,7 +94,8 @@ class GatewayService:
         self.views = GameViews(ledger, self.finished_games, self.creations, self.authorization, limits)
         self.invitations = Invitations(token_keys, self.creations, self.authorization, limits.token_life_s)
         self.logged_ids = LoggedIds(ledger, token_keys)
-        self.command_tracker = CommandTracker(ledger, hub)
+        self.stopping = Stopping()
+        self.command_tracker = CommandTracker(ledger, hub, self.stopping)
         self.open_games = OpenGames(limits.max_open_games, ledger, self.finished_games)
         self.budgets = CommandBudgets(limits.rate_limiter, self.open_games.creators_of)
         self._followed: set[asyncio.Task[None]] = set()
@@ -198,10 +199,10 @@ class GatewayService:
         new_token = await self.authorization.withdraw(token)
         return responses.TokenIssued(game=game, seat=seat, token=new_token)
 
-    async def list_games(self, limit: int, client: str) -> GameIds:
-        """The latest games. It reads every partition, so it costs as much as many commands."""
+    async def list_games(self, limit: int, client: str, after: GamePlace | None) -> GameIds:
+        """The latest games after a place. It reads every partition, so it costs as much as many commands."""
         self.budgets.charge([Creator.at(client)], HEAVY_COST)
-        return await self.ledger.games(limit)
+        return await self.ledger.games(limit, after)
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
         """Raise GameOverError if the game is over: tokens are issued no more."""
@@ -219,6 +220,17 @@ class GatewayService:
                 raise NotYoursError(f"your token is for seat {seat}")
         command = read_command(body, players_only=True)
         return CommandEnvelope(read_command_id(id_), game, seat, command)
+
+    async def read_command(self, game: str, seat: Seat, body: object, id_: str | None) -> CommandEnvelope:
+        """A seat's command in its envelope, after the checks of its form and the seat it names. The error for a command
+        that there isn't names those of the game."""
+        try:
+            return self.build_envelope(game, seat, body, id_)
+        except UnknownCommandError:
+            ruleset = (await self.creations.find(game)).ruleset or ""
+            if types := TYPES_BY_RULESET.get(ruleset):
+                raise unknown_command(types) from None
+            raise
 
     def parse_ack_request(self, level: object, wait_ms: object) -> AckRequest:
         """The level of acknowledgement that a caller asks for, and its time. Raises InvalidInputError."""

@@ -1,7 +1,11 @@
 """The health of all that games need, as far as a gateway sees it: engine, services, what waits for them.
 
-The gateway looks every `POLL_INTERVAL_S` who is there, and every other time what waits: so /health/ready costs nothing,
-and faults are logged though nobody asks.
+The gateway looks every `POLL_INTERVAL_S` who is there, and every other time what waits: so /health/ready costs
+nothing, and faults are logged though nobody asks.
+
+It looks at the engine's settings too, at the start and every few seconds, and tells which of them break promises.
+Games go on meanwhile: what can't be promised any more is refused by level (`LEVEL-1`). With
+`LEDGERLINE_STRICT_ENGINE` a gateway doesn't start on such an engine.
 """
 
 from __future__ import annotations
@@ -9,13 +13,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from time import monotonic
 from typing import Final, Literal, NamedTuple
 
 from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.health.engine_settings_watch import EngineSettingsWatch
-from services.gateway.models.health_models import EngineHealth, MemberHealth, Readiness, WaitingTasks
+from services.gateway.models.response_models import EngineHealth, MemberHealth, Readiness, WaitingTasks
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.engine.connection import EngineUnavailableError, connect
 from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.operations.backlog_queries import (
     BOT_TASKS,
@@ -24,7 +31,16 @@ from services.ledger.operations.backlog_queries import (
     Backlog,
     BacklogOrError,
 )
+from services.ledger.operations.engine_disk import DiskRoom, read_room, seen_folders
+from services.ledger.operations.engine_settings import (
+    EngineCapabilities,
+    WaitaofTrial,
+    broken_promises,
+    probe_nodes,
+    unknown_settings,
+)
 from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, SILENT_S, Heartbeats, ServiceKind
+from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
 
@@ -187,6 +203,8 @@ class HealthWatch:
         self.members = {kind: MemberWatch(kind, monotonic_s()) for kind in (REFEREE, BOTS, AUDITOR)}
         self.settings = settings
         self.nodes: dict[str, NodeHealth] = {}
+        self.dead_letters: dict[int, int] = {}  # by partition
+        self._node_of: dict[int, str] = {}  # each partition's, at the last poll
         answers.explain = self.problems
 
     async def run(self) -> None:
@@ -210,6 +228,9 @@ class HealthWatch:
         except (*ENGINE_ERRORS, TimeoutError) as error:
             self._note_nodes({name: _judge(error) for name in self.nodes or ("",)})
             return
+        self._note_moves(
+            {partition: name for name, partitions in by_node.items() for partition in partitions}
+        )
         nodes = await asyncio.gather(*(self._poll_node(partitions) for partitions in by_node.values()))
         self._note_nodes(dict(zip(by_node, nodes, strict=True)))
         await self._look_at_members()
@@ -231,10 +252,25 @@ class HealthWatch:
             async with asyncio.timeout(NODE_TIMEOUT_S):
                 for watch, queue in ((self.partitions, COMMANDS), (self.bot_tasks, BOT_TASKS)):
                     watch.update(await self.backlogs.read(partitions, queue), self.monotonic_s())
-                await self.backlogs.try_write(partitions[0])
+                self.dead_letters.update(await self.backlogs.count_dead_letters(partitions))
+                await self._try_write(partitions[0])
         except (*ENGINE_ERRORS, TimeoutError) as error:
+            metrics.ENGINE_FAILURES.add("refused" if write_refusal(error) else "away")
             return _judge(error)
         return NodeHealth("ok")
+
+    def _note_moves(self, node_of: dict[int, str]) -> None:
+        """Count the partitions that are on another node than at the last poll."""
+        moved = [each for each, name in node_of.items() if self._node_of.get(each, name) != name]
+        metrics.MOVED_PARTITIONS.add(count=len(moved))
+        self._node_of.update(node_of)
+
+    async def _try_write(self, partition: int) -> None:
+        began_s = time.perf_counter()
+        try:
+            await self.backlogs.try_write(partition)
+        finally:
+            metrics.ENGINE_WRITE_SECONDS.observe(time.perf_counter() - began_s)
 
     def _note_nodes(self, nodes: dict[str, NodeHealth]) -> None:
         """Log what changed of refusals. An engine that is away is logged by the hub."""
@@ -280,12 +316,14 @@ class HealthWatch:
             found.append("answers are unknown")
         return found + (self.settings.problems() if self.settings else [])
 
-    def readiness(self, is_listening: bool) -> Readiness:
+    def readiness(self, is_listening: bool, *, is_stopping: bool = False) -> Readiness:
         """The whole of it, as /health/ready answers."""
         now_s, problems = self.monotonic_s(), self.problems()
         if not is_listening:
             problems.append("no entry reaches those who follow games")
-        is_ready = is_listening and self.is_ready()
+        if is_stopping:
+            problems.append("this gateway stops: others take its place")
+        is_ready = is_listening and not is_stopping and self.is_ready()
         worst = max(self.nodes.values(), key=lambda node: _SEVERITY[node.status], default=NodeHealth("away"))
         oldest_s = self.partitions.oldest_s(now_s)
         return Readiness(
@@ -318,3 +356,110 @@ def _judge(error: BaseException) -> NodeHealth:
     if refusal := write_refusal(error):
         return NodeHealth("refuses writes", refusal)
     return NodeHealth("away", str(error) or f"no answer within {NODE_TIMEOUT_S:g} s")
+
+
+CHECK_INTERVAL_S: Final = 3.0
+FindFolders = Callable[[], Mapping[str, Path]]  # by whose they are
+Probe = Callable[[Mapping[str, WaitaofTrial | None]], Mapping[str, EngineCapabilities]]
+
+
+class UnsoundEngineError(EngineUnavailableError):
+    """The engine's settings break promises, or can't be seen, and the gateway is told not to start then."""
+
+
+class EngineSettingsWatch:
+    """Keeps what was found of the engine's nodes. Every problem is logged when it appears and when none is
+    left."""
+
+    def __init__(self, probe: Probe, find_folders: FindFolders = dict) -> None:
+        self._probe, self._find_folders = probe, find_folders
+        self.nodes: dict[str, EngineCapabilities] = {}
+        self.disks: dict[str, DiskRoom] = {}  # by whose they are
+        self.low_disks: dict[str, DiskRoom] = {}  # of these
+
+    def check(self) -> None:
+        """Look once. Raises one of ENGINE_ERRORS, or EngineUnavailableError: no node answers."""
+        found = self._probe({name: node.trial for name, node in self.nodes.items()})
+        for name, node in found.items():
+            self._log_changes(name, self.nodes.get(name, EngineCapabilities()), node)
+        self.nodes.update(found)
+        self._look_at_disks()
+
+    def require_sound(self) -> None:
+        """Raise UnsoundEngineError if a node's settings break promises, or can't be seen."""
+        if problems := self._settings_problems():
+            raise UnsoundEngineError(f"LEDGERLINE_STRICT_ENGINE is set, and {'; '.join(problems)}")
+
+    def problems(self) -> list[str]:
+        """The settings that break promises, or can't be seen, and disks that are nearly full, in sentences; no address is
+        in them."""
+        disks = [f"of the {whose}'s disk {room}: make room" for whose, room in self.low_disks.items()]
+        return [*self._settings_problems(), *disks]
+
+    def _settings_problems(self) -> list[str]:
+        return [*dict.fromkeys(problem for node in self.nodes.values() for problem in _problems(node))]
+
+    def _look_at_disks(self) -> None:
+        rooms = {whose: room for whose, folder in self._find_folders().items() if (room := read_room(folder))}
+        low = {whose: room for whose, room in rooms.items() if room.is_low}
+        for whose in low.keys() - self.low_disks.keys():
+            log.error("a disk is nearly full", of=whose, room=str(low[whose]))
+        for whose in self.low_disks.keys() - low.keys():
+            log.warning("a disk has room again", of=whose)
+        self.disks, self.low_disks = rooms, low
+
+    async def run(self) -> None:
+        """Look every CHECK_INTERVAL_S until cancelled."""
+        while True:
+            await asyncio.sleep(CHECK_INTERVAL_S)
+            try:
+                await asyncio.to_thread(self.check)
+            except (*ENGINE_ERRORS, EngineUnavailableError):
+                continue  # that it is away, others say
+
+    def _log_changes(self, name: str, before: EngineCapabilities, node: EngineCapabilities) -> None:
+        fields = {"node": name} if name else {}
+        known = _problems(before) if name in self.nodes else []
+        problems = _problems(node)
+        for problem in problems:
+            if problem not in known:
+                log.error("the engine's settings break promises", problem=problem, **fields)
+        if known and not problems:
+            log.warning("the engine's settings break no promise any more", **fields)
+        if not problems and node.unavailable_reason not in {"", before.unavailable_reason}:
+            log.warning("nobody can be answered at level durable", why=node.unavailable_reason, **fields)
+        dropped = node.settings.evicted_keys - (
+            before.settings.evicted_keys if before.settings.run_id == node.settings.run_id else 0
+        )
+        if dropped > 0:
+            log.error("the engine dropped keys: games are lost or damaged", keys=dropped, **fields)
+
+
+def _problems(node: EngineCapabilities) -> list[str]:
+    return [*broken_promises(node.settings), *unknown_settings(node.settings)]
+
+
+def probe_url(url: str, partitions: int) -> Probe:
+    """A probe of the engine or the cluster at this address, by a connection of its own."""
+
+    def probe(known: Mapping[str, WaitaofTrial | None]) -> Mapping[str, EngineCapabilities]:
+        with closing(connect(url)) as client:
+            return probe_nodes(client, partitions, known, monotonic)
+
+    return probe
+
+
+def watch_engine(
+    url: str, partitions: int, *, strict: bool, archive: Path | None = None
+) -> EngineSettingsWatch:
+    """A watch that has looked once, also at the disk of the archive's folder. Raises EngineUnavailableError: the engine isn't sound, or shows nothing, and
+    `strict` is set."""
+    watch = EngineSettingsWatch(probe_url(url, partitions), partial(seen_folders, url, archive))
+    try:
+        watch.check()
+    except ENGINE_ERRORS as error:  # it went away again
+        if strict:
+            raise EngineUnavailableError(f"the engine doesn't show its settings: {error}") from None
+    if strict:
+        watch.require_sound()
+    return watch

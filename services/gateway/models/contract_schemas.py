@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import WithJsonSchema
 
 from schemas.contract import Json
-from schemas.schema_components import COMPONENTS
+from schemas.published_contracts import COMPONENTS
 
 MARK: Final = "x-component"
 JSON_SCHEMA: Final[Json] = {
@@ -47,12 +47,16 @@ JSON_SCHEMA: Final[Json] = {
     },
     "additionalProperties": False,
 }
+_NUMBERS: Final[Json] = {"type": "array", "items": {"type": ["null", "integer"]}}
 OPTION_VALUE: Final[Json] = {
-    "description": "A rule option's value.",
+    "description": "A rule option's value.",  # written out: generated clients know no schema that contains itself
     "anyOf": [
-        {"type": ["null", "boolean", "integer", "string"]},
-        {"type": "array", "items": {"$ref": f"{COMPONENTS}OptionValue"}},
-        {"type": "object", "additionalProperties": {"$ref": f"{COMPONENTS}OptionValue"}},
+        {"type": "null"},
+        {"type": "boolean"},
+        {"type": "integer"},
+        {"type": "string"},
+        _NUMBERS,
+        {"type": "object", "additionalProperties": {"anyOf": [{"type": "integer"}, _NUMBERS]}},
     ],
 }
 

@@ -13,50 +13,11 @@ from pydantic.json_schema import SkipJsonSchema
 
 from services.gateway.models.contract_schemas import refers_to
 from services.gateway.models.response_models import ResponseModel
-from services.gateway.models.table_models import PartState
+from services.gateway.models.trains import ExplainedTable
 
 AnyCommand = Annotated[dict[str, object], refers_to("Command")]
 AnyEvent = Annotated[dict[str, object], refers_to("Event")]
 CheckKind = Literal["chain", "signature", "deal", "view", "verdict", "fold"]
-
-
-class ExplainedSeat(ResponseModel):
-    """A seat, as far as a viewer knew it."""
-
-    seat: int
-    name: str
-    points: int
-    cars: int
-    cards: int
-    hand: dict[str, int]
-    tickets: list[str | None]
-    offer: list[str | None]
-    stations: dict[str, str | None]
-    gone: str | None
-
-
-class ExplainedTable(ResponseModel):
-    """A table before or after an entry, as far as a viewer knew it; null is a card or ticket face down. Before a game's
-    first entry there is `state` alone."""
-
-    state: str
-    at: int | SkipJsonSchema[None] = Field(default=None, description="milliseconds of the game clock")
-    turn: int | None = None
-    awaits: dict[str, str] | SkipJsonSchema[None] = Field(
-        default=None, description="what the game waits for, by seat"
-    )
-    market: list[str | None] | SkipJsonSchema[None] = None
-    deck: int | SkipJsonSchema[None] = None
-    next: list[str | None] | SkipJsonSchema[None] = Field(default=None, description="the top of the deck")
-    discards: dict[str, int] | SkipJsonSchema[None] = None
-    ticket_decks: dict[str, int] | SkipJsonSchema[None] = None
-    routes: dict[str, int] | SkipJsonSchema[None] = None
-    stations: dict[str, int] | SkipJsonSchema[None] = None
-    passengers: dict[str, int] | SkipJsonSchema[None] = None
-    seats: list[ExplainedSeat] | SkipJsonSchema[None] = None
-    parts: list[PartState] | SkipJsonSchema[None] = Field(
-        default=None, description="of a game that describes its table so, in place of all after `awaits`"
-    )
 
 
 class Perspective(ResponseModel):
@@ -150,7 +111,7 @@ class DisputeAnswer(ResponseModel):
     verdict: str = Field(description="the sentence to read first")
     on_reason: str | SkipJsonSchema[None] = Field(
         default=None,
-        description="the seats, cards, cities, rules and entries that the reason names, looked up",
+        description="the seats, cards, places, rules and entries that the reason names, looked up",
     )
     number: int | SkipJsonSchema[None] = None
     shown_as_committed: bool | SkipJsonSchema[None] = None

@@ -1,20 +1,202 @@
-"""The OpenAPI document: its description, requests and errors, models that FastAPI doesn't see, and an example of every
-answer."""
+"""The OpenAPI document: its description, bodies of requests, errors, models that FastAPI doesn't see, and examples of
+answers.
+
+The contracts of schemas/ read the bodies themselves (request_parsing.py, service.py): their errors name the
+field and the rule, and nothing is read before the caller may send it. These models declare the same fields.
+"""
 
 from __future__ import annotations
 
 import json
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Annotated, Final
 
 from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
-from schemas.contract import Json
-from schemas.published_contracts import ALL_RULES
-from services.gateway.models.contract_schemas import resolve_references
-from services.gateway.models.request_models import SCHEMA_PATH, component_schemas
-from services.gateway.models.response_models import UnknownVerdict
+from schemas.commands import Policy, SeatPlan
+from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, Json
+from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
+from schemas.forks import SequenceNumber
+from schemas.game_options import GameVisibility, SpectatorDelay, UndoPolicy
+from schemas.published_contracts import ALL_RULES, contract_components, in_order, simplify
+from schemas.web.disputes import MAX_REASON_LENGTH
+from schemas.web.webhooks import MAX_KEY_LENGTH, MAX_URL_LENGTH, BodyForm
+from services.gateway.models.contract_schemas import option_components, refers_to, resolve_references
+from services.gateway.models.explanation_models import ANSWER_PARTS
+from services.gateway.models.response_models import Problem, UnknownVerdict
+from services.gateway.models.trains import COMMAND_EXAMPLES, DISPUTE_EXAMPLES, REFUSAL_EXAMPLE, PositionField
+
+SCHEMA_PATH: Final = "#/components/schemas/{model}"
+
+
+class RequestModel(BaseModel):
+    """Base of the bodies: a field that the model doesn't declare is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class CreateGameRequest(RequestModel):
+    """A new game: which rules, which board, who plays, what differs from the usual."""
+
+    seats: Annotated[
+        list[SeatPlan],
+        Field(min_length=1, max_length=8, description="who sits where: a bot with its policy, or a person"),
+    ]
+    ruleset: Annotated[
+        Slug | None, Field(description="else the one that the board is usually played with")
+    ] = None
+    board: Annotated[
+        Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,39}$")]
+        | Annotated[JsonObject, refers_to("BoardForm")]
+        | None,
+        Field(description="a built-in board's name, or a board of your own; else the ruleset's own"),
+    ] = None
+    seed: Annotated[
+        Text | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="games of bots alone are dealt by it; where a person may sit it is mixed with random bytes",
+        ),
+    ] = None
+    options: Annotated[
+        Annotated[JsonObject, refers_to("RuleOptionChoices")] | None,
+        Field(description="rule options that are set otherwise"),
+    ] = None
+    clock: Annotated[
+        Slug | None,
+        Field(description="a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise"),
+    ] = None
+    position: PositionField = None
+    visibility: Annotated[
+        GameVisibility | None,
+        Field(
+            description="public: listed; unlisted: watched by who knows the id; players: by who holds a token of it. Else unlisted"
+        ),
+    ] = None
+    spectator_delay: Annotated[
+        SpectatorDelay | None,
+        Field(description="how many entries late the public view is until the game is over; else none"),
+    ] = None
+    by_invitation: Annotated[
+        Bool | None, Field(description="a seat is taken only with the invitation that its host gives")
+    ] = None
+    suggestions: Annotated[
+        Bool | None,
+        Field(description="whether seats may ask for suggestions while the game is played; else they may"),
+    ] = None
+    undo: Annotated[
+        UndoPolicy | None,
+        Field(
+            description="whether a seat takes back its last move that showed nothing hidden: consent: if the others agree; free; else never"
+        ),
+    ] = None
+
+
+class JoinRequest(RequestModel):
+    """A free seat: this one, or the first."""
+
+    name: Annotated[Name, Field(description="as the others at the table see it")]
+    seat: Annotated[Seat | None, Field(description="a free seat; else the first one")] = None
+    age: Annotated[
+        Age | None, Field(description="in whole years; counts where the oldest or the youngest begins")
+    ] = None
+    contribution: Annotated[Hex32 | None, Field(description="32 random bytes of your own, in hex")] = None
+    invitation: Annotated[
+        Text | None,
+        Field(description="to this seat; in a fork the token of the same seat of the first game does too"),
+    ] = None
+
+
+class SeatBotRequest(RequestModel):
+    """The bot that takes a free seat."""
+
+    policy: Annotated[Policy, Field(description="how it plays: GET /v1/rulesets lists the policies")]
+
+
+class ForkRequest(RequestModel):
+    """The entry after which the new game goes on."""
+
+    at: Annotated[SequenceNumber, Field(description="the number of an entry")]
+
+
+class DisputeRequest(RequestModel):
+    """The disputed entry, and why it is disputed."""
+
+    number: Annotated[Int, Field(ge=1, description="the number of an entry")]
+    reason: Annotated[
+        Text,
+        Field(min_length=1, max_length=MAX_REASON_LENGTH, description="in words; the answer takes them up"),
+    ]
+
+
+class NewWebhook(RequestModel):
+    """The web address to be notified when the seat is asked for something."""
+
+    url: Annotated[
+        Text,
+        Field(
+            min_length=1,
+            max_length=MAX_URL_LENGTH,
+            description="https, unless the server allows http too; it must lead to a public address",
+        ),
+    ]
+    secret: Annotated[
+        Text | None,
+        Field(
+            description="whsec_ and 24 to 64 random bytes in base64, to sign with; else the server makes one"
+        ),
+    ] = None
+    form: Annotated[
+        BodyForm,
+        Field(description="whose form the body has: this server's own, or a sentence for Discord or Slack"),
+    ] = "ledgerline"
+
+
+class PushKeys(RequestModel):
+    """The keys of a browser, in base64url."""
+
+    p256dh: Annotated[Text, Field(min_length=1, max_length=MAX_KEY_LENGTH, description="its point of P-256")]
+    auth: Annotated[Text, Field(min_length=1, max_length=MAX_KEY_LENGTH, description="16 shared bytes")]
+
+
+class NewPush(RequestModel):
+    """A browser that is told when the seat is asked for something, as its `PushSubscription` describes itself."""
+
+    endpoint: Annotated[
+        Text, Field(min_length=1, max_length=MAX_URL_LENGTH, description="https, at a public address")
+    ]
+    keys: Annotated[PushKeys, Field(description="of the browser")]
+
+
+REQUEST_MODELS: Final = (
+    CreateGameRequest,
+    JoinRequest,
+    SeatBotRequest,
+    ForkRequest,
+    DisputeRequest,
+    NewWebhook,
+    NewPush,
+)
+
+
+def component_schemas() -> dict[str, JsonSchemaValue]:
+    """The JSON schemas that no handler declares to FastAPI, by the names that `SCHEMA_PATH` refers to."""
+    _, definitions = models_json_schema(
+        [(model, "validation") for model in (*REQUEST_MODELS, *ANSWER_PARTS, Problem)],
+        ref_template=SCHEMA_PATH,
+    )
+    schemas = {
+        **simplify(definitions["$defs"]),
+        **contract_components(in_order(EVENT_REGISTRY.classes), in_order(COMMAND_REGISTRY.classes)),
+        **option_components(),
+    }
+    del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone
+    return schemas
+
 
 OpenApiObject = dict[str, object]
 StatusResponses = dict[int | str, OpenApiObject]
@@ -29,7 +211,7 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
    positions to its operator, whose key is then the Bearer token, or to nobody (403, OPERATOR-1).
    The game is unlisted unless you say `"visibility": "public"` (anybody finds it) or `"players"` (only who holds a token
    of it watches). `spectator_delay` shows the public view so many entries late. The answer has an invitation
-   to each free seat; with `"by_invitation": true` a join must send one. docs/access.md explains.
+   to each free seat; with `"by_invitation": true` a join must send one. docs/how-to/access.md explains.
 2. `POST /v1/games/{game}/join` takes a seat and gives the seat's token. Keep it: it shows
    this seat's view, and nothing else does. It ends after 30 days, unless the server is set otherwise; the same
    join gives a new one. If somebody else may have it, `POST /v1/games/{game}/withdraw-token` makes all
@@ -40,7 +222,8 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
 5. `GET /v1/games/{game}/view?after=N` reads on from entry N; without a token it is the
    public view.
 6. `POST /v1/games/{game}/play-off`, with your token of a game that ended in `play_off_called`,
-   gives your seat and token in the game that follows. It starts by itself.
+   gives your seat and token in the game that follows. It starts by itself. After any game `POST .../rematch` makes
+   one more of its kind, with a place for each who sat there; `GET` says whether somebody has.
 7. `POST /v1/games/{game}/forks` with `{"at": N}` creates a new game where this one stood after entry N.
    While this one goes on, what your token's seat (or without one, the public) couldn't see there is
    dealt again, and your seat in the new game is yours: `seat_token`.
@@ -50,7 +233,7 @@ To follow a game without asking again, `GET /v1/games/{game}/stream?after=N`: on
 nothing does, and `{"type": "closed", "code": .., "reason": ".."}` at the end: `curl -N` shows it.
 
 Instead of keeping a socket open, register a webhook: `PUT /v1/games/{game}/webhook` with `{"url": "https://.."}`.
-It is sent a signed POST when your seat is to act or to choose, and when the game is over (docs/clients.md).
+It is sent a signed POST when your seat is to act or to choose, and when the game is over (docs/how-to/clients.md).
 
 Or do 4 and 5 on one **WebSocket**, `/v1/games/{game}/play?after=N`: it sends entries as they
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
@@ -79,7 +262,7 @@ your last; if it differs or is gone, read from 0.
 You need not trust the server. The `head` of an entry is a hash over all that was shown until then, so
 two players who compare one saw the same game; with `?proofs=true` a client computes it, and checks
 each card against its commitment. Send 32 random bytes of your own in hex as `contribution`
-when you join: then nobody else chose the deal. docs/proof.md explains how.
+when you join: then nobody else chose the deal. docs/reference/proof.md explains how.
 
 Ask for a level of acknowledgement with `level` (and `wait_ms`): `decided` is the default,
 `durable` is on the engine's disk, `replicated:2` is on two replicas. When the time is over the answer
@@ -113,10 +296,10 @@ PROBLEM_RESPONSES: Final[StatusResponses] = {
     401: _problem_response(401, "TOKEN-1", "No token, or not ours", "send the seat's token: Authorization: Bearer <token>"),
     403: _problem_response(403, "TOKEN-1", "A token of another game or seat (TOKEN-1), or not for you on this server (OPERATOR-1)", "this token is for another game"),
     404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),
-    409: _problem_response(409, "ROUTE-2", "A rule forbids it, or the id was sent with another command (ID-1)", "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
+    409: _problem_response(409, REFUSAL_EXAMPLE[0], "A rule forbids it, or the id was sent with another command (ID-1)", REFUSAL_EXAMPLE[1]),
     413: _problem_response(413, "SIZE-1", "Too large", "body: has more than 16384 bytes"),
     415: _problem_response(415, "SHAPE-1", "No JSON", "the body's Content-Type must be application/json"),
-    422: _problem_response(422, "SHAPE-1", "Not of the right form", "red of cards: must be 1 or more"),
+    422: _problem_response(422, "SHAPE-1", "Not of the right form", "seats: must be 8 items or fewer"),
     429: _problem_response(429, "RATE-1", "Too fast (RATE-1), or the server is busy (BUSY-1): nothing was sent, try again",
                            "more than 50 commands a second"),
     501: _problem_response(501, "LEVEL-1", "The engine can't give this level", "the engine keeps no AOF: set appendonly yes"),
@@ -124,7 +307,25 @@ PROBLEM_RESPONSES: Final[StatusResponses] = {
                            "game 3f9a1c0b77e2 isn't there yet; ask again"),
 }
 # fmt: on
+PROBLEM_RESPONSES[429]["headers"] = {
+    name: {"description": meaning, "schema": {"type": "string"}}
+    for name, meaning in {
+        "Retry-After": "in so many seconds ask again",
+        "RateLimit-Policy": "with RATE-1: what is counted, `q` of it in `w` seconds",
+        "RateLimit": "with RATE-1: `r` of it are left; there are more in `t` seconds",
+    }.items()
+}
 
+SHOWN_AT_THE_END: Final = ("/audit", "/file", "/choices/{place}")  # GAME-7 while the game goes on
+ANSWERED_FROM_MEMORY: Final = {
+    "/health/live",
+    "/rules",
+    "/rules/{rule}",
+    "/v1/boards",
+    "/v1/rulesets",
+    "/v1/public-keys",
+    "/v1/push-key",
+}
 UNKNOWN_VERDICT_EXAMPLE: Final[OpenApiObject] = {
     "id": "c1",
     "verdict": "unknown",
@@ -138,6 +339,17 @@ UNKNOWN_VERDICT_RESPONSE: Final[StatusResponses] = {
         "model": UnknownVerdict,
         "description": "Not that sure, or not within the time: send the same id again",
         "content": {"application/json": {"example": UNKNOWN_VERDICT_EXAMPLE}},
+    }
+}
+CREATED_RESPONSE: Final[StatusResponses] = {
+    201: {
+        "headers": {
+            "Location": {
+                "description": "where the new game's table is",
+                "required": True,
+                "schema": {"type": "string", "format": "uri-reference"},
+            }
+        }
     }
 }
 STREAM_RESPONSE: Final[StatusResponses] = {
@@ -156,7 +368,7 @@ STREAM_RESPONSE: Final[StatusResponses] = {
 
 
 def _request_body(model: str, **examples: OpenApiObject) -> OpenApiObject:
-    """The `openapi_extra` of a route that reads its body by hand, so that FastAPI knows no model of it."""
+    """The `openapi_extra` of a handler that reads its body by hand, so that FastAPI knows no model of it."""
     schema = {"$ref": SCHEMA_PATH.format(model=model)}
     content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
@@ -202,26 +414,30 @@ SEAT_BOT_BODY: Final = _request_body("SeatBotRequest", that_plays_to_win={"polic
 FORK_BODY: Final = _request_body("ForkRequest", after_entry_40={"at": 40})
 DISPUTE_BODY: Final = _request_body(
     "DisputeRequest",
-    a_payment={"number": 41, "reason": "Seat 1 paid with three blue cards for a red route."},
+    **DISPUTE_EXAMPLES,
 )
 WEBHOOK_BODY: Final = _request_body(
     "NewWebhook",
     secret_of_the_servers={"url": "https://bot.example.org/ledgerline"},
+    discord={"url": "https://discord.com/api/webhooks/1/abc", "form": "discord"},
     own_secret={
         "url": "https://bot.example.org/ledgerline",
         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     },
 )
+PUSH_BODY: Final = _request_body(
+    "NewPush",
+    a_browser={
+        "endpoint": "https://push.example.org/send/3f9a1c0b",
+        "keys": {
+            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+            "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+        },
+    },
+)
 COMMAND_BODY: Final = _request_body(
     "PlayerCommand",
-    draw_blind={"type": "draw_blind"},
-    draw_market={"type": "draw_market", "slot": 2},
-    claim_route={
-        "type": "claim_route",
-        "route": "montreal-new-york-a",
-        "cards": {"blue": 2, "locomotive": 1},
-    },
-    keep_tickets={"type": "keep_tickets", "keep": [0, 2]},
+    **COMMAND_EXAMPLES,
 )
 
 
@@ -244,12 +460,34 @@ def complete_document(document: Json) -> Json:
     completed["components"]["examples"] = {name: {"value": value} for name, value in examples.items()}
     for path, operations in completed["paths"].items():
         for method, operation in operations.items():
+            for status in _impossible(method, path, operation):
+                del operation["responses"][status]
             name = example_name(method, path)
             if name in examples:
                 reference = {"$ref": EXAMPLE_PATH.format(name=name)}
                 success = next(reply for status, reply in operation["responses"].items() if status[0] == "2")
                 success["content"]["application/json"]["examples"] = {"one": reference}
     return completed
+
+
+def _impossible(method: str, path: str, operation: Json) -> list[str]:
+    """The statuses of errors that the document has everywhere, and that this operation can't answer."""
+    schemes = {scheme for each in operation.get("security", ()) for scheme in each}
+    takes_invitation = path.endswith("/join")  # which is a token as well
+    has_body, is_of_game = "requestBody" in operation, "{game}" in path
+    parameters = operation.get("parameters", ())
+    possible = {
+        "401": "HTTPBearer" in schemes or takes_invitation,
+        "403": bool(schemes) or takes_invitation,
+        "404": "{" in path,
+        "409": method in {"post", "put"} or path.endswith(SHOWN_AT_THE_END),
+        "413": has_body,
+        "415": has_body,
+        "422": has_body or is_of_game or any(each["schema"] != {"type": "string"} for each in parameters),
+        "501": is_of_game or any(each["name"] == "level" for each in parameters),
+        "503": path not in ANSWERED_FROM_MEMORY,
+    }
+    return [status for status, can_be in possible.items() if not can_be and status in operation["responses"]]
 
 
 def example_name(method: str, path: str) -> str:

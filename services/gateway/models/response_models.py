@@ -1,17 +1,18 @@
 """Answers: every success is one of these models, and OpenAPI shows them.
 
-Fields that an answer may lack are left unset, and routes leave unset fields out.
+Fields that an answer may lack are left unset, and handlers leave unset fields out.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic.config import JsonDict
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict  # pydantic can't read typing's before Python 3.12
 
+from schemas.web.webhooks import BodyForm
 from services.gateway.models.contract_schemas import refers_to
 
 
@@ -21,6 +22,10 @@ def _drop_null_defaults(schema: JsonDict) -> None:
     for field in properties.values() if isinstance(properties, dict) else ():
         if isinstance(field, dict) and field.get("default", "") is None:
             del field["default"]
+
+
+# a value of an enumeration, not a constant: generated clients refuse whatever isn't the constant, an integer too
+Viewer: TypeAlias = int | Annotated[Literal["public"], WithJsonSchema({"type": "string", "enum": ["public"]})]
 
 
 class ResponseModel(BaseModel):
@@ -112,11 +117,22 @@ class PlayOffSeat(_SeatHeld):
     """A seat in the play-off."""
 
 
+class Rematch(ResponseModel):
+    """A new game of the same people by the same rules, and the place that it keeps for you."""
+
+    game: str | None = Field(description="null while nobody has offered one")
+    seat: int | None = Field(
+        description="yours in both games; null where your token is no seat's, or a bot has it"
+    )
+    invitation: str | None = Field(description="to that seat, which you take by it")
+    token: str | None = Field(description="the new host's, where yours is the host's")
+
+
 # -- play ------------------------------------------------------------------------------------
 
 
 class Proof(TypedDict):
-    """The very bytes of an entry that the chain is made of, in base64 (docs/proof.md)."""
+    """The very bytes of an entry that the chain is made of, in base64 (docs/reference/proof.md)."""
 
     public: str
     part: str | None
@@ -163,7 +179,7 @@ class ViewPage(ResponseModel):
     """A page of a view."""
 
     game: str
-    viewer: int | Literal["public"]
+    viewer: Viewer
     entries: list[EntryBody]
     next: int = Field(description="the number to go on from: the next page's `after`")
     more: bool
@@ -279,6 +295,23 @@ class WebhookSet(ResponseModel):
     seat: int
     url: str
     secret: str = Field(description="checks the signature of what is sent, as Standard Webhooks has it")
+    form: BodyForm = Field(description="whose form the body has")
+
+
+class PushKey(ResponseModel):
+    """The server's key for Web Push."""
+
+    key: str | None = Field(
+        description="what a browser subscribes with, as `applicationServerKey`, in base64url; null where none is told"
+    )
+
+
+class PushState(ResponseModel):
+    """How many devices of a seat are told by Web Push."""
+
+    game: str
+    seat: int
+    devices: int
 
 
 class WebhookState(ResponseModel):
@@ -287,5 +320,95 @@ class WebhookState(ResponseModel):
     game: str
     seat: int
     url: str | None = Field(description="null where the seat has none")
+    form: BodyForm | None = Field(description="whose form the body has")
     notified: int | None = Field(description="the number of the entry that it was notified of last")
     failure: str | None = Field(description="why it couldn't be notified, and is to be once more")
+
+
+class OptionDescription(ResponseModel):
+    """A rule option: its type as JSON Schema, its defaults in this ruleset, and what it means."""
+
+    name: str
+    type: Annotated[dict[str, object], refers_to("OptionType")]
+    default: Annotated[object, refers_to("OptionValue")] = Field(description="at a table of bots alone")
+    default_with_people: Annotated[object, refers_to("OptionValue")] = Field(
+        description="at a table with a seat for a person, which other people's programs take too"
+    )
+    meaning: str
+
+
+class RulesetDescription(ResponseModel):
+    """A ruleset and what may be chosen in it."""
+
+    name: str
+    title: str
+    version: int
+    meaning: str
+    default_board: str | None = Field(description="null where the game is played on no board")
+    seats_least: int
+    seats_most: int
+    policies: list[str] = Field(description="of the bots that can play it")
+    options: list[OptionDescription]
+
+
+class ClockPreset(ResponseModel):
+    """A way to limit time, by name: what a creation's `clock` may be."""
+
+    name: str
+    title: str
+    meaning: str
+    options: dict[str, int | None]
+
+
+class RulesetList(ResponseModel):
+    """The rulesets, and the clock presets that suit all of them."""
+
+    rulesets: list[RulesetDescription]
+    clocks: list[ClockPreset]
+
+
+class Health(ResponseModel):
+    """Whether entries reach those who follow games; `deaf` with status 503 where they don't."""
+
+    status: Literal["ok", "deaf"]
+
+
+class Liveness(ResponseModel):
+    """The gateway's process answers; nothing else is asked."""
+
+    status: Literal["ok"] = "ok"
+
+
+class EngineHealth(ResponseModel):
+    """Whether the engine takes writes: the worst of its nodes."""
+
+    status: Literal["ok", "away", "refuses writes"]
+
+
+class MemberHealth(ResponseModel):
+    """A referee, a bots worker or an auditor, and how long ago this gateway saw its last sign."""
+
+    name: str
+    last_sign_s: float
+
+
+class WaitingTasks(ResponseModel):
+    """The commands without a verdict, and the tasks of bots."""
+
+    commands: int
+    oldest_s: float | None = Field(description="how long this gateway has seen the oldest of them wait")
+    stalled_partitions: list[int] = Field(description="those where that is 10 s or longer")
+    bot_tasks: int
+
+
+class Readiness(ResponseModel):
+    """Whether commands can be expected to get their verdicts: `unready` with status 503 where they can't,
+    `degraded` where that is so for a part of them, a service is missing, or a promise is broken."""
+
+    status: Literal["ok", "degraded", "unready"]
+    problems: list[str] = Field(description="what is wrong and what to do, in sentences")
+    engine: EngineHealth
+    referees: list[MemberHealth]
+    bots: list[MemberHealth]
+    auditors: list[MemberHealth]
+    waiting: WaitingTasks

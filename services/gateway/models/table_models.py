@@ -8,24 +8,9 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from services.gateway.models.contract_schemas import refers_to
-from services.gateway.models.response_models import ResponseModel
+from services.gateway.models.response_models import ResponseModel, Viewer
 
 GameStatus = Literal["waiting", "playing", "over"]
-
-
-class TicketState(ResponseModel):
-    """A ticket that the viewer may know."""
-
-    id: str
-    a: str = Field(description="a city")
-    b: str = Field(description="a city")
-    points: int
-    deck: str
-    made: bool = Field(description="the seat's routes join its cities now")
-    way: list[str] = Field(
-        description="the routes still to claim on a way that needs the fewest cars; empty where it is made or cut off"
-    )
-    open: bool = Field(description="it is made, or a way is still open; none is once the game is over")
 
 
 class SeatState(ResponseModel):
@@ -46,17 +31,6 @@ class SeatState(ResponseModel):
     gone: str | None = Field(description="why it takes no further part")
 
 
-class SeatView(SeatState):
-    """A seat of a train game as everybody sees it."""
-
-    cars: int
-    cards: int = Field(description="how many it holds")
-    tickets: int = Field(description="how many it keeps")
-    points: int = Field(description="so far, without tickets and bonuses")
-    stations_left: int
-    passengers_left: int
-
-
 class SeatTotal(ResponseModel):
     """A seat's final score, of any game."""
 
@@ -71,29 +45,6 @@ class PartsResult(SeatTotal):
     parts: dict[str, int] = Field(description="the points by their names in this game")
 
 
-class SeatResult(SeatTotal):
-    """A seat's final score in a train game."""
-
-    routes: int
-    tickets: int
-    made: list[TicketState]
-    missed: list[TicketState]
-    longest: int = Field(description="spaces of its longest route")
-    bonus: int = Field(description="for the longest route of all")
-    most: int = Field(description="for the most tickets made")
-    stations: int
-    merchandise: int
-
-
-class TunnelState(ResponseModel):
-    """A tunnel that was begun in this turn."""
-
-    route: str
-    cards: dict[str, int]
-    revealed: list[str]
-    extra: int = Field(description="how many cards it asks for")
-
-
 class Move(ResponseModel):
     """An entry in words."""
 
@@ -101,7 +52,7 @@ class Move(ResponseModel):
     at: int = Field(description="milliseconds of the game clock")
     seat: int | None = Field(description="whom it is about; null where it is nobody's")
     text: list[str] = Field(description="a sentence for each event that people read about")
-    routes: list[str] = Field(description="routes that were claimed")
+    marks: list[str] = Field(description="what it changed on the board, by id")
     points: int = Field(description="that its seat gained by it")
     turn: int = Field(description="the turn of the game that it belongs to, from 1; 0 before the first")
 
@@ -111,7 +62,7 @@ class LegalCommand(ResponseModel):
 
     command: Annotated[dict[str, object], refers_to("PlayerCommand")]
     text: str = Field(description="what it does, as a sentence without a subject")
-    title: str = Field(description="the group that it belongs to: a route, an action")
+    title: str = Field(description="the group that it belongs to: a place on the board, an action")
     detail: str = Field(description="which of the group; may be empty")
 
 
@@ -149,6 +100,23 @@ class Suggestions(ResponseModel):
     commands: list[SuggestedCommand]
 
 
+class JudgedChoice(ResponseModel):
+    """A choice that a seat made in a game that is over, against what the bot `searcher` would have done in its place."""
+
+    game: str
+    seat: int
+    place: int = Field(description="among the seat's choices, from 0")
+    choices: int = Field(description="how many choices the seat made")
+    number: int = Field(description="of the entry after which it chose")
+    done: SuggestedCommand = Field(description="what it did")
+    best: SuggestedCommand | None = Field(description="what the bot would have done; null where that is it")
+    cost: float | None = Field(
+        description="by how many points the lead of what it did is smaller; null where it wasn't played out"
+    )
+    cost_error: float | None = Field(description="the standard error of that")
+    forks: bool = Field(description="whether such a game can be gone on with from there, by a fork")
+
+
 class UndoState(ResponseModel):
     """The last move, which its seat can take back."""
 
@@ -160,7 +128,7 @@ class AnyTable(ResponseModel):
     """A table as its viewer sees it after an entry: what tables of all games have."""
 
     game: str
-    viewer: int | Literal["public"]
+    viewer: Viewer
     number: int = Field(description="of the last entry that counts")
     head: str | None = Field(description="of the chain after it")
     at: int = Field(description="milliseconds of the game clock, at that entry")
@@ -168,6 +136,7 @@ class AnyTable(ResponseModel):
     age_ms: int = Field(description="how long ago that entry was, by the server's wall clock")
     status: GameStatus
     ruleset: str
+    ruleset_title: str
     turn: int | None
     free_seats: list[int] = Field(
         description="that may be taken now, also where the viewer is shown the table late; with `at`, then"
@@ -177,6 +146,7 @@ class AnyTable(ResponseModel):
     )
     turn_order: list[int]
     undo: UndoState | None = Field(description="null where the last move can't be taken back")
+    suggestions: bool = Field(description="whether its seats may ask what they might do")
     by_invitation: bool = Field(description="a seat is taken only with the invitation that its host gives")
     ended: str | None = Field(description="why, once the game is over")
     play_off: str | None = Field(description="the game that follows, for a shared first place")
@@ -189,29 +159,6 @@ class AnyTable(ResponseModel):
         default=False,
         description="whether its bots waited for time to think within the last minute: tables that used less of it come first",
     )
-
-
-class TableState(AnyTable):
-    """The table of a train game."""
-
-    board: str
-    last_turns: bool
-    seats: list[SeatView]
-    market: list[str | None] = Field(description="the cards face up; null is a gap")
-    deck: int
-    discards: int
-    ticket_decks: dict[str, int]
-    routes: dict[str, int] = Field(description="claimed routes, and the seats that own them")
-    closed: list[str] = Field(description="routes that nobody can claim any more, though nobody owns them")
-    stations: dict[str, int] = Field(description="cities with a station, and whose it is")
-    passengers: dict[str, int] = Field(description="cities with a passenger, and whose it is")
-    tokens: dict[str, list[int]] = Field(description="the merchandise of each city, the top first")
-    tunnel: TunnelState | None
-    hand: dict[str, int] | None = Field(description="the viewer's cards; null for the public")
-    tickets: list[TicketState]
-    offer: list[TicketState] = Field(description="tickets that the viewer chooses from, in their order")
-    keep_least: int
-    result: list[SeatResult] | None = Field(description="once the game is over")
 
 
 class PartState(ResponseModel):
@@ -237,10 +184,10 @@ class Replay(ResponseModel):
     """A game to be watched again. Each of its entries has a table: `/replays/{number}`."""
 
     game: str
-    viewer: int | Literal["public"]
+    viewer: Viewer
     entries: int = Field(description="how many the viewer is shown")
     over: bool
-    viewers: list[int | Literal["public"]] = Field(description="what `as` may be now")
+    viewers: list[Viewer] = Field(description="what `as` may be now")
     moves: list[Move] = Field(description="the entries that there is something to say of")
 
 
@@ -262,6 +209,7 @@ class ListedGame(ResponseModel):
     game: str
     status: GameStatus
     ruleset: str
+    ruleset_title: str
     board: str | None = Field(description="null where the game is played on no board")
     board_title: str | None
     created: int = Field(description="in milliseconds since 1970")
@@ -278,3 +226,6 @@ class GameListing(ResponseModel):
         default=None, description="which games can't be listed now, and why; left out where all are there"
     )
     games: list[ListedGame]
+    next: str | SkipJsonSchema[None] = Field(
+        default=None, description="the `cursor` that the list goes on with; left out at its end"
+    )

@@ -1,7 +1,7 @@
 """Routes of disputes: a seat disputes an entry, states why, and reads the answer later.
 
 The gateway writes the dispute down; the auditor finds it there, and writes its answer there. While the game
-runs, the answer holds what the seat may know: services/verification/seat_answer.py explains.
+runs, the answer holds what the seat may know: services/verification/dispute_answers.py explains.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from services.gateway.health.health_watch import HealthWatch
-from services.gateway.models.health_models import Health, Liveness, Readiness
+from services.gateway.models.response_models import Health, Liveness, Readiness
 from services.gateway.routes.dependencies import ServiceParam
 
 router = APIRouter(tags=["server"])
@@ -34,9 +34,10 @@ async def live() -> Liveness:
     summary="Can commands be expected to get their verdicts?",
     responses={503: {"model": Readiness, "description": "No engine takes writes, or nothing is decided"}},
 )
-async def ready(request: Request, response: Response) -> Readiness:
+async def ready(service: ServiceParam, request: Request, response: Response) -> Readiness:
     watch: HealthWatch = request.app.state.health
-    readiness = watch.readiness(request.app.state.listening)
+    service.stopping.note_asked()
+    readiness = watch.readiness(request.app.state.listening, is_stopping=service.stopping.is_stopping)
     if readiness.status == "unready":
         response.status_code = 503
     return readiness

@@ -1,19 +1,23 @@
 """Routes of the pages for people, and of two descriptions of the API beside OpenAPI: the messages of the
 socket, and a page for models.
 
-The lobby is at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files under
-`/assets`. A page is the same for everybody, but for the preview of its link: it asks the API for all that it
-shows, with the tokens that the browser has. It may run only scripts of this server, and asks no other host for anything.
+The lobby is at `/`, a table at `/table/{game}`, its audit at `/audit/{game}`, and their files under `/assets`. A page
+is the same for everybody, but for the preview of its link: it asks the API for all that it shows, with the tokens
+that the browser has. It may run only scripts of this server, and asks no other host for anything.
+
+What a program that was sent a link shows of it: a title, a sentence, a picture of the board.
+
+It says no more than who has the link may see of a game's creation, and nothing of one that is for its players
+alone. The pictures are drawn once, of the built-in boards (tests/browser/previews.py).
 """
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import mimetypes
 import re
-import sys
-from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -22,25 +26,82 @@ from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
+from schemas.errors import LedgerlineError
 from schemas.web.socket_messages import describe_socket
-from services.gateway.routes.link_previews import LOBBY, LinkPreview, preview_table
-from services.gateway.web.request_middleware import CONTENT_SECURITY_POLICY
+from services.gateway.games.game_creations import GameCreation
+from services.gateway.games.service import GatewayService
+from services.gateway.tables.table_folds import TableFolds
+from services.ledger.engine.errors import ENGINE_ERRORS
 from services.runtime.html_templates import html_templates
+from services.runtime.logging_setup import get_logger
+from services.runtime.shipped_files import shipped_file
 
-IMPORTED: Final = re.compile(r'^(?:import|export|\}) .*"(\.\.?/.+)";$', re.MULTILINE)
-INLINE_SCRIPT: Final = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+log = get_logger("gateway")
+PICTURES: Final = resources.files("services.gateway").joinpath("pages", "previews")
+GAME_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
+WAIT_S: Final = 0.5  # for the engine: the page itself waits for nothing
+CARDS: Final = "cards"  # the picture of all that is played on no board of ours
+ABOUT: Final = "Board games around one table, with friends or bots. Every game can be watched again."
+INVITED: Final = "Open the link to sit down, or to watch."
+
+
+class LinkPreview(NamedTuple):
+    """The preview of a page's link."""
+
+    title: str
+    sentence: str
+    picture: str  # its name in the folder of pictures
+
+
+LOBBY: Final = LinkPreview("Ledgerline", ABOUT, CARDS)
+SOME_TABLE: Final = LinkPreview("A table at Ledgerline", INVITED, CARDS)
+
+
+@cache
+def _pictures() -> frozenset[str]:
+    return frozenset(
+        path.name.removesuffix(".jpg") for path in PICTURES.iterdir() if path.name.endswith(".jpg")
+    )
+
+
+async def preview_table(request: Request, game: str) -> LinkPreview:
+    """The preview of a table; of any table where nothing may be said of this one, or it can't be read now."""
+    service: GatewayService = request.app.state.service
+    folds: TableFolds | None = request.app.state.table_folds
+    if folds is None or GAME_ID.fullmatch(game) is None:
+        return SOME_TABLE
+    try:
+        async with asyncio.timeout(WAIT_S):
+            creation: GameCreation = await service.creations.find(game)
+    except (LedgerlineError, *ENGINE_ERRORS) as error:
+        log.info("no preview", game=game, why=str(error))
+        return SOME_TABLE
+    titles = {board.id: board.title for board in folds.catalog.boards()}
+    if (
+        creation.board not in titles
+        or creation.has_own_board
+        or creation.access.visibility == "players"
+        or creation.board not in _pictures()
+    ):
+        return SOME_TABLE
+    return LinkPreview(
+        f"{titles[creation.board]}: a table for {creation.seats} at Ledgerline", INVITED, creation.board
+    )
+
+
+IMPORT: Final = re.compile(r'^import (\{[^}]*\}) from "(\.\.?/[^"]+)";$', re.MULTILINE)
+EXPORT: Final = re.compile(r"^export (?=(?:const|class|(?:async )?function) (\w+))", re.MULTILINE)
+COMMENT: Final = re.compile(r"^[ \t]*(?://.*|/\*\*(?! *\n \* @license)(?:(?!\*/)[\s\S])*\*/)\n", re.MULTILINE)
+EXPORTS: Final = re.compile(r"\bexport\{([^}]*)\};?\s*\Z")  # of a library's file: at its end
+UNBUNDLED: Final = re.compile(r"^[ \t]*(?:import|export)\b|\bimport\s*[(.]", re.MULTILINE)
 HEADERS: Final = {"Cache-Control": "no-cache"}
 
-VERIFIER_FILES: Final = (  # in a checkout and in the image; where the packages were installed from a wheel
-    Path(__file__).parents[3] / "deploy" / "verify_game.py",
-    Path(sys.prefix) / "share" / "ledgerline" / "verify_game.py",
-)
+VERIFIER: Final = shipped_file("deploy/verify_game.py")
 _PAGES: Final = resources.files("services.gateway").joinpath("pages")
 _TEMPLATES: Final = html_templates("services.gateway.routes")
 router = APIRouter(include_in_schema=False)
@@ -48,57 +109,35 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/", summary="The lobby")
 async def lobby(request: Request) -> Response:
-    return _page(request, "lobby/lobby", "lobby/lobby")
+    return _page(request, LOBBY_PAGE)
 
 
 @router.get("/table/{game}", summary="A table")
 async def table(request: Request, game: str) -> Response:
-    sheets = ("board/board", "table/table", "guide/guide")
-    preview = await preview_table(request, game)
-    return _page(request, "table/table", *sheets, early="table/first_reading", preview=preview)
+    return _page(request, TABLE_PAGE, await preview_table(request, game))
 
 
 @router.get("/audit/{game}", summary="A game's audit")
 async def audit(request: Request, game: str) -> Response:
     preview = await preview_table(request, game)
-    return _page(request, "audit/audit", "audit/audit", preview=preview, title=f"Audit: {preview.title}")
+    return _page(request, AUDIT_PAGE, preview, f"Audit: {preview.title}")
 
 
-@router.get("/docs", summary="The API for people")
-async def docs() -> Response:
-    return _docs_page()
+@router.get("/operator", summary="The operator's page")
+async def operator(request: Request) -> Response:
+    return _page(request, OPERATOR_PAGE, title="Operator - Ledgerline")
 
 
-@cache
-def _docs_page() -> Response:
-    """FastAPI's page over the files of fastapi-offline. It may run its one script that stands in it, by its hash, and set
-    styles of its own."""
-    files = "/static-offline-docs"
-    page = get_swagger_ui_html(
-        openapi_url="/openapi.json",
-        title="API - Ledgerline",
-        swagger_js_url=f"{files}/swagger-ui-bundle.js",
-        swagger_css_url=f"{files}/swagger-ui.css",
-        swagger_favicon_url="/assets/shared/favicon.svg",
-    )
-    digests = (b64encode(sha256(script).digest()).decode() for script in INLINE_SCRIPT.findall(page.body))
-    allowed = {
-        "script-src 'self'": " ".join(f"'sha256-{digest}'" for digest in digests),
-        "style-src 'self'": "'unsafe-inline'",
-    }
-    policy = CONTENT_SECURITY_POLICY
-    for source, more in allowed.items():
-        policy = policy.replace(source, f"{source} {more}")
-    page.headers["Content-Security-Policy"] = policy
-    return page
+@router.get("/service_worker.js", summary="What shows messages of Web Push while no page is open")
+async def service_worker(request: Request) -> Response:
+    """At the root, as a browser lets a worker open pages below its own address alone."""
+    return assets().answer("alerts/service_worker.js", request.headers)
 
 
 @router.get("/verify_game.py", summary="The verifier of a game's file, in one file")
 async def verifier() -> Response:
-    if (found := next((file for file in VERIFIER_FILES if file.is_file()), None)) is None:
-        raise HTTPException(404)
-    disposition = {"Content-Disposition": f'attachment; filename="{found.name}"'}
-    return Response(found.read_bytes(), media_type="text/x-python", headers=HEADERS | disposition)
+    disposition = {"Content-Disposition": f'attachment; filename="{VERIFIER.name}"'}
+    return Response(VERIFIER.read_bytes(), media_type="text/x-python", headers=HEADERS | disposition)
 
 
 @router.get("/llms.txt", summary="The API for language models")
@@ -121,6 +160,26 @@ def _read_text(name: str) -> str:
     return resources.files("services.gateway").joinpath(name).read_text(encoding="utf-8")
 
 
+class Page(NamedTuple):
+    """A page for people: its modules, of which the first runs first, and its style sheets."""
+
+    modules: tuple[str, ...]
+    sheets: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its script and its style sheet."""
+        return f"{self.modules[-1]}.bundle"
+
+
+LOBBY_PAGE: Final = Page(("lobby/lobby",), ("shared/base", "lobby/lobby"))
+TABLE_PAGE: Final = Page(
+    ("table/first_reading", "table/table"), ("shared/base", "trains/board", "table/table", "guide/guide")
+)
+AUDIT_PAGE: Final = Page(("audit/audit",), ("shared/base", "audit/audit"))
+OPERATOR_PAGE: Final = Page(("operator/operator",), ("shared/base", "operator/operator"))
+
+
 class Asset(NamedTuple):
     """A file of the pages, as it is sent."""
 
@@ -138,32 +197,92 @@ class Asset(NamedTuple):
 
 
 class Assets:
-    """The pages' files, as an application: read and compressed once, since a page needs two dozen of them at the same
-    moment. A browser asks each time whether one has changed, and is answered 304."""
+    """A folder of files, with the bundles of these pages, as an application: read and compressed once, since a page needs
+    two dozen of them at the same moment. A browser asks each time whether one has changed, and is answered 304."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pages: Sequence[Page] = ()) -> None:
         files = [path for path in folder.rglob("*") if path.is_file()]
-        self._assets = {path.relative_to(folder).as_posix(): _read_asset(path) for path in files}
+        self._assets = {
+            name: _asset(name, path.read_bytes())
+            for path in files
+            for name in [path.relative_to(folder).as_posix()]
+        }
+        for page in pages:
+            sheets = b"".join(self._assets[f"{sheet}.css"].content for sheet in page.sheets)
+            for name, content in ((f"{page.name}.js", self._bundle(page)), (f"{page.name}.css", sheets)):
+                self._assets[name] = _asset(name, content)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises HTTPException: there is no such file."""
-        asset = self._assets.get(scope["path"].removeprefix(scope.get("root_path", "")).lstrip("/"))
-        if asset is None:
-            raise HTTPException(404)
+        path = scope["path"].removeprefix(scope.get("root_path", "")).lstrip("/")
+        answer = self.answer(path, Headers(scope=scope))
         if scope["method"] not in {"GET", "HEAD"}:
             raise HTTPException(405)
-        await asset.response(Headers(scope=scope))(scope, receive, send)
+        await answer(scope, receive, send)
+
+    def answer(self, path: str, request: Headers) -> Response:
+        """A file, as it is sent to a request with these headers. Raises HTTPException: there is no such file."""
+        if (asset := self._assets.get(path)) is None:
+            raise HTTPException(404)
+        return asset.response(request)
+
+    def _bundle(self, page: Page) -> bytes:
+        """The page's modules and all that they import in one script, in the order in which they run: a page of some fifty
+        modules asked for each. Each has a scope of its own, so what its names are is nobody else's. Raises ValueError
+        where two import each other, by whatever way, or one imports or exports in another form than `_check_form` lets
+        through."""
+        scopes: dict[
+            str, str
+        ] = {}  # each module's name in the script; empty while those are added that it imports
+        parts: list[str] = []
+
+        def add(path: str) -> None:
+            if scopes.get(path) == "":
+                raise ValueError(f"{path} is imported by a module that it imports")
+            if path in scopes:
+                return
+            scopes[path] = ""
+            source = self._assets[path].content.decode()
+            _check_form(path, source)
+
+            def take(imported: re.Match[str]) -> str:
+                other = normpath(join(dirname(path), imported[2]))
+                add(other)
+                return f"const {imported[1].replace(' as ', ': ')} = {scopes[other]};"
+
+            text = IMPORT.sub(take, source)
+            names = EXPORT.findall(text)
+            if listed := EXPORTS.search(text):
+                pairs = (each.split(" as ") for each in listed[1].split(","))
+                names = [f"{name}: {own}" for own, name in pairs]
+            scopes[path] = f"module{len(parts)}"
+            body = COMMENT.sub("", EXPORTS.sub("", EXPORT.sub("", text)))
+            parts.append(
+                f"// {path}\nconst {scopes[path]} = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
+            )
+
+        for module in page.modules:
+            add(f"{module}.js")
+        return "".join(parts).encode()
+
+
+def _check_form(path: str, source: str) -> None:
+    """Raise ValueError, with the file and the line, where a module imports or exports in a form that a bundle can't have:
+    it takes `import { names } from "./file.js";` and `export` before a const, a function or a class."""
+    known = IMPORT.sub(lambda found: "\n" * found[0].count("\n"), source)
+    if left := UNBUNDLED.search(EXPORT.sub("", EXPORTS.sub("", known))):
+        line = known.count("\n", 0, left.start()) + 1
+        raise ValueError(f"{path}:{line} imports or exports in a form that the pages can't bundle")
 
 
 @cache
 def assets() -> Assets:
     """The folder of the pages' files, as an application."""
-    return Assets(Path(str(_PAGES)))
+    return Assets(Path(str(_PAGES)), (LOBBY_PAGE, TABLE_PAGE, AUDIT_PAGE, OPERATOR_PAGE))
 
 
-def _read_asset(path: Path) -> Asset:
-    content = path.read_bytes()
-    media_type = mimetypes.guess_type(path.name)[0] or "text/plain"
+def _asset(name: str, content: bytes) -> Asset:
+    media_type = mimetypes.guess_type(name)[0] or "text/plain"
     headers = {
         **HEADERS,
         "Content-Type": f"{media_type}; charset=utf-8",
@@ -173,38 +292,12 @@ def _read_asset(path: Path) -> Asset:
     return Asset(content, gzip.compress(content), headers)
 
 
-@cache
-def _imported_by(module: str) -> frozenset[str]:
-    """All modules that a module imports, itself or by others: each by its path in the folder of the pages."""
-    found: set[str] = set()
-    new = {module}
-    while new:
-        importer = new.pop()
-        text = _PAGES.joinpath(importer).read_text(encoding="utf-8")
-        imported = {normpath(join(dirname(importer), path)) for path in IMPORTED.findall(text)} - found
-        found |= imported
-        new |= imported
-    return frozenset(found)
-
-
-def _page(
-    request: Request,
-    name: str,
-    *sheets: str,
-    early: str = "",
-    preview: LinkPreview = LOBBY,
-    title: str = "",  # the preview's own, unless it is another page of the game
-) -> Response:
-    """The page that runs the module `name`, and before it, as soon as it is there, the module `early`. It names all
-    modules that are imported, so that a browser asks for them at once, and what a link to it is shown with."""
-    first = sorted(_imported_by(f"{early}.js")) if early else []
-    page = _TEMPLATES.get_template("app.html").render(
-        name=name,
-        sheets=sheets,
-        early=early,
-        modules=[*first, *sorted(_imported_by(f"{name}.js") - {*first, f"{early}.js"})],
+def _page(request: Request, page: Page, preview: LinkPreview = LOBBY, title: str = "") -> Response:
+    """A page, and what a link to it is shown with. Its title is the preview's own, unless it is another page of the game."""
+    text = _TEMPLATES.get_template("app.html").render(
+        name=page.name,
         preview=preview,
         title=title or preview.title,
         site=str(request.base_url),  # programs that show a preview take whole addresses alone
     )
-    return HTMLResponse(page, headers=HEADERS)
+    return HTMLResponse(text, headers=HEADERS)

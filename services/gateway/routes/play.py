@@ -21,13 +21,12 @@ from services.gateway.routes.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.sockets.entry_lines import MEDIA_TYPE, EntryLines
-from services.gateway.sockets.follow_endings import CloseCode
-from services.gateway.sockets.websocket_opening import FollowRequest, read_opening
+from services.gateway.sockets.followed_view import MEDIA_TYPE, EntryLines
+from services.gateway.sockets.websocket_opening import CloseCode, FollowRequest, read_opening
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.web.request_parsing import JsonBody
-from services.ledger.acknowledgements.ack_levels import ACCEPTED
+from services.ledger.acknowledgements import ACCEPTED
 
 MAX_PAGE_SIZE: Final = 1_000
 
@@ -87,7 +86,7 @@ async def send_command(
     archived = (await service.views.locate(asked.game, asked.client)).archived
     seat = await asked.require_seat()
     body = await read_body(sent) if isinstance(sent, Request) else sent
-    envelope = service.build_envelope(asked.game, seat, body, id_)
+    envelope = await service.read_command(asked.game, seat, body, id_)
     progress = await (
         service.finished_games.read_progress(envelope)
         if archived
@@ -118,7 +117,7 @@ async def view(
     asked: GameParam,
     folds: LegalParam,
     after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
-    most: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
+    most: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="how many entries")] = MAX_PAGE_SIZE,
     proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
 ) -> ViewPage:
     service, game, bearer, client = asked

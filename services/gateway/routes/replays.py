@@ -9,7 +9,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from services.gateway.models import openapi
 from services.gateway.models.explanation_models import AuditReport, PublicKey, PublicKeys
-from services.gateway.models.table_models import PartsTable, Replay, TableState
+from services.gateway.models.table_models import Replay
+from services.gateway.models.trains import TableAnswer
 from services.gateway.routes.dependencies import GameParam, ServiceParam
 from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
 
@@ -46,7 +47,7 @@ async def replayed_table(
     folds: FoldsParam,
     number: Annotated[int, Path(ge=1, le=1_000_000_000, description="of the entry")],
     as_: AsParam = None,
-) -> TableState | PartsTable:
+) -> TableAnswer:
     _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
     fold = await folds.at(game, viewer, client, number, "number")

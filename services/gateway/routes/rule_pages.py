@@ -19,7 +19,7 @@ from schemas.refusals import EVERY_RULE, MESSAGE_RULES
 from services.gateway.errors import NotFoundError
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
 from services.gateway.web.problem_details import VARY_HEADER
-from services.rulebook import extract_passages, read_pages
+from services.rulebook import extract_passages, read_pages, title_of
 from services.runtime.html_templates import html_templates
 
 RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
@@ -99,7 +99,9 @@ def _html_response(html: str) -> HTMLResponse:
 
 
 def _ruleset_html(ruleset: str, markdown: str) -> str:
-    return _TEMPLATES.get_template("ruleset.html").render(title=ruleset, rules=_render_markdown(markdown))
+    return _TEMPLATES.get_template("ruleset.html").render(
+        title=title_of(ruleset), rules=render_markdown(markdown)
+    )
 
 
 def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
@@ -109,8 +111,9 @@ def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
         rulesets_by_passage.setdefault(passage, []).append(ruleset)
     return _TEMPLATES.get_template("rule.html").render(
         title=rule,
+        title_of=title_of,
         sentence=EVERY_RULE.get(rule),
-        passages={_render_markdown(passage): names for passage, names in rulesets_by_passage.items()},
+        passages={render_markdown(passage): names for passage, names in rulesets_by_passage.items()},
     )
 
 
@@ -118,8 +121,9 @@ def _index_html(rulebook: Rulebook) -> str:
     """Every ruleset with its aim, then every id with its sentence."""
     return _TEMPLATES.get_template("index.html").render(
         title="Rules",
+        title_of=title_of,
         summaries={
-            ruleset: _render_markdown(_summary(markdown)) for ruleset, markdown in rulebook.pages.items()
+            ruleset: render_markdown(_summary(markdown)) for ruleset, markdown in rulebook.pages.items()
         },
         sentences=EVERY_RULE,
         game_rules=[rule for rule in EVERY_RULE if rule not in MESSAGE_RULES],
@@ -134,7 +138,7 @@ def _summary(markdown: str) -> str:
     return f"{introduction.split('. ')[0]}.\n\n{aim}"
 
 
-def _render_markdown(markdown: str) -> Markup:
+def render_markdown(markdown: str) -> Markup:
     """A rule page's markdown as HTML; each id in it is an anchor, and links to its rule."""
     html = RULE_ID.sub(_anchor_rule, _MARKDOWN.render(markdown))
     return Markup(html)  # noqa: S704 - markdown-it escapes HTML in its text; an id is A-Z and a digit

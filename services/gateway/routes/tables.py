@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import suppress
 from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
 from services.gateway.errors import NotFoundError
 from services.gateway.models import openapi
-from services.gateway.models.catalog_models import BoardDrawing, BoardList, RulesetList
+from services.gateway.models.response_models import RulesetList
 from services.gateway.models.table_models import (
     GameListing,
     GameStatus,
+    JudgedChoice,
     LegalCommands,
     ListedGame,
-    PartsTable,
     Suggestions,
-    TableState,
 )
+from services.gateway.models.trains import BoardDrawing, BoardList, TableAnswer
 from services.gateway.routes.dependencies import ClientAddress, GameParam, ServiceParam
 from services.gateway.tables.clock_presets import PRESETS
 from services.gateway.tables.suggestions import SuggestionQueue
@@ -29,12 +31,14 @@ from services.gateway.tables.table_port import TableFold
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
+from services.ledger.log.game_indexes import GamePlace
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("gateway")
 T = TypeVar("T")
 MAX_LIST: Final = 200
+MAX_CURSOR: Final = 90  # characters
 MAX_SEAT: Final = 7
 SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 AtParam = Annotated[
@@ -107,9 +111,14 @@ async def list_games(
     folds: FoldsParam,
     client: ClientAddress,
     wanted: Annotated[WantedGames, Depends(_wanted_games)],
-    most: Annotated[int, Query(ge=1, le=MAX_LIST)] = 50,
+    most: Annotated[
+        int,
+        Query(ge=1, le=MAX_LIST, description="how many games are looked at; those that aren't wanted count"),
+    ] = 50,
+    cursor: Annotated[str | None, Query(description="the `next` of the page before this one")] = None,
 ) -> GameListing:
-    found, partitions = await service.list_games(most, client), service.ledger.partitions
+    partitions = service.ledger.partitions
+    found = await service.list_games(most, client, _read_cursor(cursor, partitions))
     rows: list[ListedGame] = []
     unread, damaged = {*found.unread}, 0
     for game in found.games:
@@ -127,6 +136,8 @@ async def list_games(
         else:
             rows += [] if row is None else [row]
     listing = GameListing(games=[row for row in rows if wanted.has(row)])
+    if found.next_after is not None:
+        listing.next = _write_cursor(found.next_after)
     missing = []
     if unread:
         missing.append(f"the games of {len(unread)} of {partitions} partitions, which can't be read now")
@@ -137,6 +148,22 @@ async def list_games(
     return listing
 
 
+def _write_cursor(place: GamePlace) -> str:
+    return urlsafe_b64encode("{}.{}.{}".format(*place).encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str | None, partitions: int) -> GamePlace | None:
+    """The place that a cursor names. Raises InvalidInputError: this server gives no such cursor."""
+    if cursor is None:
+        return None
+    with suppress(ValueError):
+        at_ms, partition, game = urlsafe_b64decode(f"{cursor[:MAX_CURSOR]}==").decode().split(".")
+        place = GamePlace(int(at_ms[:15]), int(partition[:4]), game)
+        if _write_cursor(place) == cursor and place.at_ms >= 0 <= place.set_index < partitions:
+            return place
+    raise InvalidInputError("cursor", "isn't the `next` of a page; left out, the list begins with the latest")
+
+
 @router.get("/games/{game}/state", summary="The table as you see it", openapi_extra=openapi.TOKEN_IS_OPTIONAL)
 async def state(
     asked: GameParam,
@@ -145,7 +172,7 @@ async def state(
     since: SinceParam = None,
     as_: AsParam = None,
     with_legal: LegalParam = False,
-) -> TableState | PartsTable:
+) -> TableAnswer:
     if at is None and as_ is not None:
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
     if at is not None and with_legal:
@@ -153,7 +180,7 @@ async def state(
     _, game, bearer, client = asked
     viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
 
-    def answer(fold: TableFold) -> TableState | PartsTable:
+    def answer(fold: TableFold) -> TableAnswer:
         return read_table(fold, fold.number if since is None else since, with_legal=with_legal)
 
     if at is None:
@@ -227,10 +254,32 @@ async def suggestions(
 ) -> Suggestions:
     """The candidates of the bot `searcher`, the best first, each with the points that it is expected to bring. While the
     game is played, a seat asks for itself alone, and only where the table allows it (SUGGEST-1)."""
+    return await _queue(request).suggest(asked.game, asked.bearer, asked.client, at, seat)
+
+
+@router.get(
+    "/games/{game}/choices/{place}",
+    summary="What a seat chose in a finished game, and what it might have done",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+)
+async def judged_choice(
+    asked: GameParam,
+    request: Request,
+    place: Annotated[int, Path(ge=0, le=1_000_000_000, description="among the seat's choices, from 0")],
+    seat: Annotated[
+        int | None, Query(ge=0, le=MAX_SEAT, description="of this seat, in place of the token's")
+    ] = None,
+) -> JudgedChoice:
+    """A choice against what the bot `searcher` would have done there, by what the seat saw then. The answer says how many
+    choices there are: ask for one after the other."""
+    return await _queue(request).judge(asked.game, asked.bearer, asked.client, place, seat)
+
+
+def _queue(request: Request) -> SuggestionQueue:
     queue: SuggestionQueue | None = request.app.state.suggestions
     if queue is None:
         raise NotFoundError("GAME-1", "this server shows no tables")
-    return await queue.suggest(asked.game, asked.bearer, asked.client, at, seat)
+    return queue
 
 
 def _require_board(name: str, found: T | None) -> T:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from schemas.errors import InvalidInputError
-from services.gateway.models.catalog_models import ClockPreset
+from services.gateway.models.response_models import ClockPreset
 
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS

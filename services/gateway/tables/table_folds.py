@@ -24,7 +24,8 @@ from schemas.stored.player_names import SaltedNames, names_in
 from services.gateway.errors import NotFoundError, NotYetError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
 from services.gateway.games.service import GatewayService
-from services.gateway.models.table_models import ListedGame, PartsTable, TableState
+from services.gateway.models.table_models import ListedGame
+from services.gateway.models.trains import TableAnswer
 from services.gateway.tables.table_port import TableCatalog, TableFold
 from services.runtime.executors import FairThreadPool
 from services.runtime.logging_setup import get_logger
@@ -175,7 +176,7 @@ class TableFolds:
                 fold.moves[since] = to_json(table.moves)
             return fold.written, fold.moves[since]
 
-    async def note_now(self, table: TableState | PartsTable) -> None:
+    async def note_now(self, table: TableAnswer) -> None:
         """Say in a table what its view doesn't: which seats are free now, and whether its bots are late."""
         viewer = None if table.viewer == "public" else table.viewer
         table.free_seats = await self.free_now(table.game, viewer, table.number, table.free_seats)
@@ -322,7 +323,7 @@ def _apply(fold: TableFold, entries: Sequence[ViewEntry]) -> TableFold | None:
     return fold.copy() if fold.number % CHECKPOINT_STEP == 0 else None
 
 
-def read_table(fold: TableFold, since: int, *, with_legal: bool) -> TableState | PartsTable:
+def read_table(fold: TableFold, since: int, *, with_legal: bool) -> TableAnswer:
     """The table with the moves after entry `since`, and what its seat may do, if that is asked."""
     table = fold.table(since)
     if with_legal and fold.viewer is not None:
@@ -330,7 +331,7 @@ def read_table(fold: TableFold, since: int, *, with_legal: bool) -> TableState |
     return table
 
 
-def _write_table(table: TableState | PartsTable) -> WrittenTable:
+def _write_table(table: TableAnswer) -> WrittenTable:
     fields = {name: to_json(value) for name, value in table if name not in UNWRITTEN}
     hashes = {name: hash(json) for name, json in fields.items()}
     return WrittenTable(fields, hashes, table.created + table.at)

@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
+from schemas.commands import Command
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
-from services.gateway.models.catalog_models import BoardDrawing, ListedBoard, RulesetDescription
+from services.gateway.models.response_models import RulesetDescription
 from services.gateway.models.table_models import (
+    JudgedChoice,
     LegalCommands,
     ListedGame,
-    PartsTable,
     Suggestions,
-    TableState,
 )
+from services.gateway.models.trains import BoardDrawing, ListedBoard, TableAnswer
 
 
 class TableFold(Protocol):
@@ -57,7 +58,7 @@ class TableFold(Protocol):
     def copy(self) -> TableFold:
         """A fold that shares nothing that changes with this one."""
 
-    def table(self, since: int) -> TableState | PartsTable:
+    def table(self, since: int) -> TableAnswer:
         """The table, with the moves after entry `since`."""
 
     def legal(self, most: int) -> LegalCommands:
@@ -68,6 +69,9 @@ class TableFold(Protocol):
 
     def suggestions(self) -> Suggestions | None:
         """Suggest moves to the viewer, who is a seat, and say why. Blocks; None where none is found in time."""
+
+    def judge(self, done: Command) -> JudgedChoice | None:
+        """What the viewer, who is a seat, did next, against what it might have done. Blocks; None as above."""
 
     def listed(self) -> ListedGame:
         """The game as a list shows it."""

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 
 from schemas.errors import (
     CorruptDataError,
@@ -35,6 +35,7 @@ from services.gateway.errors import (
 from services.gateway.web.request_parsing import WrongMediaTypeError
 from services.ledger import MissingEntryError
 from services.ledger.engine.errors import EngineError
+from services.metrics import declared as metrics
 from services.runtime.html_templates import html_templates
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
@@ -59,6 +60,7 @@ STATUS_BY_RULE: Final = {  # of refusals: 409 for any other rule
     "GAME-6": 422,
     "POISON-1": 500,
 }
+TOO_MANY: Final = 429
 EXCESS_PAUSE_S: Final = 0.5  # before a sender that sends too often is answered: connections are limited
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 PROBLEM_PAGE: Final = html_templates("services.gateway.routes").get_template("problem.html")
@@ -67,18 +69,20 @@ HTTP_DETAILS: Final = {
     404: "there is nothing at this address; /openapi.json has those that there are",
     405: "this address doesn't take this method; /openapi.json has those that it takes",
 }
+DAMAGED_TITLE: Final = "This view is damaged"
 BUG_DETAIL: Final = (
     "the server failed at this request, and logged why; a command may be sent again with the same id"
 )
 
 
 class Problem(NamedTuple):
-    """A problem as it is answered: the HTTP status, the rule's id, the reason, and further members."""
+    """A problem as it is answered: the HTTP status, the rule's id, the reason, further members, and headers of its own."""
 
     status: int
     rule: str
     detail: str
     extensions: Mapping[str, object]
+    own_headers: Mapping[str, str] = {}
 
     def body(self) -> dict[str, object]:
         """The problem as a JSON object."""
@@ -95,15 +99,11 @@ class Problem(NamedTuple):
         """The headers of its HTTP answer."""
         if self.status == 401:
             return {"WWW-Authenticate": "Bearer"}
-        return (
-            {"Retry-After": str(self.extensions["retry_after"])} if "retry_after" in self.extensions else {}
-        )
+        if "retry_after" in self.extensions:
+            return {"Retry-After": str(self.extensions["retry_after"]), **self.own_headers}
+        return {}
 
-    def response(self) -> JSONResponse:
-        """The HTTP answer to a program."""
-        return JSONResponse(self.body(), self.status, self.headers(), PROBLEM_MEDIA_TYPE)
-
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: HTTPConnection) -> Response:
         """The HTTP answer in the form that its asker reads: a browser that goes to an address is shown a page."""
         return _answer(request, self.body(), self.status, self.headers())
 
@@ -114,11 +114,22 @@ def problem_of(error: RequestError | InvalidInputError) -> Problem:
         return _invalid_input_problem(error)
     statuses = (status for kind, status in STATUS_BY_ERROR.items() if isinstance(error, kind))
     status = next(statuses, STATUS_BY_RULE.get(error.rule, 409))
-    return Problem(status, error.rule, error.detail, error.extensions)
+    if status == TOO_MANY or isinstance(error, EngineFullError):
+        metrics.LIMIT_HITS.add(error.rule)
+    headers = _rate_limit_headers(error) if isinstance(error, RateExceededError) else {}
+    return Problem(status, error.rule, error.detail, error.extensions, headers)
+
+
+def _rate_limit_headers(error: RateExceededError) -> dict[str, str]:
+    """The fields of draft-ietf-httpapi-ratelimit-headers, from version 8 on: the ones before had a field for each number."""
+    return {
+        "RateLimit-Policy": f'"{error.policy}";q={error.quota};w={error.window_s}',
+        "RateLimit": f'"{error.policy}";r=0;t={error.extensions["retry_after"]}',
+    }
 
 
 def _answer(
-    request: Request, body: Mapping[str, object], status: int, headers: Mapping[str, str]
+    request: HTTPConnection, body: Mapping[str, object], status: int, headers: Mapping[str, str]
 ) -> Response:
     """A program is sent the problem itself, a browser a page of it; both with its status and its headers."""
     headers = {**headers, **VARY_HEADER}
@@ -181,43 +192,42 @@ def _install_server_errors(app: FastAPI) -> None:
     """Answer the errors of the server and its engine."""
 
     @app.exception_handler(Exception)
-    async def _bug(request: Request, error: Exception) -> JSONResponse:  # starlette logs the error itself
-        body = {"type": "about:blank", "title": "Internal error", "status": 500, "detail": BUG_DETAIL}
-        return JSONResponse(body, 500, None, PROBLEM_MEDIA_TYPE)
+    async def _bug(request: Request, error: Exception) -> Response:  # starlette logs the error itself
+        return _answer_fault(request, 500, "Internal error", BUG_DETAIL)
 
     @app.exception_handler(EngineError)
-    async def _engine_unreachable(request: Request, error: EngineError) -> JSONResponse:
+    async def _engine_unreachable(request: Request, error: EngineError) -> Response:
         refusal = write_refusal(error)
         log.error("engine refuses writes" if refusal else "engine unavailable", error=refusal or str(error))
         fault = "The engine takes no writes now." if refusal else "The engine doesn't answer."
         title = f"{fault} Ask again; a command with the same id, if it had one."
         body = {"type": "about:blank", "title": title, "status": 503, "retry_after": 1}
-        return JSONResponse(body, 503, {"Retry-After": "1"}, PROBLEM_MEDIA_TYPE)
+        return _answer(request, body, 503, {"Retry-After": "1"})
 
     @app.exception_handler(MissingEntryError)
-    async def _missing_entry(request: Request, error: MissingEntryError) -> JSONResponse:
+    async def _missing_entry(request: Request, error: MissingEntryError) -> Response:
         log.error("view has a gap", error=str(error))
-        return _damaged_view_response(str(error))
+        return _answer_fault(request, 500, DAMAGED_TITLE, str(error))
 
     @app.exception_handler(ForeignFileError)
-    async def _foreign_file(request: Request, error: ForeignFileError) -> JSONResponse:
+    async def _foreign_file(request: Request, error: ForeignFileError) -> Response:
         log.warning("archived game isn't served", why=str(error))
-        return problem_of(NotFoundError("GAME-1", str(error))).response()
+        return problem_of(NotFoundError("GAME-1", str(error))).answer(request)
 
     @app.exception_handler(MissingGameError)
-    async def _missing_game(request: Request, error: MissingGameError) -> JSONResponse:
+    async def _missing_game(request: Request, error: MissingGameError) -> Response:
         log.error("game isn't installed here", error=str(error))
-        title = "This server doesn't have the game"
-        body = {"type": "about:blank", "title": title, "status": 501, "detail": str(error)}
-        return JSONResponse(body, 501, None, PROBLEM_MEDIA_TYPE)
+        return _answer_fault(request, 501, "This server doesn't have the game", str(error))
 
     @app.exception_handler(CorruptDataError)
-    async def _corrupt_data(request: Request, error: CorruptDataError) -> JSONResponse:
+    async def _corrupt_data(request: Request, error: CorruptDataError) -> Response:
         log.error("view is damaged", error=str(error))
         # without the error's text: it quotes bytes that may be a seat's secret
-        return _damaged_view_response("an entry can't be read")
+        return _answer_fault(request, 500, DAMAGED_TITLE, "an entry can't be read")
 
 
-def _damaged_view_response(detail: str) -> JSONResponse:
-    body = {"type": "about:blank", "title": "This view is damaged", "status": 500, "detail": detail}
-    return JSONResponse(body, 500, None, PROBLEM_MEDIA_TYPE)
+def _answer_fault(request: Request, status: int, title: str, detail: str) -> Response:
+    """The answer to a fault of the server, which no rule is about."""
+    return _answer(
+        request, {"type": "about:blank", "title": title, "status": status, "detail": detail}, status, {}
+    )

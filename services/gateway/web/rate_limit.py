@@ -25,7 +25,11 @@ class RateLimiter:
     def require(self, sender: object, cost: float = 1) -> None:
         """Take so many tokens. Raises RateExceededError: this sender hasn't as many."""
         if retry_after_s := self.acquire(sender, cost):
-            raise RateExceededError(f"{self.rate:g} {self.what}", retry_after_s)
+            raise self.excess(f"{self.rate:g} {self.what}", retry_after_s)
+
+    def excess(self, limit: str, retry_after_s: float) -> RateExceededError:
+        """The error of a sender that may do this again after so many seconds. `limit` says how much of it a second."""
+        return RateExceededError(limit, retry_after_s, self.what, self.burst, self.burst / self.rate)
 
     def acquire(self, sender: object, cost: float = 1) -> float:
         """Take so many tokens: 0 if this sender had them, else the seconds until it has."""

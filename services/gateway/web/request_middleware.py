@@ -21,7 +21,14 @@ MAX_BYTES_BY_PATH: Final = {"/v1/games": MAX_CREATION_BYTES}
 COMMAND_METHOD: Final = "POST"
 SENSELESS_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 413, 422})
 REQUEST_HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Prefer")
-ANSWER_HEADERS: Final = ("Content-Disposition", "Location", "Retry-After", "WWW-Authenticate")
+ANSWER_HEADERS: Final = (
+    "Content-Disposition",
+    "Location",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "WWW-Authenticate",
+)
 PREFLIGHT_S: Final = 600  # how long a browser keeps what it was allowed
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -90,7 +97,8 @@ class ReadLimitMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        client = client_address(HTTPConnection(scope))
+        connection = HTTPConnection(scope)
+        client = client_address(connection)
 
         async def send_counted(message: Message) -> None:
             if message.get("status") in SENSELESS_STATUSES:
@@ -107,7 +115,7 @@ class ReadLimitMiddleware:
             self.limiter.require(client)
         except RateExceededError as error:
             await asyncio.sleep(EXCESS_PAUSE_S)
-            await problem_of(error).response()(scope, receive, send)
+            await problem_of(error).answer(connection)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

@@ -26,7 +26,7 @@ from typing import IO, Final, NamedTuple
 
 import redis
 
-from services.fast_path.engine_binary import engine_binary
+from services.fast_path.engine_connection import engine_binary
 from services.ledger.embedded import engine_watcher
 from services.ledger.embedded.engine_watcher import ALIVE_LOCK, LOCK, STOP_S, USERS_LOCK, end_engine, is_free
 from services.ledger.engine.connection import EngineUnavailableError

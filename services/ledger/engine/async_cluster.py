@@ -10,7 +10,7 @@ from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
-from services.fast_path.command_methods import AsyncCommandMethods
+from services.fast_path.engine_connection import AsyncCommandMethods
 from services.ledger.engine.cluster_pipeline import (
     KEYED_COMMANDS,
     RETRY_PAUSES_S,

@@ -15,7 +15,7 @@ from redis.client import PubSub
 from redis.cluster import PRIMARY, RedisCluster
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
-from services.fast_path.command_methods import CommandMethods
+from services.fast_path.engine_connection import CommandMethods
 from services.ledger.engine.cluster_pipeline import (
     KEYED_COMMANDS,
     RETRY_PAUSES_S,

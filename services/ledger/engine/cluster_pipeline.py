@@ -31,7 +31,7 @@ RETRY_PAUSES_S: Final = (0.0, 0.0, 0.01, 0.02, 0.04)  # before each round after 
 KEYED_COMMANDS: Final = frozenset(
     (
         *("XLEN", "XADD", "XDEL", "XRANGE", "XREVRANGE", "XREADGROUP", "XCLAIM", "XPENDING"),
-        *("ZADD", "ZREM", "ZSCORE", "ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE"),
+        *("ZADD", "ZREM", "ZSCORE", "ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE"),
         *("HGET", "HMGET", "HGETALL", "HSET", "HDEL", "HINCRBY", "GET", "SET"),
     )
 )

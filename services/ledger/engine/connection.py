@@ -18,25 +18,27 @@ from redis.asyncio.cluster import ClusterNode as AsyncNode
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode
+from redis.driver_info import DriverInfo
 from redis.exceptions import ClusterCrossSlotError, RedisClusterException
 from redis.retry import Retry
 
 from schemas.errors import InvalidInputError, LedgerlineError
+from services import VERSION
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
-from services.ledger.engine.cancellable_send import with_cancellable_send
 from services.ledger.engine.cluster import Cluster
-from services.ledger.engine.mistyped_keys import is_mistyped
+from services.ledger.engine.partitions import is_mistyped
 from services.ledger.engine.queries import Client, Option
+from services.ledger.engine.round_trips import with_cancellable_send
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
-MAX_BLOCK_MS: Final = 5_000
 MAX_CONNECTIONS: Final = 1_000  # of a gateway, to each engine
 URL_SETTING: Final = "LEDGERLINE_REDIS_URL"
 CLUSTER_SUFFIX: Final = "+cluster"
 CONNECTION_OPTIONS: Final[Option] = {
     "protocol": 2,
+    "driver_info": DriverInfo().add_upstream_driver("ledgerline", VERSION),  # in CLIENT LIST: see `doctor`
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": 5,
 }

@@ -110,7 +110,7 @@ def command_results(partition: int, game: str, sender: int | None) -> str:
 
 
 def game_file(partition: int, game: str) -> str:
-    """String: the file of a finished game (docs/archive.md). Once it is there, the game needs no streams."""
+    """String: the file of a finished game (docs/how-to/archive.md). Once it is there, the game needs no streams."""
     return f"{hash_tag(partition)}:g:{game}:file"
 
 

@@ -16,27 +16,27 @@ from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.errors import NodeAwayError
-from services.ledger.engine.mistyped_keys import is_mistyped
+from services.ledger.engine.partitions import is_mistyped
 from services.ledger.engine.queries import Client, Reply, require_game_reply
 from services.ledger.engine.round_trips import run
-from services.ledger.log.game_list import list_games
-from services.ledger.log.player_names import read_names
+from services.ledger.log.game_indexes import list_games
 from services.ledger.log.views import (
     PAGE_SIZE,
     ViewPageOrError,
     ViewRequest,
     read_heads,
+    read_names,
     read_view,
     read_views,
 )
-from services.ledger.ports.records import (
+from services.ledger.ports import (
     AppendRequest,
     AppendResult,
     AppendStatus,
     DuplicateCommand,
     GameLog,
 )
-from services.ledger.queues.redis_roles import RedisRole
+from services.ledger.queues.consumer_groups import RedisRole
 from services.ledger.scripts.lua_scripts import APPEND_ENTRY, run_each
 from services.ledger.scripts.script_calls import build_append_call
 from services.ledger.scripts.stored_entries import head_after, join_log, parse_stored
@@ -76,7 +76,7 @@ def read_entries(client: Client, partitions: int, game: str, after: int) -> list
     pipe.xrange(keys.public_view(partition, game), first)
     log_reply, view_reply = pipe.execute(raise_on_error=False)
     log_entries = require_game_reply(game, log_reply)
-    if not view_reply and not client.exists(keys.log(partition, game)):  # the streams were removed meanwhile
+    if not view_reply and not client.xlen(keys.log(partition, game)):  # the streams were removed meanwhile
         return []
     return join_log(game, log_entries, parse_stored(require_game_reply(game, view_reply)), after)
 

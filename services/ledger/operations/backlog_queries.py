@@ -1,6 +1,8 @@
 """What waits for referees, bots and auditors, which of them are there, and whether a write is taken. See `queries`.
 
 A gateway may ask all of this: ids and counts, never a command, which is nobody's business before it is decided.
+
+How full the engine's memory is, and how much of it games take, is what strangers' creations are measured by.
 """
 
 from __future__ import annotations
@@ -12,10 +14,12 @@ from typing import Final, NamedTuple
 from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import RedisClusterException, ResponseError
 
+from schemas.field_types import MAX_SEATS
 from services.ledger.engine import keys
 from services.ledger.engine.errors import EngineError
 from services.ledger.engine.queries import Client, Query, Reply, command, require_reply
 from services.ledger.engine.round_trips import run_async
+from services.ledger.operations.engine_settings import info_fields
 from services.ledger.operations.service_kinds import Heartbeats, ServiceKind, read_heartbeats
 
 
@@ -65,6 +69,11 @@ class AsyncBacklogs:
         """What waits in this queue of each of these partitions."""
         return await run_async(self._client, read_backlogs(partitions, queue))
 
+    async def count_dead_letters(self, partitions: Sequence[int]) -> dict[int, int]:
+        """How many dead letters each of these partitions has; raises one of ENGINE_ERRORS."""
+        lengths = await run_async(self._client, count_dead_letters(partitions))
+        return dict(zip(partitions, lengths, strict=True))
+
     async def count_disputes(self) -> int:
         """How many disputes wait for an answer, of the nodes that answer."""
         return await run_async(self._client, count_disputes(self._partitions))
@@ -96,6 +105,12 @@ def read_backlogs(partitions: Sequence[int], queue: Queue) -> Query[dict[int, Ba
     return backlogs
 
 
+def count_dead_letters(partitions: Sequence[int]) -> Query[list[int]]:
+    """How many dead letters each of these partitions has. Raises what the engine answers."""
+    replies = yield [command("XLEN", keys.dead_letters(partition)) for partition in partitions]
+    return [require_reply(reply) for reply in replies]
+
+
 def count_disputes(partitions: int) -> Query[int]:
     """How many disputes of all partitions wait for an answer; those of a node that is away aren't counted."""
     counts = yield [command("ZCARD", keys.unanswered_disputes(partition)) for partition in range(partitions)]
@@ -124,3 +139,41 @@ def _with_oldest_mark(queue: Queue, backlog: Backlog, pending: Reply, groups: Re
         return backlog._replace(oldest_mark=pending["min"].decode())
     delivered = (group["last-delivered-id"] for group in groups if group["name"] == queue.group.encode())
     return backlog._replace(oldest_mark=f"after {next(delivered, b'0-0').decode()}")
+
+
+FULL_SHARE: Final = 0.8  # of the memory, from which on no game is created: the rest is for moves
+SEATS: Final = (None, *range(MAX_SEATS))
+
+
+class EngineMemory(NamedTuple):
+    """The bytes that an engine, or the node of a game, uses, and may use; 0 is no limit."""
+
+    used: int
+    most: int
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether what is left is kept for the games that there are."""
+        return self.most > 0 and self.used >= FULL_SHARE * self.most
+
+
+def read_memory(partitions: int, game: str) -> Query[EngineMemory]:
+    """The memory of the node that has this game, or will have it. One that doesn't show it seems to have no limit."""
+    partition = keys.partition_of(game, partitions)
+    _, info = yield [command("XLEN", keys.commands(partition)), command("INFO", "memory")]
+    fields = info_fields(info)
+    return EngineMemory(int(fields.get("used_memory", 0)), int(fields.get("maxmemory", 0)))
+
+
+def read_stored_bytes(partitions: int, games: Sequence[str]) -> Query[list[int]]:
+    """The bytes of the engine that each game takes: its log, view, file, names and verdicts; 0 for one that has left, or
+    where the engine doesn't tell."""
+    names = [_keys_of(keys.partition_of(game, partitions), game) for game in games]
+    replies = iter((yield [command("MEMORY", "USAGE", key) for of_game in names for key in of_game]))
+    return [sum(size for _ in of_game if isinstance(size := next(replies), int)) for of_game in names]
+
+
+def _keys_of(partition: int, game: str) -> list[str]:
+    results = [keys.command_results(partition, game, sender) for sender in SEATS]
+    kept = (keys.log, keys.public_view, keys.game_file, keys.player_names)
+    return [*(key(partition, game) for key in kept), *results]

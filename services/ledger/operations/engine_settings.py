@@ -51,6 +51,17 @@ class EngineSettings(NamedTuple):
         return self.fsync_policy == "always" and self.is_synced_in_rewrites
 
 
+class EngineLoad(NamedTuple):
+    """What an engine, or a node, takes of memory and disk now."""
+
+    used_bytes: int = 0
+    max_bytes: int = 0  # maxmemory; 0 is no limit
+    evicted_keys: int = 0  # since it started
+    aof_bytes: int = 0
+    delayed_fsyncs: int = 0  # since it started
+    is_aof_written: bool = True  # the last write to it succeeded
+
+
 class WaitaofTrial(NamedTuple):
     """How a run of an engine answered WAITAOF after some writes in a row."""
 
@@ -70,6 +81,7 @@ class EngineCapabilities(NamedTuple):
     settings: EngineSettings = EngineSettings()
     waitaof_error: str = ""  # '' where it takes WAITAOF
     trial: WaitaofTrial | None = None  # where WAITAOF has to be believed
+    load: EngineLoad = EngineLoad()
 
     @property
     def unavailable_reason(self) -> str:
@@ -160,6 +172,19 @@ def parse_settings(config: Reply, info: Reply) -> EngineSettings:
     )
 
 
+def parse_load(info: Reply) -> EngineLoad:
+    """The load from the reply to INFO; an engine that doesn't show it seems to have none."""
+    fields = info_fields(info)
+    return EngineLoad(
+        used_bytes=int(fields.get("used_memory", 0)),
+        max_bytes=int(fields.get("maxmemory", 0)),
+        evicted_keys=int(fields.get("evicted_keys", 0)),
+        aof_bytes=int(fields.get("aof_current_size", 0)),
+        delayed_fsyncs=int(fields.get("aof_delayed_fsync", 0)),
+        is_aof_written=fields.get("aof_last_write_status", "ok") == "ok",
+    )
+
+
 def info_fields(info: Reply) -> Mapping[str, str]:
     """The fields of INFO, which redis-py parses in a pipeline and leaves as bytes on a connection."""
     if isinstance(info, Exception):
@@ -205,7 +230,7 @@ def probe_engine(
     waitaof_error = str(waitaof) if isinstance(waitaof, Exception) else ""
     if "appendonly is disabled" in waitaof_error:
         settings = settings._replace(fsync_policy="off")
-    capabilities = EngineCapabilities(settings, waitaof_error)
+    capabilities = EngineCapabilities(settings, waitaof_error, load=parse_load(info))
     if waitaof_error or settings.syncs_before_it_answers or settings.fsync_policy in DECIDED_POLICIES:
         return capabilities
     if known is None or known.run_id != settings.run_id or known.error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from services.ledger.engine import keys
-from services.ledger.engine.mistyped_keys import is_mistyped
+from services.ledger.engine.partitions import is_mistyped
 from services.ledger.engine.queries import Query, Reply, command, require_reply
 
 SILENT_S: Final = 4.0  # without a heartbeat for so long, a service is missing: leases are shorter

@@ -3,7 +3,8 @@ anything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -12,14 +13,17 @@ from redis.exceptions import ResponseError
 
 from services.ledger.engine import keys
 from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.engine.mistyped_keys import SHARED_PROBES, is_mistyped, partition_probes
+from services.ledger.engine.partitions import SHARED_PROBES, is_mistyped, partition_probes
 from services.ledger.engine.queries import Client, Reply
 from services.ledger.engine.round_trips import run
+from services.ledger.engine.snapshot_stream import stream_snapshot
 from services.ledger.operations.backlog_queries import count_disputes
+from services.ledger.operations.engine_examination import NodeExamination, examine_node, startup_findings
 from services.ledger.operations.engine_settings import NOT_SHOWN
 from services.ledger.operations.service_kinds import KINDS, Heartbeats, ServiceKind, read_heartbeats
 
 AWAY: Final = "away"
+_CLIENT_VERSION: Final = re.compile(r"ledgerline_v([^;)]+)")  # as `connect` says it
 
 
 class EngineNode(NamedTuple):
@@ -76,6 +80,42 @@ class SystemStatus:
         if last_error is not None and all(node.role == AWAY for node in nodes):
             raise last_error
         return nodes
+
+    def examine(
+        self, now_s: Callable[[], float], user_rules: Mapping[str, str]
+    ) -> dict[str, NodeExamination]:
+        """What is found of each node that answers, by its address. Raises one of ENGINE_ERRORS where none answers."""
+        found: dict[str, NodeExamination] = {}
+        for address, connection in self._connections():
+            try:
+                found[address] = run(connection, examine_node(now_s, user_rules))
+            except ENGINE_ERRORS:
+                if not address:
+                    raise
+        return found
+
+    def snapshots(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Each node's address and the pieces of its snapshot, one after the other; of a cluster, of its primaries."""
+        for address, connection in self._connections():
+            yield address, stream_snapshot(connection)
+
+    def startup_problems(self) -> list[str]:
+        """What would lose data, as far as a service's user is shown it. Raises one of ENGINE_ERRORS: a node is away."""
+        return [
+            f"{address}: {problem}".removeprefix(": ")
+            for address, connection in self._connections()
+            for problem in run(connection, startup_findings())
+        ]
+
+    def versions(self) -> dict[str, set[str]]:
+        """The versions of Ledgerline that are connected, by the kind of service: what each says of itself there. Raises
+        one of ENGINE_ERRORS: the engine doesn't show it."""
+        found: dict[str, set[str]] = {}
+        for _, connection in self._connections():
+            for client in connection.client_list():
+                if version := _CLIENT_VERSION.search(client.get("lib-name", "")):
+                    found.setdefault(client["name"].partition("-")[0], set()).add(version[1])
+        return found
 
     def services(self, time_ms: int) -> Mapping[ServiceKind, list[ServiceSign]]:
         """The members of each kind by name, with the age of their last heartbeats; none where their node is away."""

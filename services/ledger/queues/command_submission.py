@@ -17,16 +17,13 @@ from redis.exceptions import NoScriptError
 from schemas.commands import CommandEnvelope
 from schemas.errors import InvalidInputError
 from services.fast_path.engine_connection import DirectCalls
-from services.ledger.acknowledgements.confirmation_connection import find_node
+from services.ledger.acknowledgements import find_node
 from services.ledger.engine import keys
-from services.ledger.engine.cancellable_send import has_cancellable_send
 from services.ledger.engine.queries import Client, RedisCommand, Reply, run_rounds
-from services.ledger.engine.round_trips import send_commands
-from services.ledger.ports.protocols import EngineBehindError
-from services.ledger.ports.records import CommandResult
-from services.ledger.queues import command_queue
-from services.ledger.queues.command_queue import submission_outcome
+from services.ledger.engine.round_trips import has_cancellable_send, send_commands
+from services.ledger.ports import CommandResult, EngineBehindError
 from services.ledger.queues.consumer_groups import wakeup_channel_of
+from services.ledger.queues.task_queues import submission_outcome, submit_command
 from services.ledger.scripts.lua_scripts import SUBMIT_COMMAND, ScriptCall, script_command
 from services.ledger.scripts.script_calls import build_submit_call
 
@@ -130,7 +127,7 @@ class BatchedSubmission:
 
     async def _submit(self, envelope: CommandEnvelope) -> CommandResult | None:
         wakeup_channel = wakeup_channel_of(self._client, keys.REFEREE_GROUP)
-        query = command_queue.submit_command(
+        query = submit_command(
             envelope, self._partitions, self._max_waiting, wakeup_channel, ask_verdict=True
         )
         node = await find_node(

@@ -19,15 +19,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+import redis
 from redis.exceptions import RedisError, ResponseError
 
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
-from services.ledger.engine.mistyped_keys import UsablePartitions, is_mistyped
+from services.ledger.engine.partitions import UsablePartitions, is_mistyped
 from services.ledger.engine.queries import Client, RedisCommand, Reply, require_reply
 from services.ledger.engine.round_trips import pack, run, send_and_wait
+from services.ledger.ports import MAX_WAITING_COMMANDS
 from services.ledger.scripts.lua_scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
 
 POLL_INTERVAL_S: Final = 0.2  # between two polls without a wake-up
@@ -389,3 +391,38 @@ def _ids_by_partition(entries: Iterable[tuple[int, str]]) -> dict[int, list[str]
 
 def _is_group_exists_error(reply: Reply) -> bool:
     return isinstance(reply, ResponseError) and "BUSYGROUP" in str(reply)
+
+
+class RedisRole:
+    """One connection, used by one thread at a time. `clock` counts milliseconds and never jumps."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        partitions: int,
+        max_waiting: int = MAX_WAITING_COMMANDS,
+        clock: Callable[[], int] = monotonic_ms,
+    ) -> None:
+        self._client: Client = client
+        self.partitions: Final = partitions
+        self.max_waiting: Final = max_waiting
+        self._all_partitions = range(partitions)
+        self._usable = UsablePartitions(client, clock)
+        self._command_group = ConsumerGroup(
+            client, keys.REFEREE_GROUP, keys.commands, partitions, clock, self._usable
+        )
+        self._task_group = ConsumerGroup(
+            client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock, self._usable
+        )
+        self._wakeup_channels = {group: wakeup_channel_of(client, group) for group in keys.WAKEUP_CHANNELS}
+        self._publish_command = publish_command_of(client)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._command_group.close()
+        self._task_group.close()
+        self._client.close()
+
+    def partition_of(self, game: str) -> int:
+        """The partition that holds a game's keys."""
+        return keys.partition_of(game, self.partitions)

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 import redis
 
-from schemas.commands import CommandEnvelope
 from schemas.errors import InvalidInputError
 from schemas.stored.codec import unpack_envelope
+from schemas.stored.entries import ForeignCommandError, SentBy
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument, Client
 from services.ledger.scripts.lua_scripts import RETRY_DEAD_LETTER, run_script
@@ -27,7 +27,9 @@ class DeadLetter(NamedTuple):
     delivery_count: int
     at_ms: int  # milliseconds since 1970, by the engine's clock
     data: bytes
-    envelope: CommandEnvelope | None  # None where it can't be read
+    envelope: (
+        SentBy | None
+    )  # without its command where its game isn't installed here; None where it can't be read
 
 
 class DeadLetterStore:
@@ -93,10 +95,13 @@ def dead_letter_fields(reason: str, data: bytes, delivery_count: int) -> Iterato
 
 def _parse_dead_letter(partition: int, id_: str, fields: Mapping[bytes, bytes]) -> DeadLetter:
     data = fields.get(b"c", b"")
+    envelope: SentBy | None = None
     try:
         envelope = unpack_envelope(data)
+    except ForeignCommandError as error:
+        envelope = error.header
     except InvalidInputError:
-        envelope = None
+        pass
     return DeadLetter(
         reference=f"{keys.hash_tag(partition)[1:-1]}/{id_}",
         reason=fields.get(b"reason", b"").decode(errors="replace"),

@@ -14,7 +14,7 @@ import redis
 from redis.exceptions import NoScriptError
 
 from services.ledger.engine import keys
-from services.ledger.engine.mistyped_keys import MistypedKeyLog
+from services.ledger.engine.partitions import MistypedKeyLog
 from services.ledger.engine.queries import Client, Query, command, require_reply
 from services.ledger.engine.round_trips import run
 from services.ledger.operations.service_kinds import REFEREE, ServiceKind

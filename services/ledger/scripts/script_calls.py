@@ -13,7 +13,7 @@ from schemas.stored.player_names import SaltedName
 from schemas.stored.rows import pack
 from services.ledger.engine import keys
 from services.ledger.engine.queries import Argument
-from services.ledger.ports.records import AppendRequest, DuplicateCommand, EvictAt, GameLog
+from services.ledger.ports import AppendRequest, DuplicateCommand, EvictAt, GameLog
 from services.ledger.scripts.lua_scripts import ScriptCall
 
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.

@@ -16,7 +16,7 @@ from schemas.stored.codec import build_view_entry, join_entry, read_previous_par
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger.engine.queries import Reply
-from services.ledger.ports.protocols import LogRewoundError, MissingEntryError
+from services.ledger.ports import LogRewoundError, MissingEntryError
 
 NumberedEntry = tuple[int, bytes]
 PublicEntry = tuple[int, bytes, bytes]  # number, public entry, the head after it

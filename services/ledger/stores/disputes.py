@@ -32,8 +32,12 @@ from schemas.web.disputes import (
 )
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import available_replies
-from services.ledger.engine.mistyped_keys import MistypedKeyLog
-from services.ledger.engine.partition_scan import PAGE_SIZE, PartitionScanner, read_lengths_and_scores
+from services.ledger.engine.partitions import (
+    PAGE_SIZE,
+    MistypedKeyLog,
+    PartitionScanner,
+    read_lengths_and_scores,
+)
 from services.ledger.engine.queries import Client, Query, RedisCommand, Reply, command, require_reply
 from services.ledger.engine.round_trips import run, run_async
 from services.ledger.scripts.lua_scripts import (

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import redis
 
 from schemas.field_types import Seat
-from schemas.web.webhooks import Webhook, pack_webhook, unpack_webhook
+from schemas.web.webhooks import MAX_DEVICES, Webhook, pack_webhook, unpack_webhook
 from services.ledger.engine import keys
-from services.ledger.engine.partition_scan import PartitionScanner, read_lengths_and_scores
+from services.ledger.engine.partitions import PartitionScanner, read_lengths_and_scores
 from services.ledger.engine.queries import Client, Query, command, require_game_reply, require_reply
 from services.ledger.engine.round_trips import run, run_async
 from services.ledger.scripts.lua_scripts import MARK_WEBHOOK, SET_WEBHOOK, call_script, run_script
+
+WEBHOOK: Final = 0  # where a seat's webhook is among its addresses; from 1 on there are its devices
+Addresses = Mapping[int, "StoredWebhook"]  # by their places
 
 
 class StoredWebhook(NamedTuple):
@@ -39,25 +43,35 @@ class WebhookStore:
         self.partitions = partitions
         self._scanner = PartitionScanner(client, partitions, keys.webhook_games)
 
-    def find(self, game: str, seat: Seat) -> StoredWebhook | None:
-        """The webhook of a seat; None where it has none. Raises CorruptDataError."""
-        return run(self._client, find_webhook(self.partitions, game, seat))
+    def find(self, game: str, seat: Seat, place: int = WEBHOOK) -> StoredWebhook | None:
+        """What a seat has at this place; None where it has nothing. Raises CorruptDataError."""
+        return self.find_all(game, seat).get(place)
 
-    def put(self, game: str, seat: Seat, webhook: Webhook) -> bool:
-        """Set a seat's webhook in place of another. False where there is no such game."""
-        return run(self._client, set_webhook(self.partitions, game, seat, webhook))
+    def find_all(self, game: str, seat: Seat) -> Addresses:
+        """All addresses of a seat. Raises CorruptDataError."""
+        return run(self._client, find_addresses(self.partitions, game, seat))
 
-    def remove(self, game: str, seat: Seat, webhook: Webhook | None = None) -> bool:
-        """Remove this webhook of a seat, or whichever it has. False where there is none."""
-        return run(self._client, remove_webhook(self.partitions, game, seat, webhook))
+    def put(self, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK) -> bool:
+        """Set what a seat has at this place. False where there is no such game."""
+        return run(self._client, set_webhook(self.partitions, game, seat, webhook, place))
 
-    def mark_notified(self, game: str, seat: Seat, webhook: Webhook, number: int) -> None:
+    def remove(self, game: str, seat: Seat) -> None:
+        """Remove all addresses of a seat."""
+        run(self._client, remove_addresses(self.partitions, game, seat))
+
+    def remove_one(self, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK) -> bool:
+        """Remove this address from its place. False where there is another one, or none."""
+        return run(self._client, remove_webhook(self.partitions, game, seat, webhook, place))
+
+    def mark_notified(
+        self, game: str, seat: Seat, webhook: Webhook, number: int, place: int = WEBHOOK
+    ) -> None:
         """Note that it was notified of this entry."""
-        self._mark(game, seat, webhook, number, "")
+        self._mark(game, field_of(seat, place), webhook, number, "")
 
-    def mark_failure(self, game: str, seat: Seat, webhook: Webhook, why: str) -> None:
+    def mark_failure(self, game: str, seat: Seat, webhook: Webhook, why: str, place: int = WEBHOOK) -> None:
         """Note why it couldn't be notified."""
-        self._mark(game, seat, webhook, "", why)
+        self._mark(game, field_of(seat, place), webhook, "", why)
 
     def next_games(self) -> list[WebhookGame]:
         """Some more games that have webhooks, about a page of each partition; called again and again, it goes round
@@ -70,9 +84,9 @@ class WebhookStore:
             if found and found[0] and found[1] is not None  # a game that has its file alone is long over
         ]
 
-    def _mark(self, game: str, seat: Seat, webhook: Webhook, notified: int | str, why: str) -> None:
+    def _mark(self, game: str, field: str, webhook: Webhook, notified: int | str, why: str) -> None:
         key = keys.webhooks(keys.partition_of(game, self.partitions), game)
-        run_script(self._client, MARK_WEBHOOK, [([key], [seat, pack_webhook(webhook), notified, why])])
+        run_script(self._client, MARK_WEBHOOK, [([key], [field, pack_webhook(webhook), notified, why])])
 
 
 class AsyncWebhookStore:
@@ -84,46 +98,78 @@ class AsyncWebhookStore:
 
     async def find(self, game: str, seat: Seat) -> StoredWebhook | None:
         """The webhook of a seat; None where it has none. Raises CorruptDataError."""
-        return await run_async(self._client, find_webhook(self.partitions, game, seat))
+        return (await self.find_all(game, seat)).get(WEBHOOK)
 
-    async def put(self, game: str, seat: Seat, webhook: Webhook) -> bool:
-        """Set a seat's webhook in place of another. False where there is no such game."""
-        return await run_async(self._client, set_webhook(self.partitions, game, seat, webhook))
+    async def find_all(self, game: str, seat: Seat) -> Addresses:
+        """All addresses of a seat. Raises CorruptDataError."""
+        return await run_async(self._client, find_addresses(self.partitions, game, seat))
 
-    async def remove(self, game: str, seat: Seat) -> bool:
-        """Remove a seat's webhook. False where there is none."""
-        return await run_async(self._client, remove_webhook(self.partitions, game, seat, None))
+    async def put(self, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK) -> bool:
+        """Set what a seat has at this place. False where there is no such game."""
+        return await run_async(self._client, set_webhook(self.partitions, game, seat, webhook, place))
+
+    async def remove(self, game: str, seat: Seat) -> None:
+        """Remove all addresses of a seat."""
+        await run_async(self._client, remove_addresses(self.partitions, game, seat))
+
+    async def remove_one(
+        self, game: str, seat: Seat, webhook: Webhook | None = None, place: int = WEBHOOK
+    ) -> bool:
+        """Remove this address, or whichever there is, from its place. False where there is none."""
+        return await run_async(self._client, remove_webhook(self.partitions, game, seat, webhook, place))
 
 
 # -- queries -----------------------------------------------------------------------------
 
 
-def find_webhook(partitions: int, game: str, seat: Seat) -> Query[StoredWebhook | None]:
-    """The webhook of a seat; None where it has none. Raises CorruptDataError."""
+def field_of(seat: Seat, place: int) -> str:
+    """The field that holds what a seat has at this place."""
+    return str(seat) if place == WEBHOOK else f"{seat}:device{place}"
+
+
+def find_addresses(partitions: int, game: str, seat: Seat) -> Query[Addresses]:
+    """All addresses of a seat. Raises CorruptDataError."""
     key = keys.webhooks(keys.partition_of(game, partitions), game)
-    [reply] = yield [command("HMGET", key, seat, f"{seat}:notified", f"{seat}:failure")]
-    data, notified, failure = require_game_reply(game, reply)
-    if data is None:
-        return None
-    return StoredWebhook(unpack_webhook(data), int(notified or 0), (failure or b"").decode())
+    fields = [field_of(seat, place) for place in range(MAX_DEVICES + 1)]
+    names = [name for field in fields for name in (field, f"{field}:notified", f"{field}:failure")]
+    [reply] = yield [command("HMGET", key, *names)]
+    values = require_game_reply(game, reply)
+    rows = zip(values[::3], values[1::3], values[2::3], strict=True)
+    return {
+        place: StoredWebhook(unpack_webhook(data), int(notified or 0), (failure or b"").decode())
+        for place, (data, notified, failure) in enumerate(rows)
+        if data is not None
+    }
 
 
-def set_webhook(partitions: int, game: str, seat: Seat, webhook: Webhook) -> Query[bool]:
-    """Set a seat's webhook in place of another. False where there is no such game."""
-    return _change(partitions, game, seat, pack_webhook(webhook), b"")
+def set_webhook(partitions: int, game: str, seat: Seat, webhook: Webhook, place: int) -> Query[bool]:
+    """Set what a seat has at this place. False where there is no such game."""
+    [is_set] = yield from _change(partitions, game, [(field_of(seat, place), pack_webhook(webhook), b"")])
+    return is_set
 
 
-def remove_webhook(partitions: int, game: str, seat: Seat, webhook: Webhook | None) -> Query[bool]:
-    """Remove this webhook of a seat, or whichever it has. False where there is none."""
-    return _change(partitions, game, seat, b"", pack_webhook(webhook) if webhook else b"")
+def remove_webhook(
+    partitions: int, game: str, seat: Seat, webhook: Webhook | None, place: int
+) -> Query[bool]:
+    """Remove this address, or whichever there is, from its place. False where there is none."""
+    removed = pack_webhook(webhook) if webhook else b""
+    [is_removed] = yield from _change(partitions, game, [(field_of(seat, place), b"", removed)])
+    return is_removed
 
 
-def _change(partitions: int, game: str, seat: Seat, new: bytes, removed: bytes) -> Query[bool]:
+def remove_addresses(partitions: int, game: str, seat: Seat) -> Query[None]:
+    """Remove all addresses of a seat."""
+    changes = [(field_of(seat, place), b"", b"") for place in range(MAX_DEVICES + 1)]
+    yield from _change(partitions, game, changes)
+
+
+def _change(partitions: int, game: str, changes: Sequence[tuple[str, bytes, bytes]]) -> Query[list[bool]]:
+    """Set, or remove, what these fields hold. Which of them were changed."""
     partition = keys.partition_of(game, partitions)
     script_keys = [
         keys.webhooks(partition, game),
         keys.webhook_games(partition),
         keys.public_view(partition, game),
     ]
-    [reply] = yield from call_script(SET_WEBHOOK, [(script_keys, [game, seat, new, removed])])
-    return bool(require_reply(reply))
+    replies = yield from call_script(SET_WEBHOOK, [(script_keys, [game, *change]) for change in changes])
+    return [bool(require_reply(reply)) for reply in replies]

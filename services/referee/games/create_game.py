@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import CreateGame, SeatPlan, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import AccessSet, GameCreated, GameStarted, PlayResumed, SeatTaken, SeedSealed
 from schemas.field_types import Seat, as_logged
+from schemas.game_options import PUBLIC_ACCESS, Access
 from schemas.refusals import CommandRefusedError, require
 from schemas.registry import OfItsGame
 from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret
@@ -68,7 +68,7 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
 def find_ruleset(rulesets: Mapping[str, Ruleset], command: CreateGame) -> Ruleset:
     """The ruleset that a creation names, or that its board is usually played with; of a fork, in the version of
     the source game. Raises CommandRefusedError (GAME-6) if there is none."""
-    known_names = ", ".join(rulesets)
+    known_names = rulesets
     if command.fork is not None:
         rulesets = {
             name: ruleset
@@ -80,7 +80,8 @@ def find_ruleset(rulesets: Mapping[str, Ruleset], command: CreateGame) -> Rulese
         name = choose_ruleset(rulesets, command)
     except InvalidInputError as error:
         raise CommandRefusedError("GAME-6", str(error)) from None
-    require(name in rulesets, "GAME-6", f"{field}: {name!r} isn't one of {known_names}")
+    if name not in rulesets:
+        raise CommandRefusedError("GAME-6", f"{field}: {name!r} isn't one of {', '.join(known_names)}")
     return rulesets[name]
 
 
@@ -179,7 +180,8 @@ def has_matching_policy(plan: SeatPlan) -> bool:
 
 
 def start_game(state: GameState, seat: Seat | None, command: StartGame) -> EventStream:
-    """The start: the deal, or what a position or a fork goes on with. Refuses with GAME-5."""
+    """The start: the deal, or what a position or a fork goes on with. Refuses with GAME-5, or as the ruleset does that
+    can't be dealt (GAME-6): the state is then as it was, also in the midst of the deal."""
     require(not state.started, "GAME-5", "the game has started")
     free_seats = [s for s, seat_state in enumerate(state.seats) if not seat_state.is_seated]
     require(not free_seats, "GAME-5", f"nobody sits at {', '.join(f'seat {s}' for s in free_seats)}")
@@ -187,8 +189,13 @@ def start_game(state: GameState, seat: Seat | None, command: StartGame) -> Event
         yield GameStarted(state.turn_order)
         yield PlayResumed()
         return
+    before = state.copy()
     yield GameStarted(turn_order(state))
-    yield from state.ruleset.start(state)
+    try:
+        yield from state.ruleset.start(state)
+    except CommandRefusedError:
+        state.go_back_to(before)
+        raise
 
 
 def turn_order(state: GameState) -> tuple[Seat, ...]:

@@ -30,18 +30,20 @@ from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, is_rule_of_play, require
 from schemas.registry import OfItsKey
 from services.referee.games.create_game import NewGameContext, create_game, start_game
-from services.referee.games.evolve import advance_clocks, evolve
+from services.referee.games.evolve import advance_clocks, apply_each
 from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
-from services.referee.games.seat_changes import free_seat, seat_bot, take_seat
-from services.referee.games.state import ACTION, Choice, EventStream, GameState, Ruleset
-from services.referee.games.undo import answer_undo, ask_undo
-from services.referee.games.withdrawal import (
+from services.referee.games.seat_changes import (
     call_time,
     end_abandoned,
+    free_seat,
     leave,
     require_abandoned,
+    seat_bot,
+    take_seat,
     withdraw_seat,
 )
+from services.referee.games.state import ACTION, Choice, EventStream, GameState, Ruleset
+from services.referee.games.undo import answer_undo, ask_undo
 
 
 class UnloggedRejectionError(CommandRefusedError):
@@ -59,8 +61,8 @@ def decide(state: GameState, seat: Seat | None, command: Command) -> tuple[Event
 def decide_and_apply(state: GameState, seat: Seat | None, command: Command) -> list[Event]:
     """Decide on a state that the caller owns: each event is applied to it as it is decided.
 
-    Raises CommandRefusedError before the first event, and then leaves the state as it was."""
-    return _apply_all(state, decide_events(state, seat, command))
+    Raises CommandRefusedError, and then leaves the state as it was."""
+    return apply_each(state, decide_events(state, seat, command))
 
 
 def decide_envelope(
@@ -95,7 +97,7 @@ def decide_envelope(
     try:
         return tuple(decide_and_apply(state, envelope.seat, envelope.command))
     except CommandRefusedError as error:
-        return tuple(_apply_all(state, refusal_events(state, envelope.seat, error)))
+        return tuple(apply_each(state, refusal_events(state, envelope.seat, error)))
 
 
 def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
@@ -134,7 +136,7 @@ def _require_accepted(state_copy: GameState, envelope: CommandEnvelope, now_ms: 
 def decide_events(state: GameState, seat: Seat | None, command: Command) -> EventStream:
     """The events of a command, one by one; apply each before asking for the next.
 
-    Raises CommandRefusedError, here or before the first event."""
+    Raises CommandRefusedError, here or before the first event; or in the midst of a deal, which is then undone."""
     choice = None if seat is None else state.pending_choices.get(seat)
     if seat is not None and choice is not None and not state.is_out_of_time(seat):
         kind = type(command)
@@ -190,17 +192,9 @@ def _create_game(
     """The events of a new game. A refusal is unlogged, since there is no game to log it."""
     try:
         require(not state.game, "GAME-6", f"there is a game {opening.game} already")
-        return _apply_all(state, create_game(rulesets, opening, command))
+        return apply_each(state, create_game(rulesets, opening, command))
     except CommandRefusedError as error:
         raise UnloggedRejectionError(error.rule, error.reason) from None
-
-
-def _apply_all(state: GameState, stream: EventStream) -> list[Event]:
-    events = []
-    for event in stream:
-        evolve(state, event)
-        events.append(event)
-    return events
 
 
 SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, OfItsKey], EventStream]]] = {

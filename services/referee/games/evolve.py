@@ -1,7 +1,7 @@
 """The fold: every event is applied to the state by one small function, the same for every ruleset.
 
 No judgement here. An event that reached the log did happen, so nothing is checked but that the log
-fits the board it names. Those of events that every game has stand in `appliers/`; a game that is
+fits the board it names. Those of events that every game has stand in `appliers`; a game that is
 added must have one for each of its own.
 """
 
@@ -12,15 +12,17 @@ from typing import Final
 
 from schemas.events import Event
 from schemas.stored.codec import unpack_for_fold
-from services.referee.games.appliers import ending, opening  # noqa: F401 - they fill the table
-from services.referee.games.appliers.table import APPLIER_TABLE
+from services.referee.games.appliers import APPLIER_TABLE
 from services.referee.games.state import GameState
 from services.referee.games.undo import apply_noting
 
 
 def evolve(state: GameState, event: Event) -> None:
     """Apply an event to a state that the caller owns."""
-    apply_noting(state, event, APPLIERS[type(event)])
+    if state.access.undo == "never":
+        APPLIERS[type(event)](state, event)
+    else:
+        apply_noting(state, event, APPLIERS[type(event)])
 
 
 def advance_clocks(state: GameState, at_ms: int) -> None:
@@ -51,11 +53,22 @@ def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
     """Apply one entry: its time, then its events."""
     advance_clocks(state, at_ms)
     if state.access.undo != "never":
-        for event in events:
-            apply_noting(state, event, APPLIERS[type(event)])
+        apply_each(state, events)
         return
     for event in events:
         APPLIERS[type(event)](state, event)
+
+
+def apply_each(state: GameState, events: Iterable[Event]) -> list[Event]:
+    """Apply events in turn, each before the next is asked for. Returns them."""
+    applied, notes = [], state.access.undo != "never"  # which is set before the first move
+    for event in events:
+        if notes:
+            apply_noting(state, event, APPLIERS[type(event)])
+        else:
+            APPLIERS[type(event)](state, event)
+        applied.append(event)
+    return applied
 
 
 APPLIERS: Final = APPLIER_TABLE.functions  # games add theirs when they are added

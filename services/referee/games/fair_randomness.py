@@ -1,6 +1,6 @@
 """Fair randomness: shuffles follow from a seed that the server committed to and a contribution of every seat.
 
-docs/proof.md specifies it byte by byte.
+docs/reference/proof.md specifies it byte by byte.
 """
 
 from __future__ import annotations

@@ -1,18 +1,20 @@
 """The games that this process can play, and their rulesets by name and version.
 
 A game enters by `add_game`: those of this folder when it is imported, those of other packages by the entry
-point `ledgerline.games` (installed_games.py).
+point `ledgerline.games` (installed_games.py). Where such a package imports this folder, it has no game yet: its
+game enters when somebody first asks for games.
 """
 
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Final, NamedTuple
 
-from schemas.commands import CreateGame
+from schemas.commands import OF_EVERY_GAME, TYPES_BY_RULESET, CreateGame
 from schemas.errors import LedgerlineError, missing_game
 from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, EVERY_RULE
+from schemas.registry import FilledWhenAsked
 from services.referee.games.frozen_classes import as_call
 from services.referee.games.state import Ruleset
 
@@ -25,17 +27,28 @@ class Game(NamedTuple):
     # the name of the ruleset for a creation that names none, but a board; None: it isn't this game's
     ruleset_for: Callable[[CreateGame], str | None] = lambda command: None
     rules: Mapping[str, str] = {}  # by id, what a refusal names, in one sentence
+    boards: Callable[[], Iterable[str]] = tuple  # the names of those that come with it
     find_faults: Callable[[], Mapping[str, str]] = dict  # what of it this server can't read, and why
-    page: str = ""  # the rules in Markdown, as docs/rules has those of the product
+    page: str = ""  # the rules in Markdown, as docs/reference/rules has those of the product
 
 
 class InstalledGameError(LedgerlineError):
     """A game of an installed package can't be played here."""
 
 
-GAMES: Final[dict[str, Game]] = {}
-RULESETS: Final[dict[str, Ruleset]] = {}  # the newest version of each
-RULESET_VERSIONS: Final[dict[tuple[str, int], Ruleset]] = {}  # every version that a log may name
+AWAITED: Final[list[Callable[[], None]]] = []  # what adds the games that are still to come
+
+
+def _add_awaited() -> None:
+    for add in tuple(AWAITED):
+        add()
+
+
+GAMES: Final[MutableMapping[str, Game]] = FilledWhenAsked(_add_awaited)
+# the newest version of each
+RULESETS: Final[MutableMapping[str, Ruleset]] = FilledWhenAsked(_add_awaited)
+# every version that a log may name
+RULESET_VERSIONS: Final[MutableMapping[tuple[str, int], Ruleset]] = FilledWhenAsked(_add_awaited)
 
 
 def add_game(game: Game) -> None:
@@ -49,6 +62,8 @@ def add_game(game: Game) -> None:
     for ruleset in game.rulesets:
         if game.page:
             BROUGHT_PAGES[ruleset.name] = game.page
+        own_types = (move.command.type for moves in ruleset.moves.values() for move in moves)
+        TYPES_BY_RULESET[ruleset.name] = frozenset((*own_types, *(each.type for each in OF_EVERY_GAME)))
         key = (ruleset.name, ruleset.version)
         if key in RULESET_VERSIONS:
             raise TypeError(

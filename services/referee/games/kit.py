@@ -1,6 +1,6 @@
 """The kit of who writes a game: a ruleset with what most games have, and places by points.
 
-docs/your-own-game.md goes from an empty file to a game with friends.
+docs/tutorials/your-own-game.md goes from an empty file to a game with friends.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
 from schemas.field_types import CARD_NAME, HIDDEN, Seat
 from schemas.game_options import ExitReason, GameOptions
+from schemas.refusals import require
 from schemas.registry import OfItsGame, OfItsKey
-from services.referee.games.appliers.opening import deadline_for
+from services.referee.games.appliers import deadline_for
 from services.referee.games.create_game import open_without_board
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.play_off import end_game
@@ -105,12 +106,11 @@ def shuffle_deck(state: GameState, cards: Sequence[str]) -> EventStream:
 
 
 def shuffle_and_deal(state: GameState, cards: Sequence[str], hand: int) -> EventStream:
-    """The shuffle of these cards, then a hand of so many for each seat, in turn order. Raises ValueError, before
-    anything is dealt, where there are fewer."""
-    if (dealt := hand * len(state.turn_order)) > len(cards):
-        raise ValueError(
-            f"{len(state.turn_order)} hands of {hand} need {dealt} cards, the deck has {len(cards)}"
-        )
+    """The shuffle of these cards, then a hand of so many for each seat, in turn order. Refuses with GAME-6, before
+    anything is dealt, where there are fewer: at the start, the game then hasn't started."""
+    dealt = hand * len(state.turn_order)
+    reason = f"{len(state.turn_order)} hands of {hand} need {dealt} cards, the deck has {len(cards)}"
+    require(dealt <= len(cards), "GAME-6", reason)
     yield from shuffle_deck(state, cards)
     for seat in state.turn_order:
         yield from draw(state, seat, hand)
@@ -158,7 +158,7 @@ class DealUnseen:
             if named[card] > count:
                 raise ValueError(f"{card} is named {named[card]} times, the deck has {count}")
         unseen = shuffle(sorted((self.cards - named).elements()))
-        rows = (dealt.own.deck, *(own.cards for own in owns))
+        rows = (dealt.own.deck, *(getattr(own, "cards", ()) for own in owns))
         places = [(row, place) for row in rows for place, card in enumerate(row) if card is HIDDEN]
         for (row, place), card in zip(places, unseen, strict=False):
             row[place] = card

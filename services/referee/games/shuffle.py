@@ -1,6 +1,6 @@
 """The shuffle: the same order from the same seed, in every language and version.
 
-Specified so that anybody can repeat it (docs/shuffle.md has test vectors):
+Specified so that anybody can repeat it (docs/reference/shuffle.md has test vectors):
 
 1. The items are put into a stated order.
 2. Block k of the stream is SHA-256("ledgerline/shuffle/1" + seed + epoch + k), the seed as
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 MAX_SHUFFLED_CARDS = 1_000_000  # far above what any rules allow
-_CARD_ORDER: dict[str, int] = {}  # of all games: docs/shuffle.md has it
+_CARD_ORDER: dict[str, int] = {}  # of all games: docs/reference/shuffle.md has it
 
 
 def state_order(cards: Sequence[str]) -> None:

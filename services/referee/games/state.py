@@ -16,12 +16,11 @@ from typing import TypeVar as PlainTypeVar
 
 from typing_extensions import TypeVar
 
-from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import Command, CreateGame, ForkGame, PlayOff
 from schemas.contract import Schema
 from schemas.events import Event, GameEnded, PlayOffCalled, Score
 from schemas.field_types import Seat, as_logged
-from schemas.game_options import ExitReason
+from schemas.game_options import PUBLIC_ACCESS, Access, ExitReason
 from schemas.registry import OfItsGame, OfItsKey
 from schemas.stored.player_names import ERASED_NAME
 from services.referee.games.frozen_classes import interpreted, pickle_by_fields
@@ -69,14 +68,6 @@ STATE_FIELDS: Final = (
     "undo",
     "undone_count",
 )
-
-
-class Undo(NamedTuple):
-    """What the last move can be taken back to, and who was asked for it."""
-
-    seat: Seat  # whose move it was
-    before: GameState  # the move; it has no undo itself
-    waiting: tuple[Seat, ...] | None = None  # whose answers are open; None: nobody was asked
 
 
 class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
@@ -166,6 +157,11 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         duplicate.refusal_counts = self.refusal_counts.copy()
         return duplicate
 
+    def go_back_to(self, earlier: GameState[OwnT, OwnSeatT, OptionsT, PartsT]) -> None:
+        """Take all that is in an earlier copy, which may be used for nothing else then."""
+        for field in STATE_FIELDS:
+            setattr(self, field, getattr(earlier, field))
+
     def _copy_values_to(self, duplicate: GameState[OwnT, OwnSeatT, OptionsT, PartsT]) -> None:
         """Hand over each value that never changes in place."""
         duplicate.access = self.access
@@ -191,6 +187,14 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         duplicate.undone_count = self.undone_count
 
 
+class Undo(NamedTuple):
+    """What the last move can be taken back to, and who was asked for it."""
+
+    seat: Seat  # whose move it was
+    before: GameState  # the move; it has no undo itself
+    waiting: tuple[Seat, ...] | None = None  # whose answers are open; None: nobody was asked
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """One kind of action: `offers` lists the commands worth proposing, `decide` gives a command's events, and a seat that
@@ -207,7 +211,7 @@ class Move:
 
 
 class RandomnessPolicy(NamedTuple):
-    """How piles are shuffled, and what commits to their order (docs/proof.md)."""
+    """How piles are shuffled, and what commits to their order (docs/reference/proof.md)."""
 
     shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # the names of a pile, shuffled
     order_root: Callable[[GameState, Sequence[str]], str]  # the commitment to that order
@@ -291,7 +295,7 @@ class ShuffleFunction(Protocol):
 class TablePart(NamedTuple):
     """A part of a table as a viewer sees it, for people: cards (None is face down), a number, or a text."""
 
-    name: str  # as the game calls it, like "hand" or "tricks"
+    name: str  # as the game calls it, like "hand" or "points"
     seat: Seat | None = None  # whose it is; None: it lies on the table
     cards: tuple[str | None, ...] | None = None
     number: int | None = None

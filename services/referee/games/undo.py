@@ -15,8 +15,8 @@ from schemas.events import Event, MoveUndone, UndoAnswered, UndoAsked
 from schemas.field_types import Seat
 from schemas.refusals import require
 from schemas.registry import OfItsKey
-from services.referee.games.appliers.table import applies
-from services.referee.games.state import STATE_FIELDS, EventStream, GameState, Undo
+from services.referee.games.appliers import applies
+from services.referee.games.state import EventStream, GameState, Undo
 
 MOST_UNDONE: Final = 50  # moves of a game: each leaves two entries, and no time passes for its mover
 MOVER: Final = "seat"  # the field of an event that begins a move
@@ -24,7 +24,7 @@ MOVER: Final = "seat"  # the field of an event that begins a move
 
 def apply_noting(state: GameState, event: Event, applier: Callable[[GameState, OfItsKey], None]) -> None:
     """Apply an event; keep the state before a move that can be taken back for as long as it can."""
-    if event.in_move == "begins" and state.access.undo != "never":
+    if event.in_move == "begins":
         before = state.copy()
         before.undo = None
         applier(state, event)
@@ -92,8 +92,7 @@ def move_undone(state: GameState, event: MoveUndone) -> None:
     names, at_ms, undone_count = state.names, state.at_ms, state.undone_count + 1
     before = state.undo.before.copy()
     since_ms = at_ms - before.at_ms
-    for field in STATE_FIELDS:
-        setattr(state, field, getattr(before, field))
+    state.go_back_to(before)
     state.at_ms, state.undone_count = at_ms, undone_count
     for seat in state.pending_choices:
         deadline_ms = state.seats[seat].deadline_ms

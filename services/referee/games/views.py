@@ -11,8 +11,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple, get_origin, get_type_hints
 
 from schemas.contract import PUBLIC, WHOLE_EVENT, Private, Secret
-from schemas.events import FIELDS, Event
-from schemas.events.upcasting import Row
+from schemas.events import FIELDS, Event, Row
 from schemas.field_types import HIDDEN, Seat
 from schemas.registry import MadeOnce
 from schemas.stored.rows import VisibilitySplit, event_to_row

@@ -1,13 +1,13 @@
 """The class that AI-MAS competitors write their players against, over the client kit.
 
-Start with `ttr_client`; docs/clients.md has a table of its methods and of what they return. The names of its first form
+Start with `ttr_client`; docs/how-to/clients.md has a table of its methods and of what they return. The names of its first form
 (`drawCardFromDeck`, `myPlayer`) are there beside Python's own.
 """
 
-from services.trains.ai_mas.ttr_client import TTRClient
-from services.trains.ai_mas.ttr_codes import TTRCons
-from services.trains.ai_mas.ttr_table import (
+from services.trains.ai_mas.ttr_client import (
     TTRCard,
+    TTRClient,
+    TTRCons,
     TTREdge,
     TTRMap,
     TTRMission,

@@ -1,21 +1,29 @@
 """A player of the AI-MAS class: subclass `TTRClient`, write `my_method`, and call `play`.
 
 The kit calls `my_method` for as long as the player is to act, also with a card, tickets or a tunnel open. It acts by
-methods that return integers, negative ones if nothing was done. The kit passes if nothing else is legal, or if the player
-builds no station where it could do nothing else (TURN-4), and goes on into a play-off by itself (TIE-1)."""
+methods that return integers, negative ones if nothing was done. The kit passes if nothing else is legal, or if the
+player builds no station where it could do nothing else (TURN-4), and goes on into a play-off by itself (TIE-1).
+
+The table as an AI-MAS class sees it: nodes and edges by position, players, missions and cards; a map's XML form.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
+from xml.etree import ElementTree as Xml
 
 from schemas.commands import Command, Pass
+from schemas.errors import InvalidInputError
 from schemas.events import GameEnded
+from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import ViewEntry
+from schemas.trains.boards.aimas import COLORS
 from schemas.trains.commands import (
     BuildStation,
     ClaimRoute,
@@ -28,25 +36,298 @@ from schemas.trains.commands import (
 )
 from schemas.trains.events import RouteClaimed, StationBuilt, TunnelRevealed
 from schemas.trains.field_types import LOCOMOTIVE
-from services.bots.kit.kit_errors import ServerRefusedError, UnreachableError
+from schemas.trains.rule_options import RuleOptions
 from services.bots.kit.seat_client import SeatClient
 from services.bots.kit.seat_requests import create_table, find_seat, join, take_play_off_seat
+from services.bots.kit.seat_session import ServerRefusedError, UnreachableError
 from services.referee.games import legal
 from services.referee.games.decide import decide_events
-from services.referee.games.trains.board import GRAY
-from services.referee.games.trains.pending_choices import TICKETS, TUNNEL
-from services.referee.games.trains.train_state import TrainGame
-from services.trains.ai_mas.ttr_codes import CARD_OF, TTRCons, code_of
-from services.trains.ai_mas.ttr_table import (
-    TTREdge,
-    TTRMap,
-    TTRMission,
-    TTRPlayer,
-    TTRTunnel,
-    missions_of,
-    player_of,
-    tunnel_of,
+from services.referee.games.trains.board import GRAY, Board, Route, board_ids, points_for_route
+from services.referee.games.trains.moves.routes import TUNNEL_KIND
+from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame
+
+
+class TTRCons:
+    """The constants: what a method returns when it failed, and the colours, one character each."""
+
+    WRONG_CONTENT = -1  # a payment, a city or a ticket that doesn't suit
+    WRONG_DEMAND = -2  # a rule forbids it now
+    REJECTED = -3  # it isn't this player's turn (any more)
+    UNKNOWN_COMMAND = -4  # this game has no such action
+    NOT_SENT = -5
+    NO_ANSWER = -6
+    UNEXPECTED_ANSWER = -7
+
+    ENGINE = "e"
+    GRAY = "*"
+    NONE = "0"
+    COLORS = "pwbyorgn"
+
+
+CARD_OF: Final[Mapping[str, str]] = MappingProxyType(
+    {**{character: COLORS[character] for character in TTRCons.COLORS}, TTRCons.ENGINE: LOCOMOTIVE}
 )
+COLOR_CHARACTERS: Final[Mapping[str, str]] = MappingProxyType(
+    {**{color: character for character, color in COLORS.items()}, LOCOMOTIVE: TTRCons.ENGINE}
+)
+
+_RULES_BY_CODE: Final[Mapping[int, str]] = {
+    TTRCons.WRONG_CONTENT: """SHAPE-1 SIZE-1 SETUP-4 TICKET-3 ROUTE-2 ROUTE-7 FERRY-1 TUNNEL-3 STATION-2 STATION-3
+        PASSENGER-1 PASSENGER-2""",
+    TTRCons.WRONG_DEMAND: """SETUP-2 SETUP-3 TURN-3 TURN-4 CARD-1 CARD-2 CARD-4 ROUTE-1 ROUTE-3 ROUTE-4 DOUBLE-1 DOUBLE-2
+        TICKET-1 STATION-1""",
+    TTRCons.REJECTED: "TURN-1 CLOCK-2 CONDUCT-3 TOKEN-1 GAME-2 GAME-3 GAME-5",
+    TTRCons.UNKNOWN_COMMAND: "TURN-2",
+    TTRCons.NOT_SENT: "RATE-1 BUSY-1 FULL-1 LEVEL-1 GAME-1",
+    TTRCons.NO_ANSWER: "WAIT-1",
+    TTRCons.UNEXPECTED_ANSWER: "ID-1 POISON-1 OPERATOR-1 GAME-4 GAME-6 GAME-7 GAME-8 GAME-9 DISPUTE-1 DISPUTE-2 SUGGEST-1 UNDO-1 UNDO-2",
+}
+CODE_BY_RULE: Final[Mapping[str, int]] = MappingProxyType(
+    {rule: code for code, rules in _RULES_BY_CODE.items() for rule in rules.split()}
+)
+
+
+def code_of(rule: str) -> int:
+    """The return code for a refusal by this rule; a rule that isn't in the table is unexpected."""
+    return CODE_BY_RULE.get(rule, TTRCons.UNEXPECTED_ANSWER)
+
+
+TRACKS_MOST: Final = 2  # of an edge
+
+
+class TTRNode(NamedTuple):
+    """A city, and whose station stands there."""
+
+    name: str
+    x: float
+    y: float
+    station: Seat | None
+    id: str  # in commands of the ordinary kit
+
+
+class TTREdge(NamedTuple):
+    """A route, or two parallel ones, between two nodes (positions, from 0). The owners are seats."""
+
+    node1: int
+    node2: int
+    color1: str  # a character; * is gray
+    color2: str  # of the second track; 0 where there is none
+    value: int  # points
+    eng: int  # locomotives that it asks for
+    cars: int  # its other spaces
+    tunnel: bool
+    owner1: Seat | None
+    owner2: Seat | None
+    routes: tuple[str, ...]  # the ids of its tracks, in commands of the ordinary kit
+
+
+class TTRMap:
+    """The nodes in the order of the board, and the edges between them."""
+
+    def __init__(self, state: TrainGame) -> None:
+        table = state.own
+        self.nodes = [
+            TTRNode(city.name, *city.at, table.station_owners.get(city.id), city.id)
+            for city in table.board.form.cities
+        ]
+        self.edges = _edges_of(table.board, state.rule_options, table.route_owners)
+        self._ids = board_ids(table.board)
+
+    def position(self, node: int | str) -> int | None:
+        """The position of a node that a call names by its position, its id or its name, with or without accents; None for
+        another node."""
+        if isinstance(node, int):
+            return node if 0 <= node < len(self.nodes) else None
+        city = self._ids.city(node)
+        return next((place for place, each in enumerate(self.nodes) if each.id == city), None)
+
+    def tracks(self, node1: int | str, node2: int | str) -> list[str]:
+        """The ids of the routes that join two nodes, in their order."""
+        ends = {self.position(node1), self.position(node2)}
+        return [route for edge in self.edges if {edge.node1, edge.node2} == ends for route in edge.routes]
+
+    def edge_of(self, route: str) -> TTREdge:
+        """The edge that a route is a track of. Raises StopIteration for another board's."""
+        return next(edge for edge in self.edges if route in edge.routes)
+
+
+def _edges_of(board: Board, rule_options: RuleOptions, owners: Mapping[str, Seat]) -> list[TTREdge]:
+    """The routes of a board as edges: two parallel ones are one, if they differ in nothing but their colour."""
+    found: dict[tuple[object, ...], list[list[Route]]] = {}
+    all_tracks: list[list[Route]] = []
+    for route in board.routes.values():
+        key = frozenset((route.a, route.b)), route.fare[0], route.locomotives, route.kind
+        alike = found.setdefault(key, [])
+        if not alike or len(alike[-1]) == TRACKS_MOST:
+            alike.append([])
+            all_tracks.append(alike[-1])
+        alike[-1].append(route)
+    positions = {city: place for place, city in enumerate(board.cities)}
+    return [_edge(tracks, positions, rule_options, owners) for tracks in all_tracks]
+
+
+def _edge(
+    tracks: Sequence[Route],
+    positions: Mapping[str, int],
+    rule_options: RuleOptions,
+    owners: Mapping[str, Seat],
+) -> TTREdge:
+    first, is_double = tracks[0], len(tracks) == TRACKS_MOST
+    return TTREdge(
+        positions[first.a],
+        positions[first.b],
+        COLOR_CHARACTERS[first.color],
+        COLOR_CHARACTERS[tracks[1].color] if is_double else TTRCons.NONE,
+        points_for_route(rule_options, first),
+        first.locomotives,
+        first.length - first.locomotives,
+        first.kind == TUNNEL_KIND,
+        owners.get(first.id),
+        owners.get(tracks[1].id) if is_double else None,
+        tuple(track.id for track in tracks),
+    )
+
+
+def write_map(board: Board, rule_options: RuleOptions) -> str:
+    """The board as XML of the competition's form, which `--board` reads (docs/reference/boards.md). Edges name their cities, or their
+    positions if two cities have one name. Raises InvalidInputError, naming the city or route that the form can't say."""
+    _require_known_routes(board, rule_options)
+    references = _references(board)
+    root = Xml.Element("map", name=board.title)
+    nodes, edges = Xml.SubElement(root, "nodes"), Xml.SubElement(root, "edges")
+    for city in board.form.cities:
+        x, y = map(str, city.at)
+        Xml.SubElement(nodes, "node", name=city.name, x=x, y=y)
+    for edge in _edges_of(board, rule_options, {}):
+        Xml.SubElement(
+            edges,
+            "edge",
+            node1=references[edge.node1],
+            node2=references[edge.node2],
+            color1=edge.color1,
+            color2=edge.color2,
+            value=str(edge.value),
+            eng=str(edge.eng),
+            cars=str(edge.cars),
+            tunnel=str(int(edge.tunnel)),
+        )
+    Xml.indent(root, " ")
+    return Xml.tostring(root, encoding="unicode") + "\n"
+
+
+def _require_known_routes(board: Board, rule_options: RuleOptions) -> None:
+    """Refuses routes without points, and those whose kind their locomotives don't tell."""
+    points = dict(enumerate(rule_options.route_points, 1))
+    for route in board.routes.values():
+        kind = TUNNEL_KIND if route.kind == TUNNEL_KIND else "ferry" if route.locomotives else "rail"
+        if points.get(route.length) is None:
+            raise InvalidInputError(f"route {route.id}", f"{route.length} spaces have no points to write")
+        if kind != route.kind:
+            reason = f"is a {route.kind} of {route.locomotives} locomotives, which the AI-MAS form can't say"
+            raise InvalidInputError(f"route {route.id}", reason)
+
+
+def _references(board: Board) -> list[str]:
+    """By what edges refer to each city: its name, without blanks at the ends, or its position if others have that name.
+
+    Refuses countries, merchandise, a name that is blank, and a position that is another city's name."""
+    names = [city.name.strip() for city in board.form.cities]
+    references = []
+    for place, (city, name) in enumerate(zip(board.form.cities, names, strict=True)):
+        reference = name if names.count(name) == 1 else str(place)
+        has_more = "is a country" if city.country else "has merchandise" if city.merchandise else ""
+        if reference != name and reference in names:
+            has_more = f"shares its name, and another city is called {reference}, as its position"
+        if has_more or not name:
+            reason = f"{has_more or 'has no name'}, which the AI-MAS form can't say"
+            raise InvalidInputError(f"city {city.id}", reason)
+        references.append(reference)
+    return references
+
+
+# -- players ---------------------------------------------------------------------------------
+
+
+class TTRMission(NamedTuple):
+    """A ticket: two cities by name, and its points."""
+
+    source: str
+    destination: str
+    points: int
+    id: str  # in commands of the ordinary kit
+
+
+class TTRCard(NamedTuple):
+    """A train card, by the character of its colour; e is an engine. A kind that europe hasn't has its own name."""
+
+    color: str
+
+
+class TTRTunnel(NamedTuple):
+    """A tunnel that waits for its extra: the payment so far, as `claim_route` names it, and the cards to be added."""
+
+    node1: int
+    node2: int
+    color: str  # of the wagon cards; e where only engines pay
+    wagons: int
+    engines: int
+    cards: int
+
+
+def tunnel_of(state: TrainGame) -> TTRTunnel | None:
+    """The tunnel that is open; None without one."""
+    table = state.own
+    if table.tunnel is None:
+        return None
+    edge = TTRMap(state).edge_of(table.tunnel.route)
+    engines = table.tunnel.cards.get(LOCOMOTIVE, 0)
+    wagons = {card: count for card, count in table.tunnel.cards.items() if card != LOCOMOTIVE}
+    color = COLOR_CHARACTERS[next(iter(wagons), LOCOMOTIVE)]
+    return TTRTunnel(edge.node1, edge.node2, color, sum(wagons.values()), engines, table.tunnel.extra)
+
+
+class TTRPlayer(NamedTuple):
+    """A player. Of the others, `hand` and `missions` are empty: only their numbers are known."""
+
+    seat: Seat
+    name: str
+    wagons: int
+    stations: int  # that it may still build
+    points: int  # of its routes
+    cards: int  # how many it holds
+    mission_count: int
+    remaining_ms: int | None  # of its clock, at the last entry; None without one
+    hand: tuple[TTRCard, ...]
+    missions: tuple[TTRMission, ...]
+
+
+def player_of(state: TrainGame, seat: Seat, viewer: Seat) -> TTRPlayer:
+    """A player as this viewer sees it."""
+    seat_state, options, is_own = state.seats[seat], state.rule_options, seat == viewer
+    hand = {card: count for card, count in seat_state.own.hand.items() if is_own and card is not None}
+    return TTRPlayer(
+        seat,
+        seat_state.name,
+        seat_state.own.cars,
+        len(options.station_costs) - len(seat_state.own.stations),
+        seat_state.own.running_score,
+        seat_state.own.cards,
+        len(seat_state.own.tickets),
+        None if options.clock_ms is None else max(0, seat_state.clock_ms),
+        tuple(
+            TTRCard(COLOR_CHARACTERS.get(card, card)) for card, count in hand.items() for _ in range(count)
+        ),
+        missions_of(state, seat_state.own.tickets) if is_own else (),
+    )
+
+
+def missions_of(state: TrainGame, tickets: Iterable[str | None]) -> tuple[TTRMission, ...]:
+    """The tickets that can be seen among these."""
+    table = state.own
+    known = (table.board.tickets[ticket] for ticket in tickets if ticket is not None)
+    cities = table.board.cities
+    return tuple(TTRMission(cities[each.a], cities[each.b], each.points, each.id) for each in known)
+
 
 INVITATION_PREFIX = "lli"  # of an invitation; anything else is a token
 OWN_TABLE: Final[Mapping[str, object]] = {

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from schemas.commands import write_command
 from schemas.errors import CorruptDataError
-from schemas.events import GameCreated, SeatScore, TurnStarted
+from schemas.events import GameCreated, SeatScore, TurnStarted, write_event
+from schemas.registry import OfItsGame
 from schemas.stored.entries import Entry
 from services.referee.games import GameState, fold_events
+from services.referee.games.state import TablePart
 from services.runtime.html_templates import html_templates
-from services.text.commands import describe_command, sender_name
+from services.text.commands import describe_command, group_commands, sender_name
 from services.text.events import event_sentence
-from services.text.formatting import format_game_time, pluralize, seat_name
-from services.text.game_summary import game_summary_json
+from services.text.formatting import (
+    format_game_time,
+    part_change,
+    part_text,
+    pluralize,
+    seat_name,
+    seat_title,
+)
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
-from services.verification.explanation import Explanation
+from services.verification.explanation import Explanation, Viewer, parts_of, shown_id
 from services.verification.findings import Finding
-from services.verification.replay import Replay
-from services.verification.replay_errors import REPLAY_ERRORS, replaying
-from services.verification.report.board_map import BoardMap, board_map
-from services.verification.report.move_section import move_section, seat_names
+from services.verification.replay import REPLAY_ERRORS, Replay, replaying
+from services.verification.report.own_report import OWN_REPORTS, Change, Changes, KnowledgeRow
+from services.verification.rule_citations import RuleCitation
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
 
@@ -44,7 +53,7 @@ class ResultSection(NamedTuple):
     title: str
     heading: Sequence[str]
     rows: Sequence[tuple[str, Sequence[object]]]  # a seat's name, and its cells
-    map: BoardMap | None  # of a game that is played on a board
+    map: OfItsGame  # what templates/board.html draws; None: the game is played on no board
     seats: Sequence[str]
 
 
@@ -141,26 +150,10 @@ def _result_section(state: GameState) -> ResultSection:
     title, seats = "How it ended" if state.result else "How it stands", seat_names(state)
     if not state.started:
         return ResultSection(title, (), (), None, seats)
-    if not state.ruleset.default_board:
+    own = OWN_REPORTS.get(type(state.own))
+    if own is None:
         return ResultSection(title, *_parts_table(state), None, seats)
-    summary = game_summary_json(state, 0, 0)
-    extra_columns = [
-        name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in summary["seats"])
-    ]
-    rows = list[tuple[str, Sequence[object]]]()
-    for seat in sorted(summary["seats"], key=lambda seat: (seat["place"], seat["seat"])):
-        tickets = f"{seat['tickets']:+} ({len(seat['made'])} made, {len(seat['missed'])} missed)"
-        bonus = f"{seat['longest']}" + (f" (+{seat['bonus']})" if seat["bonus"] else "")
-        name = f"{seat['place']}. {seat['name'] or 'free'} (seat {seat['seat']})"
-        cells = (seat["routes"], tickets, bonus, *(seat[name] for name in extra_columns), seat["total"])
-        rows.append((name, cells))
-    return ResultSection(
-        title=title,
-        heading=("place", "routes", "tickets", "longest", *extra_columns, "total"),
-        rows=rows,
-        map=board_map(state),
-        seats=seats,
-    )
+    return ResultSection(title, *own.result_rows(state), own.map_of(state, state, None), seats)
 
 
 def _parts_table(state: GameState) -> tuple[Sequence[str], Sequence[tuple[str, Sequence[object]]]]:
@@ -169,7 +162,7 @@ def _parts_table(state: GameState) -> tuple[Sequence[str], Sequence[tuple[str, S
     scores = sorted((score for score in found if isinstance(score, SeatScore)), key=lambda score: score.place)
     rows = [
         (
-            f"{score.place}. {seat_name(state, score.seat)} (seat {score.seat})",
+            f"{score.place}. {seat_name(state, score.seat)} ({seat_title(score.seat)})",
             (*score.parts.values(), score.total),
         )
         for score in scores
@@ -213,3 +206,222 @@ def _narrate_entry(state: GameState, entry: Entry) -> list[str]:
     if entry.refusal:
         sentences.insert(0, f"{sender_name(state, entry.seat)} wants to {command_text}.")
     return sentences or [f"{sender_name(state, entry.seat)}: {command_text}."]
+
+
+MAX_OPEN_GROUPS: Final = 12  # groups of alternatives that stand open
+
+
+class Verdict(NamedTuple):
+    """The verdict, and whether the rules give the same."""
+
+    outcome: str
+    details: str
+    rules: str
+    doubt: str
+    consequences: Sequence[str]
+
+
+class ShownSentences(NamedTuple):
+    """The sentences of the entry that a viewer was shown; events may need none."""
+
+    sentences: Sequence[str]
+    has_events: bool
+
+
+class Alternatives(NamedTuple):
+    """The legal commands of the seat at that point, in groups."""
+
+    total: str
+    ways: Sequence[tuple[str, str]]
+    is_open: bool
+
+
+class MoveSection(NamedTuple):
+    """The section about one entry."""
+
+    title: str
+    verdict: Verdict
+    refused_by: Sequence[RuleCitation]
+    other_rules: Sequence[RuleCitation]
+    map_title: str
+    map: OfItsGame  # what templates/board.html draws; None: the game is played on no board
+    seats: Sequence[str]
+    viewers: tuple[str, ...]
+    knowledge: Sequence[KnowledgeRow]
+    shown: Sequence[ShownSentences]  # one a viewer, or one for all where they are equal
+    alternatives: Alternatives | None
+    no_alternatives: str  # why there are none
+    changes: Changes
+    raw: str  # the entry as JSON
+
+
+def move_section(explanation: Explanation) -> MoveSection:
+    """The section about an explained entry."""
+    entry, before, cited = explanation.entry, explanation.before, explanation.cited
+    refusals, laid = 0 if entry.refusal is None else 1, before if before.game else explanation.after
+    own = OWN_REPORTS.get(type(laid.own))
+    return MoveSection(
+        title=f"Entry {explanation.sequence}: {sender_name(explanation.after, entry.seat)}"
+        f" wants to {describe_command(before, entry.seat, entry.command)}",
+        verdict=_verdict(explanation),
+        refused_by=cited[:refusals],
+        other_rules=cited[refusals:],
+        map_title="The table before it" if before.game else "The table that it laid",
+        map=None if own is None else own.map_of(laid, before, entry.command),
+        seats=seat_names(laid),
+        viewers=tuple(_viewer_name(explanation, viewer) for viewer in explanation.perspectives),
+        knowledge=knowledge_rows(explanation),
+        shown=_shown_sentences(explanation),
+        alternatives=_alternatives(explanation),
+        no_alternatives=_no_alternatives(explanation),
+        changes=state_changes(explanation),
+        raw=_raw_entry(explanation),
+    )
+
+
+def _verdict(explanation: Explanation) -> Verdict:
+    entry, refusal, rules = explanation.entry, explanation.entry.refusal, explanation.after.ruleset
+    time_text = f"{format_game_time(entry.at)} after the game was opened"
+    return Verdict(
+        outcome="Accepted" if refusal is None else "Refused",
+        details=f", {time_text}." if refusal is None else f" by {refusal.rule}, {time_text}: {refusal.why}.",
+        rules=f"version {rules.version} of the rules {rules.name}, with which the game began",
+        doubt=explanation.doubt,
+        consequences=_sentences(explanation, "referee") if refusal is None else (),
+    )
+
+
+def seat_names(state: GameState) -> list[str]:
+    """The seats' names, for the legend of a map."""
+    return [seat_state.name or "free" for seat_state in state.seats]
+
+
+def _viewer_name(explanation: Explanation, viewer: Viewer) -> str:
+    return sender_name(explanation.after, viewer) if isinstance(viewer, int) else f"The {viewer}"
+
+
+def _shown_sentences(explanation: Explanation) -> list[ShownSentences]:
+    shown = [
+        ShownSentences(_sentences(explanation, viewer), bool(perspective.narrated_events))
+        for viewer, perspective in explanation.perspectives.items()
+    ]
+    return shown[:1] if all(each == shown[0] for each in shown) else shown
+
+
+def _sentences(explanation: Explanation, viewer: Viewer) -> list[str]:
+    events = explanation.perspectives[viewer].narrated_events
+    return [narrated.sentence for narrated in events if narrated.sentence]
+
+
+# -- what else, and what came of it ------------------------------------------------------------
+
+
+def _alternatives(explanation: Explanation) -> Alternatives | None:
+    seat = explanation.entry.seat
+    if seat is None or not explanation.alternatives:
+        return None
+    groups = group_commands(explanation.before, seat, explanation.alternatives)
+    return Alternatives(
+        total=pluralize(len(explanation.alternatives), "legal command"),
+        ways=[(kind, "; ".join(ways)) for kind, ways in groups],
+        is_open=len(groups) <= MAX_OPEN_GROUPS,
+    )
+
+
+def _no_alternatives(explanation: Explanation) -> str:
+    if explanation.entry.seat is None:
+        return "The server sent it: it has no choice of moves."
+    pending = ", ".join(
+        f"{sender_name(explanation.before, s)} ({c})" for s, c in explanation.before.pending_choices.items()
+    )
+    return f"Nothing: the table didn't wait for it. It waited for {pending or 'nobody'}."
+
+
+def _raw_entry(explanation: Explanation) -> str:
+    entry = explanation.entry
+    fields: Mapping[str, object] = {
+        "id": shown_id(entry),
+        "seat": entry.seat,
+        "at": entry.at,
+        "command": write_command(entry.command),
+        "events": [write_event(event) for event in entry.events],
+    }
+    return json.dumps(fields, ensure_ascii=False, indent=1)
+
+
+# -- what each viewer knew, as a table --------------------------------------------------------
+
+
+def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
+    """The rows of what each viewer knew before the entry: of the table, and of each seat."""
+    if not explanation.before.game:
+        return []
+    own = OWN_REPORTS.get(type(explanation.before.own))
+    if own is None:
+        return _parts_rows(explanation)
+    states = [perspective.before for perspective in explanation.perspectives.values()]
+    return [_row(title, cells) for title, cells in own.known_rows(states)]
+
+
+def _parts_rows(explanation: Explanation) -> list[KnowledgeRow]:
+    """A row for each part of the table before the entry, as far as each viewer knew it."""
+    known = [
+        _parts_by_title(perspective.before, viewer)
+        for viewer, perspective in explanation.perspectives.items()
+    ]
+    return [
+        _row(title, [[part_text(parts.get(title, part))] for parts in known])
+        for title, part in known[0].items()
+    ]
+
+
+def _parts_by_title(state: GameState, viewer: Viewer) -> dict[str, TablePart]:
+    """The parts of a table by whose they are and what the game calls them."""
+    return {
+        part.name if part.seat is None else f"{sender_name(state, part.seat)}: {part.name}": part
+        for part in parts_of(state, viewer) or ()
+    }
+
+
+def _row(name: str, cells: Sequence[Sequence[str]]) -> KnowledgeRow:
+    """A row of one cell a viewer, or of one cell where they are all equal."""
+    return KnowledgeRow(name, cells[:1] if all(cell == cells[0] for cell in cells) else cells)
+
+
+# -- what the move changed, as a table ---------------------------------------------------------
+
+
+def state_changes(explanation: Explanation) -> Changes:
+    """Each seat's counts before and after the entry, and for whom the game waits."""
+    before, after = explanation.before, explanation.after
+    if not before.game:
+        return Changes((), "It laid the table.")
+    if explanation.entry.refusal and before.pending_choices == after.pending_choices:
+        return Changes((), f"Nothing but the time. {_pending_text(before, after)}")
+    own = OWN_REPORTS.get(type(after.own))
+    if own is None:
+        was, now = (_parts_by_title(state, "referee") for state in (before, after))
+        changed = [
+            Change(title, [part_change(was.get(title, TablePart(part.name)), part)])
+            for title, part in now.items()
+            if was.get(title) != part
+        ]
+        return Changes(changed, _pending_text(before, after), ("", "the part"))
+    rows = [
+        Change(sender_name(after, seat), [*zip(own.seat_counts(old), own.seat_counts(new), strict=True)])
+        for seat, (old, new) in enumerate(zip(before.seats, after.seats, strict=True))
+    ]
+    return Changes(rows, _pending_text(before, after), ("", *own.count_names))
+
+
+def _pending_text(before: GameState, after: GameState) -> str:
+    def pending_seats(state: GameState) -> str:
+        return (
+            ", ".join(f"{sender_name(state, s)} ({choice})" for s, choice in state.pending_choices.items())
+            or "nobody"
+        )
+
+    was, now = pending_seats(before), pending_seats(after)
+    if was == now:
+        return f"The table waits for {now}, as before."
+    return f"The table waited for {was}; now it waits for {now}."

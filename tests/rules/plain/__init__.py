@@ -1,3 +1,3 @@
 """The parts of the plain referee (tests/rules/plain_referee.py). They import nothing of `services` or
-`schemas`: what they know of the rules stands in docs/rules, of the events in docs/wire.md and
-schemas/json/wire.json, of the shuffles in docs/shuffle.md and docs/proof.md."""
+`schemas`: what they know of the rules stands in docs/reference/rules, of the events in docs/reference/wire.md and
+schemas/json/wire.json, of the shuffles in docs/reference/shuffle.md and docs/reference/proof.md."""

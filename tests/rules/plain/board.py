@@ -1,4 +1,4 @@
-"""A board as its file has it (docs/boards.md): its routes, places and tickets."""
+"""A board as its file has it (docs/reference/boards.md): its routes, places and tickets."""
 
 from __future__ import annotations
 

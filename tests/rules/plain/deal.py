@@ -1,4 +1,4 @@
-"""The shuffles of a finished game, from the seed that its end reveals (docs/shuffle.md, docs/proof.md)."""
+"""The shuffles of a finished game, from the seed that its end reveals (docs/reference/shuffle.md, docs/reference/proof.md)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ TieBreak = Literal[
 
 
 class Page(NamedTuple):
-    """docs/rules/NAME.md."""
+    """docs/reference/rules/NAME.md."""
 
     longest: Literal["trail", "path"]  # SCORE-3
     ties: tuple[TieBreak, ...]  # TIE-1

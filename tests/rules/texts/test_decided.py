@@ -13,8 +13,8 @@ from schemas.trains.commands import BuildStation, ClaimRoute, DrawBlind, DrawMar
 from schemas.trains.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, RouteClaimed
 from services.referee.games import UnloggedRejectionError, redact_for
 from services.referee.games.trains.board import load_board
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import score
-from services.referee.games.trains.train_games import TRAIN_RULESETS
 from tests.rules.given import created, given, started
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame
 from tests.rules.trains_map import ASH_BOW_RED, trains_game
@@ -133,7 +133,7 @@ def test_decided_ROUTE_4_a_piece_on_the_board_is_its_seats_number(game: MarketGa
 
 
 def test_decided_SETUP_1_in_trains_the_players_follow_from_the_view() -> None:
-    [created_event] = created(8, rules="trains").events_of(GameCreated)
+    created_event = created(8, rules="trains").only(GameCreated)
     for seat in range(8):
         shown = redact_for(seat, created_event)
         assert isinstance(shown, GameCreated)

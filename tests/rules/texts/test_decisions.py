@@ -1,4 +1,4 @@
-"""docs/rules: each decision where the rule texts are silent or differ is on the pages of its rulesets, and tested."""
+"""docs/reference/rules: each decision where the rule texts are silent or differ is on the pages of its rulesets, and tested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from services.referee.games.trains.train_games import TRAIN_RULESETS
+from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.rulebook import read_pages
 from tests.rules.texts.decisions import DECISIONS, Decision
 

@@ -65,7 +65,7 @@ def test_PASSENGER_1_the_passenger_comes_with_a_claim_and_with_nothing_else() ->
 def test_PASSENGER_2_with_one_passenger_card_the_journey_from_koln_goes_all_the_way() -> None:
     """Worked example: 4, 3 and 4 lie on top."""
     scene = on_the_journey(1).when(0, MovePassenger("koln", tuple(JOURNEY)))
-    (moved,) = scene.events_of(PassengerMoved)
+    moved = scene.only(PassengerMoved)
     assert (moved.taken, moved.points, moved.cards) == (("frankfurt", "mannheim", "stuttgart"), 11, 1)
     assert scene.state.own.discards[PASSENGER] == 1
 

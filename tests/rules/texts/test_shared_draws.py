@@ -158,7 +158,7 @@ def test_CARD_4_the_discards_become_the_deck_when_it_has_run_out_and_no_sooner(g
     scene = given(rules=game.rules, deck=("red",), discards={"blue": 9})
     scene.when(0, DrawBlind()).then(CardDrawn(0, "red"))
     scene.when(0, DrawBlind())
-    (rebuilt,) = scene.events_of(DeckShuffled, DeckRecreated)
+    rebuilt = scene.only(DeckShuffled, DeckRecreated)
     assert rebuilt.order == ("blue",) * 9
     assert len(scene.state.own.deck) == 8
     assert sum(scene.state.own.discards.values()) == 0
@@ -247,7 +247,7 @@ def test_MARKET_2_CARD_4_of_a_deck_of_fewer_than_five_the_rest_comes_first_excep
         discards={"red": 20},
     )
     scene.when(0, DrawMarket(2))
-    (rebuilt,) = scene.events_of(DeckShuffled, DeckRecreated)
+    rebuilt = scene.only(DeckShuffled, DeckRecreated)
     if game.rules == "europe":
         assert isinstance(rebuilt, DeckRecreated)
         assert (rebuilt.order.count("blue"), len(rebuilt.order)) == (2, 2 + 20 + 5)
@@ -274,7 +274,7 @@ def test_TICKET_1_what_is_drawn_is_offered_one_is_kept_and_the_rest_goes_to_the_
     game: MarketGame,
 ) -> None:
     scene = given(rules=game.rules, ticket_decks={game.deck: game.tickets}, tickets=[[], []])
-    (offered,) = scene.when(0, game.draw).events_of(TicketsOffered)
+    offered = scene.when(0, game.draw).only(TicketsOffered)
     assert offered.tickets == game.tickets[: len(offered.tickets)]
     assert len(offered.tickets) == {"usa": 3, "europe": 3, "marklin": 4}[game.rules]
     scene.when(0, KeepTickets(())).refused("TICKET-1")

@@ -139,7 +139,7 @@ def test_ROUTE_6_paid_cards_never_come_back_into_the_deck() -> None:
 
 def test_TICKET_2_destinations_are_secret_and_no_more_can_be_drawn() -> None:
     scene = choosing_destinations(2, options=LENIENT)
-    (offered,) = scene.events_of(TicketsOffered)
+    offered = scene.only(TicketsOffered)
     kept = scene.when(0, KeepTickets((0, 1))).events[0]
     for viewer in (None, 1):
         assert redact_for(viewer, offered) == TicketsOffered(0, ("regular",) * 5, (None,) * 5, 2)

@@ -8,8 +8,7 @@ from functools import cache
 
 import pytest
 
-from schemas.events import CommandRefused, Event, SeedSealed, TurnStarted
-from schemas.events.upcasting import Row
+from schemas.events import CommandRefused, Event, Row, SeedSealed, TurnStarted
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import next_head
 from schemas.stored.rows import pack, unpack

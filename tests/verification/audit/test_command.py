@@ -10,12 +10,12 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.archive import encode_game_file
-from services.cli.exit import GameNotFoundError
 from services.cli.games.audit import load_file, load_game, run_audit
 from services.cli.options import parse_public_key
+from services.cli.output import GameNotFoundError
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
-from services.verification.reseal import reseal_log
+from services.verification.replay import reseal_log
 from tests.auditor.given import SIGNER
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import USA, golden

@@ -12,11 +12,12 @@ from typing import Any
 import fakeredis
 import pytest
 
+import ledgerline
 from schemas.errors import InvalidInputError
 from schemas.stored.rows import pack, unpack
 from services.archive import Signer, decode_game_file
-from services.cli.exit import GameNotFoundError
 from services.cli.games.export_verify import export_game, read_heads, verify_file
+from services.cli.output import GameNotFoundError
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from tests.cli.command_line import run_in_process
@@ -55,6 +56,19 @@ def test_P6_the_one_file_verifier_gives_the_same_result(file: Path) -> None:
 
 def test_P6_another_key_is_refused(file: Path) -> None:
     assert not verify_file(file, "ab" * 32, (), as_json=True)
+
+
+def test_P6_the_library_verifies_and_replays_a_file(file: Path, tmp_path: Path) -> None:
+    assert ledgerline.verify(file, SIGNER.public_key.hex()) == []
+    assert [finding.kind for finding in ledgerline.verify(file, "ab" * 32)] == ["signature"]
+    replayed = ledgerline.replay(file)
+    assert (replayed.game, replayed.state_after(len(replayed.log)).result is None) == (GAME, False)
+    file.write_bytes(file.read_bytes()[:-9])
+    assert ledgerline.verify(file) != []
+    (tmp_path / "photo.png").write_bytes(b"PK\x03\x04")
+    for read in (ledgerline.verify, ledgerline.replay):
+        with pytest.raises(InvalidInputError, match=r"photo\.png"):
+            read(tmp_path / "photo.png")
 
 
 def test_P6_heads_that_players_kept_fit_and_another_one_is_a_finding(

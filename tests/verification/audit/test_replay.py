@@ -19,9 +19,8 @@ from services.verification.audit import audit, audit_json
 from services.verification.explanation import explain
 from services.verification.game_repository import GameRepository
 from services.verification.log_check import check_file
-from services.verification.replay import Replay
+from services.verification.replay import Replay, reseal_log
 from services.verification.report.page import render_page
-from services.verification.reseal import reseal_log
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import NAMES, USA, entries, golden, rewritten
 
@@ -125,6 +124,6 @@ def test_a_bug_in_a_check_is_not_reported_as_damage(monkeypatch: pytest.MonkeyPa
         raise KeyError("a bug")
 
     monkeypatch.setattr("services.verification.verdict_check.difference", mistaken)
-    monkeypatch.setattr("services.verification.redecide.ReplayedDecision.agrees_with", lambda *_: False)
+    monkeypatch.setattr("services.verification.replay.ReplayedDecision.agrees_with", lambda *_: False)
     with pytest.raises(KeyError, match="a bug"):
         audit(Replay(USA, log))

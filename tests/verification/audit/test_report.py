@@ -37,6 +37,7 @@ def parsed(html: str) -> Xml.Element:
     return Xml.fromstring(html[start : end + len("</main>")])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", long_but_every(16, NAMES))
 def test_the_page_of_any_game_is_well_formed_and_its_links_have_targets(game: str) -> None:
     log = golden(game)

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from schemas.trains.events import PassengerMoved
-from services.cli.tables import standings_table
+from services.cli.tables.game_tables import standings_table
 from services.referee.games import fold
 from services.referee.games.trains.scoring import train_scores
 from services.text.game_summary import game_summary_json
@@ -33,7 +33,7 @@ def test_PASSENGER_3_a_replay_and_a_state_as_json_show_it() -> None:
     console = Console(width=200)
     with console.capture() as printed:
         console.print(standings_table(AFTER))
-    row = next(line for line in printed.get().splitlines() if f"{MOVED.seat} │ " in line)
+    row = next(line for line in printed.get().splitlines() if f" {'ABCDE'[MOVED.seat]}  │" in line)
     assert f"│ {then} " in row
 
 

@@ -22,7 +22,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
-from services.verification.finished_audits import FinishedGameAudits
+from services.verification.audit import FinishedGameAudits
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import TRUSTED
 from tests.conftest import ALL, PARTITIONS

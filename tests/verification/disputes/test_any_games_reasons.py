@@ -13,10 +13,14 @@ from schemas.stored.codec import build_view_entry
 from schemas.web.disputes import DisputeMove
 from services.referee.games import legal
 from services.referee.games.tricks import PlayCard
+from services.verification.dispute_answers import (
+    NOTHING_NAMED,
+    RULES_AGREE_ANSWER,
+    answer_on_reason,
+    seat_visible_answer,
+)
 from services.verification.explanation import explain
-from services.verification.reason_answer import NOTHING_NAMED, answer_on_reason
 from services.verification.replay import Replay, TimedEvents
-from services.verification.seat_answer import RULES_AGREE_ANSWER, seat_visible_answer
 from tests.verification.audit.small_server import SmallServer
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.cli.exit import GameNotFoundError
 from services.cli.operating import disputes
+from services.cli.output import GameNotFoundError
 from tests.auditor.given import SIGNER
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import WebServer

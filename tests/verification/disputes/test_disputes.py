@@ -18,7 +18,7 @@ from schemas.web.disputes import (
     unpack_answer,
 )
 from services.auditor import dispute_job
-from services.ledger.log.archive_index import ArchiveIndex
+from services.ledger.log.game_indexes import ArchiveIndex
 from services.verification import view_check
 from tests.auditor.conftest import STAYS_S, auditor_at
 from tests.auditor.test_jobs import given_back, killed
@@ -237,6 +237,7 @@ def test_the_state_of_a_dispute_never_goes_back(web: WebServer) -> None:
     assert keys_left(web) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "where",
     long_after(1, ("DisputeStore.record_answer", "DisputeStore.find", "dispute_job.seat_visible_answer")),

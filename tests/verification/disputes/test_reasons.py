@@ -8,7 +8,7 @@ import pytest
 
 from schemas.trains.events import RouteClaimed
 from schemas.web.disputes import MAX_REASON_LENGTH, DisputeMove
-from services.verification.reason_answer import NOTHING_NAMED, answer_on_reason, read_reason
+from services.verification.dispute_answers import NOTHING_NAMED, answer_on_reason, read_reason
 from services.verification.replay import TimedEvents
 from tests.rules.given import given
 from tests.verification.disputes.conftest import WebServer
@@ -98,7 +98,7 @@ def test_a_colour_of_a_route_is_no_card_and_a_name_is_its_seat_s() -> None:
     state = given(2, rules="europe").state
     state.seats[1].name = "Red 4"
     named = read_reason("Red 4 paid three blue cards for a red route to München", state)
-    assert ({*named.seats}, {**named.cards}, {*named.cities}) == ({1}, {"blue": 3}, {"munchen"})
+    assert ({*named.seats}, {**named.cards}, {*named.places}) == ({1}, {"blue": 3}, {"munchen"})
     assert not any(read_reason("seat 7 of Zagrabia, entry", state))
 
 

@@ -42,6 +42,7 @@ def test_a_partition_has_a_limit_of_waiting_disputes(web: WebServer, monkeypatch
     problem(web.dispute(0, {"number": 2, "reason": "More."}), 429, "BUSY-1")
 
 
+@pytest.mark.long
 def test_requests_above_the_rate_are_refused(engine_url: str, tmp_path: Path) -> None:
     with open_web_server(engine_url, tmp_path, RateLimiter(1, 3, lambda: 0.0)) as web:
         play(web.server)

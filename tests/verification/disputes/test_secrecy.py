@@ -18,9 +18,9 @@ from schemas.web.disputes import parse_dispute_id, unpack_answer
 from services.archive import GameFile
 from services.referee.games import fair_randomness
 from services.referee.games.shuffle import shuffled
+from services.verification.dispute_answers import fold_view, own_verdict_doubt, seat_visible_answer
 from services.verification.game_repository import ReconstructedGame
-from services.verification.reseal import reseal_log
-from services.verification.seat_answer import fold_view, own_verdict_doubt, seat_visible_answer
+from services.verification.replay import reseal_log
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import golden
 from tests.verification.disputes.conftest import WebServer, open_web_server
@@ -57,9 +57,12 @@ def everything_sent(web: WebServer) -> list[tuple[bytes, str]]:
     web.server.work()
     answered = [web.get(0, f"/{id_}") for id_ in (*ids, "none")]
     replies = (*waiting, *answered, web.get(0, ""))
+    for reply in replies:
+        assert reply.headers.pop("x-request-id"), "each request has an id by chance"
     return [(ROOT.sub(b"", SINCE.sub(b"", r.content)), str(sorted(r.headers.items()))) for r in replies]
 
 
+@pytest.mark.long
 @pytest.mark.pure_python
 @pytest.mark.parametrize("swapped", SWAPPED)
 def test_P5_answers_do_not_depend_on_what_another_seat_holds_even_if_the_deal_was_rigged(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from services.bootstrap.embedded import run_embedded_server
 from tests.auditor.frequent_tasks import frequent_tasks
@@ -14,6 +15,7 @@ from tests.gateway.clients import LEAVE, bearer, begun
 from tests.many_clients import settings_for_many_clients
 
 
+@pytest.mark.long
 def test_the_server_answers_while_the_game_runs_and_again_when_it_is_over(tmp_path: Path) -> None:
     settings = settings_for_many_clients(archived_stays_s=0)
     with (

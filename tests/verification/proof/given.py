@@ -16,7 +16,7 @@ from typing import Any
 import msgpack
 
 from services.archive import decode_game_file, encode_game_file
-from services.verification.reseal import reseal_log
+from services.verification.replay import reseal_log
 from tests.golden.record import Recorder
 from tests.golden.scenarios import SCENARIOS
 from tests.verification.audit.small_server import SIGNER

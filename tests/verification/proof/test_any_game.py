@@ -9,7 +9,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from schemas import json_schema, verifier_tables
+from schemas import json_schema
 from schemas.contract import (
     COMMAND_REGISTRY,
     EVENT_REGISTRY,
@@ -24,7 +24,7 @@ from schemas.events import Event, HandDealt, SeatTaken, SeedRevealed, SeedSealed
 from schemas.field_types import CardName, CardNameRow, Seat
 from schemas.game_options import GameOptions
 from services.archive import encode_game_file
-from services.referee.games.appliers.table import applies
+from services.referee.games.appliers import applies
 from services.referee.games.fair_randomness import shuffle_with_key
 from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
 from services.referee.games.kit import plain_ruleset, rank, shuffle_and_deal
@@ -258,7 +258,7 @@ def test_P6_a_card_that_wasn_t_on_top_is_found_where_a_game_of_any_kind_draws_it
     assert server.detected
     deal = next(check for check in check_file_bytes(file_of(server))[1] if check.kind == "deal")
     assert [finding.why for finding in deal.findings] == [
-        "A card or a ticket that left a pile isn't the one that lay on top."
+        "A card that left a pile isn't the one that lay on top."
     ]
 
 
@@ -316,13 +316,10 @@ def test_what_is_newer_ends_with_2_and_what_is_forged_with_1(
 
 
 def test_its_tables_are_those_of_the_contracts(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert verifier_tables.VERIFIER.read_text() == verifier_tables.verifier_text()
+    assert json_schema.VERIFIER.read_text() == json_schema.verifier_text()
     stale = tmp_path / "verify_game.py"
     stale.write_text(
-        verifier_tables.VERIFIER.read_text().replace(
-            '"hand_dealt", 3, 1, (2,), 2', '"hand_dealt", 3, 1, (), 2'
-        )
+        json_schema.VERIFIER.read_text().replace('"hand_dealt", 3, 1, (2,), 2', '"hand_dealt", 3, 1, (), 2')
     )
-    monkeypatch.setattr(verifier_tables, "VERIFIER", stale)
     monkeypatch.setattr(json_schema, "VERIFIER", stale)
     assert json_schema.main(["--check"]) == 1

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.verifier_tables import BEGIN, END
+from schemas.json_schema import BEGIN, END
 from services.archive import decode_game_file
 from tests.golden.scenarios import SCENARIOS
 from tests.long_runs import long_after, long_but_every

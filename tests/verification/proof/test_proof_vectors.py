@@ -1,4 +1,4 @@
-"""docs/proof-vectors.md, recomputed: by the product, and from docs/proof.md alone."""
+"""docs/reference/proof-vectors.md, recomputed: by the product, and from docs/reference/proof.md alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.referee.games.fair_randomness import card_leaf, card_salt, derive_
 from services.referee.games.shuffle import commit_to_seed, derive_seat_secret, seed_from_text
 from tests.verification.proof.given import ROOT, verify_game
 
-PAGE = (ROOT / "docs" / "proof-vectors.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "proof-vectors.md").read_text(encoding="utf-8")
 Vector = dict[str, str]
 
 

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Final
 
 from schemas.contract import PUBLIC, CommandContract, EventContract, Private, command, event
 from schemas.events import SeatScore
-from schemas.field_types import CardName, Seat
+from schemas.field_types import HIDDEN, CardName, Seat
 from schemas.game_options import GameOptions
 from schemas.refusals import require
-from services.referee.games.appliers.table import applies
+from services.referee.games.appliers import applies
 from services.referee.games.found_games import Game
-from services.referee.games.kit import answered, ask, plain_ruleset, rank, shuffle_deck
+from services.referee.games.kit import DealUnseen, answered, ask, plain_ruleset, rank, shuffle_deck
 from services.referee.games.play_off import end_game
-from services.referee.games.state import ACTION, EventStream, GameState, Move, TablePart
+from services.referee.games.state import (
+    ACTION,
+    EventStream,
+    GameState,
+    Move,
+    Seen,
+    ShuffleFunction,
+    TablePart,
+)
 
 BIDS_OF_SEAT: Final = tuple(str(number) for number in range(1, 14))
 PRIZES: Final = tuple(f"prize-{number}" for number in range(1, 14))
@@ -25,10 +33,11 @@ OWN: Final = Private("seat", hides=("bid",))  # until both are shown
 
 @dataclass(slots=True)
 class Table:
-    """The prizes that aren't turned up yet, and those that lie there."""
+    """The prizes that aren't turned up yet, those that lie there, and those that were taken."""
 
     deck: list[str | None] = field(default_factory=list)
     prizes: list[str] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -95,6 +104,7 @@ def bid_shown(state: Bids, event: BidShown) -> None:
 @applies(PrizesTaken)
 def prizes_taken(state: Bids, event: PrizesTaken) -> None:
     state.seats[event.seat].own.points += sum(int(prize.split("-")[1]) for prize in state.own.prizes)
+    state.own.taken += state.own.prizes
     state.own.prizes = []
 
 
@@ -140,10 +150,23 @@ def describe(state: Bids, viewer: Seat | None) -> Iterator[TablePart]:
         yield TablePart("points", seat, number=seat_state.own.points)
 
 
+def deal_afresh(state: Bids, seen: Seen, shuffle: ShuffleFunction) -> Bids:
+    """The prizes that weren't turned up, in any order; and any bid of a seat that has laid one unseen."""
+    dealt = deal_prizes(state, seen, shuffle)
+    for bidder in (seat_state.own for seat_state in dealt.seats):
+        if HIDDEN in bidder.laid:
+            bidder.laid = [*shuffle(bidder.bids)[:1]]
+    return dealt
+
+
+deal_prizes: Final = DealUnseen(PRIZES)
 MOVES: Final = {ACTION: (Move(LayBid, offers, lay),)}
+RULES: Final = plain_ruleset(
+    "bids", MOVES, begin, score, describe, (Table, Bidder), GameOptions(seats_most=2), PRIZES
+)
 BIDS: Final = Game(
     "bids",
-    (plain_ruleset("bids", MOVES, begin, score, describe, (Table, Bidder), GameOptions(seats_most=2)),),
+    (replace(RULES, deal_afresh=deal_afresh),),
     rules={"BID-1": "A seat lays one of the bids that it still has."},
     page=resources.files(__package__).joinpath("rules.md").read_text(encoding="utf-8"),
 )

@@ -12,7 +12,7 @@ from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.move_plan import MovePlan
 from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.referee.games.trains.moves.passengers import points_collected
-from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.moves.routes import TUNNEL_KIND
 
 PLACED: Final = 0.5  # the worth of a passenger that is placed,
 PER_TOKEN: Final = 0.1  # and more for each point of the token there

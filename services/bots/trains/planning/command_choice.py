@@ -27,9 +27,8 @@ from services.bots.trains.planning.network_plan import plan_network
 from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.bots.trains.planning.seat_situation import SeatSituation, see_situation, ticket_of
 from services.referee.games.state import ACTION
-from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST
-from services.referee.games.trains.pending_choices import MIX, TUNNEL
-from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.trains.moves.cards import CARDS_PER_REQUEST
+from services.referee.games.trains.train_state import MIX, TUNNEL, TrainGame
 
 C = TypeVar("C", bound=Command)
 

@@ -13,7 +13,7 @@ from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
 from services.bots.trains.planning.board_graph import UNREACHABLE, BoardGraph, TicketEnds, graph_of
 from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.referee.games.trains.board import GRAY
-from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.moves.routes import TUNNEL_KIND
 from services.referee.games.trains.train_state import TrainGame
 
 MOST_TURNS: Final = 99  # where the end isn't near

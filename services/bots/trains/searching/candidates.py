@@ -6,9 +6,7 @@ and the planner's choice is left only for one that is clearly better.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from random import Random
 from statistics import mean
 from typing import Final
@@ -24,12 +22,14 @@ from schemas.trains.commands import (
     DrawTickets,
     KeepTickets,
     MovePassenger,
-    PayTunnel,
     RequestCards,
 )
 from services.bots.searching.candidate_halving import (
+    OWN_SEARCHES,
+    WORLD_SEEDS,
     Candidate,
     CandidateValue,
+    OwnSearch,
     best_of,
     run_halving,
     standard_error,
@@ -39,57 +39,64 @@ from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.action_choice import cheapest_station, passenger_worth, payment_price
 from services.bots.trains.planning.command_choice import best_card, even_mix, of_type, plan_command
 from services.bots.trains.planning.move_plan import MovePlan, make_move_plan
-from services.bots.trains.searching.compact_game import NOWHERE, CompactGame, Payment
-from services.bots.trains.searching.compact_rules import KINDS, WILD, compact_rules
-from services.bots.trains.searching.rollout_policy import Rollout
-from services.bots.trains.searching.world_sampler import WorldSampler, ticket_ends
+from services.bots.trains.searching.compact_rules import compact_rules
+from services.bots.trains.searching.first_move import first_move
+from services.bots.trains.searching.rollout_forms import IS_COMPILED, Rollouts, World
+from services.bots.trains.searching.world_sampler import WorldSampler
 from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.passengers import points_collected
-from services.referee.games.trains.moves.tunnels import pending_tunnel
-from services.referee.games.trains.pending_choices import TICKETS, TUNNEL
-from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame, TrainState
 
 ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
-WORLD_SEEDS: Final = range(1 << 32)
 
 
 def evaluate_candidates(
-    view: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, rollouts: int
+    view: TrainGame,
+    seat: Seat,
+    commands: Sequence[Command],
+    seat_random: SeatRandom,
+    rollouts: int,
+    done: Command | None = None,
 ) -> tuple[CandidateValue, ...]:
-    """The sensible candidates among the seat's legal commands (at least one), the one to choose first, by so many
-    rollouts of all of them together. A single candidate is the planner's choice, and isn't played out.
+    """The sensible candidates among the seat's legal commands (at least one), and what was `done` where others are played
+    out, the one to choose first, by so many rollouts of all of them together. A single candidate isn't played out.
 
     Pure: nothing is read that the seat doesn't see, and all chance comes from `seat_random`."""
     planned = plan_command(view, seat, commands, seat_random)
     found = _list_candidates(view, seat, commands, planned)
-    candidates = [Candidate(command, command is planned) for command in found]
+    if done is not None and done not in found and view.pending_choices[seat] in PLAYED_OUT:
+        found.append(done)
+    candidates = [Candidate(command, command is planned, command == done) for command in found]
     if len(candidates) > 1:
-        sampler = WorldSampler(view, seat, compact_rules(view))
-        search = _Search(view, seat, sampler, seat_random.choice(WORLD_SEEDS))
+        search = _Search(view, seat, seat_random.choice(WORLD_SEEDS), candidates)
         run_halving(candidates, rollouts, search.play_out)
     return values_of(candidates, _choose(candidates))
 
 
-@dataclass(slots=True)
+OWN_SEARCHES[TrainState] = OwnSearch(evaluate_candidates, 1_024 if IS_COMPILED else 64)
+
+
 class _Search:
     """Rollouts of a move's candidates; world number n is the same for each of them."""
 
-    view: TrainGame
-    seat: Seat
-    sampler: WorldSampler
-    seed: int
-    worlds: list[CompactGame] = field(default_factory=list)
+    def __init__(self, view: TrainGame, seat: Seat, seed: int, candidates: Sequence[Candidate]) -> None:
+        self.seat, self.seed, self.rules = seat, seed, compact_rules(view)
+        self.sampler = WorldSampler(view, seat, self.rules)
+        self.rollouts = Rollouts(self.rules, len(view.seats))
+        self.worlds: list[World] = []
+        self.openings = {
+            id(each): self.rollouts.opening(first_move(view, seat, self.rules, each.command))
+            for each in candidates
+        }
 
     def play_out(self, candidate: Candidate) -> None:
         """One more rollout of the candidate."""
         number = len(candidate.points)
         if number == len(self.worlds):
             chance = Random(self.seed + number)  # noqa: S311  it decides nothing that is secret
-            self.worlds.append(self.sampler.sample(chance))
-        rollout = Rollout(self.worlds[number].copy())
-        play_first(rollout, self.view, self.seat, candidate.command)
-        points = rollout.play()
-        own, others = points[self.seat], [each for each in rollout.game.rules.scoring if each != self.seat]
+            self.worlds.append(self.rollouts.world(self.sampler.sample(chance)))
+        points = self.rollouts.play(self.worlds[number], self.openings[id(candidate)])
+        own, others = points[self.seat], [each for each in self.rules.scoring if each != self.seat]
         candidate.points.append(own)
         candidate.leads.append(own - max([points[other] for other in others], default=0))
 
@@ -116,6 +123,7 @@ def errors_to_leave(count: int) -> float:
 CLAIMS: Final = 4  # routes at most
 JOURNEYS: Final = 2  # at most
 CARS_FOR_TICKETS: Final = 12  # with fewer left no more tickets are drawn
+PLAYED_OUT: Final = (ACTION, TICKETS, TUNNEL)  # the choices with alternatives
 KEEPS: Final = 16  # choices of tickets: of more only those close to the planner's
 
 
@@ -181,62 +189,3 @@ def _payment_price(plan: MovePlan, claim: ClaimRoute, route: int) -> float:
     return sum(
         plan.needs.reserved.get(card, 0) + 2.0 * (card not in plan.situation.hand) for card in claim.cards
     )
-
-
-# -- the first move of a rollout ------------------------------------------------------------
-
-
-def play_first(rollout: Rollout, state: TrainGame, seat: Seat, command: Command) -> None:
-    """Carry out the seat's command in the rollout, and the rest of its turn."""
-    game = rollout.game
-    acting, game.turn = game.turn, seat
-    _carry_out(rollout, state, command)
-    if state.turn is None:
-        game.turn = acting  # the first turn is still to come
-    else:
-        game.end_turn()
-
-
-def _carry_out(rollout: Rollout, state: TrainGame, command: Command) -> None:
-    game, graph = rollout.game, rollout.game.rules.graph
-    routes, cities = graph.route_index, graph.city_index
-    table = state.own
-    match command:
-        case KeepTickets():
-            ends = ticket_ends(state, game.rules)
-            offer = [ends[str(name)] for name in state.seats[game.turn].own.offer]
-            game.keep_tickets(offer, command.keep)
-        case ClaimRoute():
-            passenger = NOWHERE if command.passenger is None else cities[command.passenger]
-            rollout.claim_for(routes[command.route], payment_of(command.cards), passenger)
-        case PayTunnel():
-            tunnel = pending_tunnel(state)
-            cards = Counter(tunnel.cards) + Counter(command.cards)
-            game.claim(routes[tunnel.route], payment_of(cards))
-        case BuildStation():
-            neighbour = NOWHERE if command.neighbour is None else cities[command.neighbour]
-            game.build_station(cities[command.city], payment_of(command.cards), neighbour)
-        case MovePassenger():
-            game.move_passenger(cities[command.city], [routes[route] for route in command.path])
-        case DrawTickets():
-            decks = command.decks
-            counts = [decks.get(name, 0) for name in table.ticket_decks] if decks else rollout.next_tickets()
-            rollout.draw_tickets(counts)
-        case DrawBlind():
-            game.draw_blind()
-            rollout.draw_second_card()
-        case DrawMarket():
-            slot = table.market.index(command.color) if command.slot is None else command.slot
-            if game.draw_market(slot) != WILD:
-                rollout.draw_second_card()
-        case RequestCards():
-            game.request_cards()
-        case Pass():
-            game.pass_turn()
-        case _:
-            assert isinstance(command, DeclineTunnel), "nothing else is a candidate"
-
-
-def payment_of(cards: Mapping[str, int]) -> Payment:
-    """The cards by kind, the colour first."""
-    return sorted((KINDS.index(card), count) for card, count in cards.items() if count)

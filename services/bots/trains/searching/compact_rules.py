@@ -10,8 +10,8 @@ from services.bots.trains.planning.board_graph import BoardGraph, graph_of
 from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.referee.games.state import ACTION
 from services.referee.games.trains.board import GRAY, Route
-from services.referee.games.trains.moves.requests import CARDS_PER_REQUEST, REQUEST_CARDS
-from services.referee.games.trains.moves.tunnels import TUNNEL_KIND
+from services.referee.games.trains.moves.cards import CARDS_PER_REQUEST, REQUEST_CARDS
+from services.referee.games.trains.moves.routes import TUNNEL_KIND
 from services.referee.games.trains.scoring import route_ends
 from services.referee.games.trains.train_state import TrainGame
 

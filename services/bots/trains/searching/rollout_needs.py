@@ -24,7 +24,7 @@ from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD,
 from services.bots.trains.searching.rollout_plan import RolloutPlan
 
 NO_BONUSES: Final[Mapping[int, float]] = {}
-ENOUGH_FILLERS: Final = 12  # routes looked at at least, as some can't be claimed together
+ENOUGH_FILLERS: Final = 12  # that are looked at, to see what another one must bring
 
 
 class RolloutNeeds:
@@ -71,7 +71,7 @@ class RolloutNeeds:
         self.bonuses = fillers.bonuses
         for rate, negated in sorted(self._filler_rates(game, cars, fillers), reverse=True):
             route = -negated
-            if lengths[route] <= cars and game.can_claim(game.turn, route):
+            if lengths[route] <= cars:
                 cars -= lengths[route]
                 self.routes.append(route)
                 self.weights.append(WEIGHTS.filler_weight * rate / 4)
@@ -83,18 +83,19 @@ class RolloutNeeds:
         self.wilds_short = sum(self.missing[:count]) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
     def _filler_rates(self, game: CompactGame, cars: int, fillers: Fillers) -> list[tuple[float, int]]:
-        """The points a turn of the fillers within so many cars, each with the route's number, negated."""
+        """The points a turn of the fillers within so many cars, each with the route's number, negated; the best are among them."""
         lengths, colours, held = game.rules.graph.lengths, game.rules.colours, [*self.spare, max(self.spare)]
-        rates, least = list[tuple[float, int]](), 0.0
+        rates, least = list[tuple[float, int]](), -1.0
+        all_fit = cars >= MOST_FILLERS * max(lengths)  # so that none of the best is left out
         for value, negated in fillers.ranked:
-            if len(rates) >= ENOUGH_FILLERS and value <= least:
+            if value < least:
                 break
             length = lengths[-negated]
             if length <= cars:
                 missing = length - held[colours[-negated]]
                 rates.append((value / (missing / 2 + 1) if missing > 0 else value, negated))
-                if len(rates) == ENOUGH_FILLERS:
-                    least = min(rates)[0]
+                if len(rates) == ENOUGH_FILLERS and all_fit:
+                    least = sorted(rates)[-MOST_FILLERS][0]  # a rate is never above its value
         return rates
 
     def card_values(self, game: CompactGame) -> list[float]:
@@ -123,7 +124,7 @@ class RolloutNeeds:
 
 
 class Fillers(NamedTuple):
-    """The free routes outside of a plan, while nothing is claimed."""
+    """The routes outside of a plan that the seat can claim, while nothing is claimed."""
 
     ranked: list[tuple[float, int]]  # what each brings and its number, negated: what brings most first
     bonuses: Mapping[int, float]  # by route: what it adds to the chance of the longest, in points
@@ -131,7 +132,9 @@ class Fillers(NamedTuple):
 
 def find_fillers(game: CompactGame, plan: RolloutPlan, free_routes: Iterable[int]) -> Fillers:
     """The fillers of the seat whose turn it is."""
-    rules, graph, planned = game.rules, game.rules.graph, set(plan.routes)
+    rules, graph, left_out = game.rules, game.rules.graph, set(plan.routes)
+    for route in game.routes[game.turn]:
+        left_out.update(rules.parallels[route])
     bonuses, touched = dict[int, float](), [False] * len(rules.cities)
     touch_points = WEIGHTS.touch_bonus / 4  # a car
     if rules.longest_bonus:
@@ -141,7 +144,7 @@ def find_fillers(game: CompactGame, plan: RolloutPlan, free_routes: Iterable[int
             touched[a] = touched[b] = True
     ranked = list[tuple[float, int]]()
     for route in free_routes:
-        if route not in planned:
+        if route not in left_out:
             a, b = graph.ends[route]
             value = graph.points[route] + bonuses.get(route, 0.0)
             if touched[a] != touched[b]:  # cards for it are worth more

@@ -136,11 +136,19 @@ def _worth(
     costs: Sequence[float], tickets: Sequence[TicketEnds], paths: Sequence[Sequence[int]], risk: float
 ) -> float:
     """The expected points of the tickets, less the cost of their routes. A made ticket counts twice, as a missed one costs it."""
-    routes = {route for path in paths for route in path}
+    routes = sorted({route for path in paths for route in path})
     brought = [
         2 * ticket.points * (1 - risk) ** len(path) for ticket, path in zip(tickets, paths, strict=True)
     ]
-    return sum(brought) - sum([costs[route] for route in routes], 0.0)
+    return total(brought) - total([costs[route] for route in routes])
+
+
+def total(values: Iterable[float]) -> float:
+    """Their sum, added one after the other as rollout_engine.c does it: `sum` rounds otherwise from Python 3.12 on."""
+    added = 0.0
+    for value in values:
+        added += value
+    return added
 
 
 def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[int]:
@@ -199,7 +207,7 @@ def _least_worthwhile(
         own = [route for route in path if users[route] == 1]
         if own:
             gain = 2 * tickets[index].points * (1 - risk) ** len(own)
-            gain -= sum([costs[route] for route in own], 0.0)
+            gain -= total([costs[route] for route in own])
             if is_too_much:
                 gain /= sum([lengths[route] for route in own])
             if gain < least:

@@ -104,7 +104,7 @@ class _TicketDecks:
         # where all are offered as many of each deck, a ticket of a small deck is offered more often
         totals = Counter(ticket.deck for ticket in table.board.tickets.values())
         self.shares = [
-            1.0 if options.start_named else options.start_tickets.get(deck, 0) / totals[deck] or 1.0
+            1.0 if options.start_named else options.start_tickets.get(deck, 0) / max(1, totals[deck]) or 1.0
             for deck in decks
         ]
 

@@ -44,6 +44,28 @@ export async function ask(operation, { path = {}, query = {}, body, token, key }
   return answer;
 }
 
+const BUSY = new Set([429, 503]);
+const AGAIN_MS = 2000;
+const MOST_TRIES = 15; // with the two seconds between them: half a minute
+
+/**
+ * Make a call, and again while the server has no time for it and the answer is still wanted. Throws as the last call.
+ * @template T
+ * @param {() => Promise<T>} call
+ * @param {() => boolean} isWanted
+ */
+export async function whenFree(call, isWanted) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const isBusy = error instanceof Problem && BUSY.has(error.status);
+      if (!isBusy || tries === MOST_TRIES || !isWanted()) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
 /** A new id for a command. */
 export const newKey = () => randomHex(12);
 

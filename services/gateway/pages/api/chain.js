@@ -1,5 +1,5 @@
 // @ts-check
-// The hash chain of a game (docs/proof.md), computed here from the very bytes.
+// The hash chain of a game (docs/reference/proof.md), computed here from the very bytes.
 
 import { sha256 } from "./sha256.js";
 

@@ -10,7 +10,7 @@ import { myGame } from "./my_games.js";
 /** How the connection is: `isVoid` says that the token is, `isOver` that the game is. @typedef {{ isOpen: boolean, isVoid?: boolean, isOver?: boolean }} ConnectionState */
 /** An entry, and what has changed on the table since the entry before; at first all. @typedef {EntryBody & { state?: Partial<TableState> | Partial<PartsTable> }} FollowedEntry */
 /** The entries after `from` up to `to` were checked. @typedef {{ from: number, to: number, isBroken: boolean }} CheckedChain */
-/** @typedef {{ type: "attached" | "alive" } | ({ type: "entry" } & FollowedEntry) | { type: "problem", id: string | null, problem: ProblemBody } | { type: "unknown", id: string }} Message */
+/** @typedef {{ type: "attached" } | { type: "alive", watching: number } | ({ type: "entry" } & FollowedEntry) | { type: "problem", id: string | null, problem: ProblemBody } | { type: "unknown", id: string }} Message */
 /**
  * What is done with what arrives.
  * @typedef {object} Listener
@@ -18,9 +18,12 @@ import { myGame } from "./my_games.js";
  * @property {() => void} anew the server lost entries that were shown
  * @property {(state: ConnectionState) => void} state
  * @property {(chain: CheckedChain) => void} chain
+ * @property {(watching: number) => void} watching how many watch the game
  */
 
 const PAUSES_MS = [300, 700, 1500, 3000, 6000, 10000];
+const GO_ELSEWHERE = 1012; // the server stops, and another one is there
+const ELSEWHERE_MS = 200; // at most, until we come back there: not all at one moment
 const BEGIN_ANEW = 4002; // the server lost entries that we have
 const SILENT_MS = 9000; // without any message, of which the server sends one every 5 s: the connection has died
 const FRESH_MS = 5500; // a connection that was heard from so lately may well live
@@ -86,6 +89,8 @@ export class Connection {
     if (message.type === "attached") {
       this.#tries = 0;
       this.listener.state({ isOpen: true });
+    } else if (message.type === "alive") {
+      this.listener.watching(message.watching);
     } else if (message.type === "entry") {
       this.#check(this.head, message);
       this.number = Math.max(this.number, message.number);
@@ -103,8 +108,8 @@ export class Connection {
 
   /** Tell who sent a command of its verdict. @param {string} id @param {EntryBody} entry */
   #answer(id, { number, events }) {
-    const told = /** @type {{ type: string, why: string, rule: string }[]} */ (events);
-    const refused = told.find((event) => event.type === "command_refused");
+    const verdict = /** @type {{ type: string, why: string, rule: string }[]} */ (events);
+    const refused = verdict.find((event) => event.type === "command_refused");
     const problem = refused && new Problem({ detail: refused.why, rule: refused.rule }, 409);
     this.#asked.get(id)?.(number, problem);
   }
@@ -162,7 +167,10 @@ export class Connection {
       this.listener.anew();
     }
     this.listener.state({ isOpen: false });
-    const pause = PAUSES_MS[Math.min(this.#tries, PAUSES_MS.length - 1)];
+    const isFirst = code === GO_ELSEWHERE && this.#tries === 0;
+    const pause = isFirst
+      ? Math.random() * ELSEWHERE_MS
+      : PAUSES_MS[Math.min(this.#tries, PAUSES_MS.length - 1)];
     this.#tries += 1;
     this.#timer = setTimeout(() => this.#open(), pause);
   }

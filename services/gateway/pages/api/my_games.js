@@ -17,6 +17,7 @@ import { ask, newKey, Problem, randomHex } from "./api.js";
  * @property {Invited[]} [invited] the invitations that this tab was opened with
  * @property {boolean} [isSecond] this tab is of a second person at this browser
  * @property {{ seat: number, token: string }} [second] the seat that a second person at this browser has taken
+ * @property {number} [seen] the entry up to which it was shown here
  * @property {number} [since] milliseconds since 1970
  */
 

@@ -1,24 +1,36 @@
 // Written by `make page-types` from the OpenAPI document: what the calls of the pages send and answer.
 
 export interface Calls {
+  "DELETE /games/{game}/push": { body: undefined; answer: PushState };
+  "DELETE /games/{game}/webhook": { body: undefined; answer: WebhookState };
   "GET /boards": { body: undefined; answer: BoardList };
   "GET /games": { body: undefined; answer: GameListing };
   "GET /games/{game}/audit": { body: undefined; answer: AuditReport };
   "GET /games/{game}/board": { body: undefined; answer: BoardDrawing };
+  "GET /games/{game}/choices/{place}": { body: undefined; answer: JudgedChoice };
   "GET /games/{game}/disputes": { body: undefined; answer: DisputeList };
   "GET /games/{game}/disputes/{dispute}": { body: undefined; answer: Dispute };
+  "GET /games/{game}/rematch": { body: undefined; answer: Rematch };
   "GET /games/{game}/state": { body: undefined; answer: TableState | PartsTable };
+  "GET /games/{game}/suggestions": { body: undefined; answer: Suggestions };
   "GET /games/{game}/view": { body: undefined; answer: ViewPage };
+  "GET /games/{game}/webhook": { body: undefined; answer: WebhookState };
   "GET /public-keys": { body: undefined; answer: PublicKeys };
+  "GET /push-key": { body: undefined; answer: PushKey };
   "GET /rulesets": { body: undefined; answer: RulesetList };
   "POST /games": { body: CreateGameRequest; answer: GameCreated };
   "POST /games/{game}/commands": { body: PlayerCommand; answer: CommandAccepted | UnknownVerdict };
   "POST /games/{game}/disputes": { body: DisputeRequest; answer: DisputeRaised };
   "POST /games/{game}/end": { body: undefined; answer: GameClosed };
+  "POST /games/{game}/forks": { body: ForkRequest; answer: GameForked };
   "POST /games/{game}/join": { body: JoinRequest; answer: SeatJoined };
+  "POST /games/{game}/rematch": { body: undefined; answer: Rematch };
   "POST /games/{game}/seats/{seat}/bot": { body: SeatBotRequest; answer: SeatedBot };
   "POST /games/{game}/seats/{seat}/free": { body: undefined; answer: FreedSeat };
   "POST /games/{game}/start": { body: undefined; answer: GameStarted };
+  "POST /games/{game}/webhook/test": { body: undefined; answer: WebhookState };
+  "PUT /games/{game}/push": { body: NewPush; answer: PushState };
+  "PUT /games/{game}/webhook": { body: NewWebhook; answer: WebhookSet };
 }
 
 export type AuditFinding = {
@@ -342,6 +354,10 @@ export type FieldError = {
   detail: string;
 };
 
+export type ForkRequest = {
+  at: number;
+};
+
 export type FreedSeat = {
   seat: number;
   invitation: string;
@@ -368,9 +384,25 @@ export type GameCreated = {
   head: string | null;
 };
 
+export type GameForked = {
+  game: string;
+  token: string;
+  taken: TakenSeat[];
+  invitations: SeatInvitation[];
+  number: number;
+  level: string;
+  head: string | null;
+  of: string;
+  at: number;
+  afresh: boolean;
+  seat?: number;
+  seat_token?: string;
+};
+
 export type GameListing = {
   missing?: string;
   games: ListedGame[];
+  next?: string;
 };
 
 export type GameStarted = {
@@ -386,6 +418,19 @@ export type JoinRequest = {
   age?: number | null;
   contribution?: string | null;
   invitation?: string | null;
+};
+
+export type JudgedChoice = {
+  game: string;
+  seat: number;
+  place: number;
+  choices: number;
+  number: number;
+  done: SuggestedCommand;
+  best: SuggestedCommand | null;
+  cost: number | null;
+  cost_error: number | null;
+  forks: boolean;
 };
 
 export type Label = {
@@ -427,6 +472,7 @@ export type ListedGame = {
   game: string;
   status: "waiting" | "playing" | "over";
   ruleset: string;
+  ruleset_title: string;
   board: string | null;
   board_title: string | null;
   created: number;
@@ -451,9 +497,20 @@ export type Move = {
   at: number;
   seat: number | null;
   text: string[];
-  routes: string[];
+  marks: string[];
   points: number;
   turn: number;
+};
+
+export type NewPush = {
+  endpoint: string;
+  keys: PushKeys;
+};
+
+export type NewWebhook = {
+  url: string;
+  secret?: string | null;
+  form?: "ledgerline" | "discord" | "slack";
 };
 
 export type OfferGiven = {
@@ -488,7 +545,7 @@ export type OptionType = {
   title?: string;
 };
 
-export type OptionValue = null | boolean | number | string | OptionValue[] | { [name: string]: OptionValue };
+export type OptionValue = null | boolean | number | string | (null | number)[] | { [name: string]: number | (null | number)[] };
 
 export type PartState = {
   name: string;
@@ -515,11 +572,13 @@ export type PartsTable = {
   age_ms: number;
   status: "waiting" | "playing" | "over";
   ruleset: string;
+  ruleset_title: string;
   turn: number | null;
   free_seats: number[];
   order: "seated" | "age" | "youngest";
   turn_order: number[];
   undo: UndoState | null;
+  suggestions: boolean;
   by_invitation: boolean;
   ended: string | null;
   play_off: string | null;
@@ -599,9 +658,31 @@ export type PublicKeys = {
   keys: PublicKey[];
 };
 
+export type PushKey = {
+  key: string | null;
+};
+
+export type PushKeys = {
+  p256dh: string;
+  auth: string;
+};
+
+export type PushState = {
+  game: string;
+  seat: number;
+  devices: number;
+};
+
 export type RefusedBy = {
   rule: string;
   why: string;
+};
+
+export type Rematch = {
+  game: string | null;
+  seat: number | null;
+  invitation: string | null;
+  token: string | null;
 };
 
 export type RuleOptionChoices = {
@@ -646,6 +727,7 @@ export type RuleOptionChoices = {
 
 export type RulesetDescription = {
   name: string;
+  title: string;
   version: number;
   meaning: string;
   default_board: string | null;
@@ -695,6 +777,7 @@ export type SeatResult = {
   missed: TicketState[];
   longest: number;
   bonus: number;
+  trail: string[];
   most: number;
   stations: number;
   merchandise: number;
@@ -745,6 +828,24 @@ export type StationGiven = {
   neighbour?: string | null;
 };
 
+export type SuggestedCommand = {
+  command: PlayerCommand;
+  text: string;
+  why: string;
+  points: number | null;
+  points_error: number | null;
+  lead: number | null;
+  lead_error: number | null;
+  games: number;
+};
+
+export type Suggestions = {
+  game: string;
+  seat: number;
+  number: number;
+  commands: SuggestedCommand[];
+};
+
 export type TableState = {
   game: string;
   viewer: number | "public";
@@ -755,11 +856,13 @@ export type TableState = {
   age_ms: number;
   status: "waiting" | "playing" | "over";
   ruleset: string;
+  ruleset_title: string;
   turn: number | null;
   free_seats: number[];
   order: "seated" | "age" | "youngest";
   turn_order: number[];
   undo: UndoState | null;
+  suggestions: boolean;
   by_invitation: boolean;
   ended: string | null;
   play_off: string | null;
@@ -840,4 +943,21 @@ export type ViewPage = {
   entries: EntryBody[];
   next: number;
   more: boolean;
+};
+
+export type WebhookSet = {
+  game: string;
+  seat: number;
+  url: string;
+  secret: string;
+  form: "ledgerline" | "discord" | "slack";
+};
+
+export type WebhookState = {
+  game: string;
+  seat: number;
+  url: string | null;
+  form: "ledgerline" | "discord" | "slack" | null;
+  notified: number | null;
+  failure: string | null;
 };

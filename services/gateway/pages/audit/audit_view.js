@@ -24,9 +24,9 @@ const SIGNS = { good: "✓", bad: "✗", open: "–" };
 /** @typedef {{ name: string, result: keyof typeof SIGNS, text: string }} CheckLine */
 
 /** @param {AnyTable} table */
-const header = ({ game, seats, ruleset }) =>
+const header = ({ game, seats, ruleset_title }) =>
   html`<header class="top">${home}
-  <h1>Audit<span class="rules">${seats.map(seatName).join(", ")} · ${ruleset} rules</span></h1>
+  <h1>Audit<span class="rules">${seats.map(seatName).join(", ")} · ${ruleset_title} rules</span></h1>
     <p class="turn"><a href="/table/${game}">To the table</a></p></header>`;
 
 /** @param {CheckLine} line */

@@ -2,9 +2,10 @@
 // One entry explained in words: what was asked, what was answered, by which rule, who knew and was shown what.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { when } from "../shared/frame.js";
-import { cardName, plural, seatName, upperFirst, withNames } from "../shared/words.js";
+import { plural, seatName, upperFirst, withNames } from "../shared/words.js";
+import { boardLines, seatChanges } from "../trains/explained_board.js";
 
-/** @import { CitedRule, ExplainedMove, ExplainedSeat, ExplainedTable, PartState, Perspective } from "../api/openapi.js" */
+/** @import { CitedRule, ExplainedMove, ExplainedTable, PartState, Perspective } from "../api/openapi.js" */
 /** @import { AnyTable } from "../table/table_state.js" */
 /** @typedef {Record<string, Perspective>} Seen */
 
@@ -18,34 +19,6 @@ const list = (names) =>
 function viewerName(viewer, table) {
   if (viewer === REFEREE) return "the server";
   return viewer === "public" ? "everybody else" : seatName(table.seats[Number(viewer)]);
-}
-
-/** @param {Record<string, number>} counts */
-const countsText = (counts) =>
-  Object.entries(counts)
-    .map(([card, count]) => `${count} ${cardName(card)}`)
-    .join(", ");
-
-/** The cards and tickets of a seat, as a viewer knew them. @param {ExplainedSeat} seat */
-function holding(seat) {
-  const known = Object.fromEntries(
-    Object.entries(seat.hand).filter(([card, count]) => card !== "hidden" && count > 0),
-  );
-  const hidden = seat.cards - Object.values(known).reduce((sum, count) => sum + count, 0);
-  const hand = [countsText(known), hidden > 0 && Object.keys(known).length ? `${hidden} face down` : ""]
-    .filter(Boolean)
-    .join(", ");
-  return `${plural(seat.cards, "card")}${hand ? `: ${hand}` : ""}; ${plural(seat.tickets.length, "ticket")}${seat.offer.length ? `; is offered ${seat.offer.length}` : ""}`;
-}
-
-/** @param {ExplainedTable} table */
-const marketText = ({ market }) =>
-  market?.length ? market.map((card) => (card ? cardName(card) : "a gap")).join(", ") : "none";
-
-/** @param {ExplainedTable} table */
-function deckText({ deck, next }) {
-  const known = (next ?? []).flatMap((card) => card ?? []);
-  return `${plural(deck ?? 0, "card")}${known.length ? `; next ${known.map(cardName).join(", ")}` : ""}`;
 }
 
 /**
@@ -110,32 +83,36 @@ const partsByTitle = ({ parts }, { seats }) =>
   );
 
 /**
+ * What a viewer knew of a table, line by line: each with its title.
+ * @param {ExplainedTable} shown
+ * @param {AnyTable} table
+ * @returns {[string, string][]}
+ */
+const linesOf = (shown, table) =>
+  shown.parts
+    ? [...partsByTitle(shown, table)].map(([title, part]) => [title, partText(part)])
+    : boardLines(shown, table);
+
+/**
  * What each viewer knew before an entry, and what it was shown of it.
  * @param {Seen} seen
  * @param {AnyTable} table
  */
 function knowledge(seen, table) {
   const { before } = Object.values(seen)[0];
-  if (!before.market && !before.parts) return nothing;
-  /** @param {string} name @param {(before: ExplainedTable) => string} textOf */
-  const row = (name, textOf) =>
-    html`<div><dt>${name}</dt>${together(seen, table, (each) => textOf(each.before))}</div>`;
+  const titles = linesOf(before, table).map(([title]) => title);
+  if (!titles.length) return nothing;
+  /** @param {Perspective} perspective @param {string} title */
+  const textOf = (perspective, title) => new Map(linesOf(perspective.before, table)).get(title) ?? "";
+  /** @param {string} title */
+  const row = (title) =>
+    html`<div><dt>${title}</dt>${together(seen, table, (each) => textOf(each, title))}</div>`;
   /** @param {Perspective} perspective */
   const sentences = (perspective) =>
     withNames(perspective.sentences.join(" "), table.seats) || "nothing that needs a sentence";
-  /** @param {string} title @param {PartState} part */
-  const partRow = (title, part) =>
-    row(title, (each) => partText(partsByTitle(each, table).get(title) ?? part));
-  const known = before.parts
-    ? [...partsByTitle(before, table)].map(([title, part]) => partRow(title, part))
-    : html`${row("The market", marketText)}${row("The deck", deckText)}
-    ${table.seats.map((seat, place) => row(seatName(seat), ({ seats }) => (seats ? holding(seats[place]) : "")))}`;
-  return html`<h3>What each knew before it</h3><dl class="knowledge">${known}</dl>
+  return html`<h3>What each knew before it</h3><dl class="knowledge">${titles.map(row)}</dl>
     <h3>What each was shown of it</h3><dl class="knowledge"><div><dt class="unseen">Sentences</dt>${together(seen, table, sentences)}</div></dl>`;
 }
-
-/** @param {ExplainedSeat} seat */
-const countsOf = ({ points, cars, cards, tickets }) => ({ points, cars, cards, tickets: tickets.length });
 
 /** @param {ExplainedTable} before @param {ExplainedTable} after @param {AnyTable} table */
 function partChanges(before, after, table) {
@@ -145,19 +122,6 @@ function partChanges(before, after, table) {
       ? []
       : [`${title}: ${partChange(was.get(title), part)}`],
   );
-}
-
-/** @param {ExplainedTable} before @param {ExplainedTable} after @param {AnyTable} table */
-function seatChanges(before, after, table) {
-  if (!before.seats || !after.seats) return undefined;
-  return before.seats.flatMap((seat, place) => {
-    const [was, now] = [seat, /** @type {ExplainedSeat[]} */ (after.seats)[place]].map(countsOf);
-    const counts = /** @type {(keyof typeof now)[]} */ (Object.keys(now));
-    const changed = counts
-      .filter((name) => was[name] !== now[name])
-      .map((name) => `${name} ${was[name]} → ${now[name]}`);
-    return changed.length ? [`${seatName(table.seats[place])}: ${changed.join(", ")}`] : [];
-  });
 }
 
 /**

@@ -1,7 +1,6 @@
 // @ts-check
 // A first game on this device is guided: marks that point, one at a time, beside what may be clicked. Whoever wants none is rid of them.
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
-import { ANY_GAME, TRAINS } from "./marks_data.js";
 
 /** @import { TablePage } from "../table/table_state.js" */
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
@@ -19,9 +18,6 @@ let shown;
 const seen = (selector) =>
   [...document.querySelectorAll(selector)].find((each) => each.getClientRects().length > 0);
 
-/** @param {TablePage} page */
-const marksOf = ({ table }) => ("parts" in table ? ANY_GAME : TRAINS);
-
 /** Whether who looks on plays now. @param {TablePage} page */
 const plays = ({ table, replay }) => table.status === "playing" && table.viewer !== "public" && !replay;
 
@@ -29,7 +25,7 @@ const plays = ({ table, replay }) => table.status === "playing" && table.viewer 
 function nextMark(page) {
   const kept = localStorage.getItem(STEP);
   if (kept === DONE || !plays(page)) return null;
-  const marks = marksOf(page);
+  const { marks } = page.drawing.words;
   for (let step = Number(kept); step < marks.length; step += 1) {
     const target = seen(marks[step][0]);
     if (target) return { step, of: marks.length, words: marks[step][1], target };
@@ -59,7 +55,7 @@ const showAgain = () => shown && guide(shown);
 /** @param {number | typeof DONE} step */
 function go(step) {
   if (!shown || !nextMark(shown)) return;
-  localStorage.setItem(STEP, step === marksOf(shown).length ? DONE : String(step));
+  localStorage.setItem(STEP, step === shown.drawing.words.marks.length ? DONE : String(step));
   const mark = nextMark(shown);
   mark?.target.scrollIntoView({ block: "nearest" });
   showAgain();

@@ -20,7 +20,7 @@ import { onceBack, update, USUAL_BOARD } from "./lobby_state.js";
  * @property {string[]} seats the policy of each seat's bot; empty for a person
  * @property {string} clock
  * @property {boolean} isPublic
- * @property {boolean} suggestions
+ * @property {boolean | null} suggestions whether seats may ask for hints; null: where one person plays against bots
  * @property {"never" | "consent" | "free"} undo
  * @property {Record<string, OptionValue>} options
  * @property {boolean} isBusy
@@ -41,7 +41,7 @@ export const form = {
   seats: ["", "greedy"],
   clock: "evening",
   isPublic: false,
-  suggestions: true,
+  suggestions: null,
   undo: "consent",
   options: {},
   isBusy: false,
@@ -81,12 +81,14 @@ export function setOption(name, value) {
   fill({ options: value === undefined ? others : { ...others, [name]: value }, age });
 }
 
-/** The game that is chosen, which only who has a link of it finds. @returns {Omit<CreateGameRequest, "seats">} */
-const chosenGame = () => ({
+/** The game that is chosen, with these seats, which only who has a link of it finds. @param {SeatPlan[]} seats @returns {CreateGameRequest} */
+const chosenGame = (seats) => ({
   ...(form.board === null ? {} : { board: form.board }),
   ruleset: form.ruleset,
   visibility: "unlisted",
   undo: form.undo,
+  suggestions: form.suggestions ?? seats.filter(({ kind }) => kind === "human").length < 2,
+  seats,
 });
 
 /** @type {SeatPlan} */
@@ -96,9 +98,8 @@ const PERSON = { kind: "human" };
 export const playNow = (ruleset) =>
   makeTable(
     {
-      ...chosenGame(),
+      ...chosenGame([PERSON, ...seatsFor(form.strength ?? "", fewest(ruleset) - 1)]),
       clock: NO_HURRY,
-      seats: [PERSON, ...seatsFor(form.strength ?? "", fewest(ruleset) - 1)],
     },
     true,
   );
@@ -106,21 +107,19 @@ export const playNow = (ruleset) =>
 /** Make a table for friends, who are sent a link. */
 export const inviteFriends = () =>
   makeTable({
-    ...chosenGame(),
+    ...chosenGame(Array.from({ length: form.people }, () => PERSON)),
     clock: form.clock,
     by_invitation: true,
-    seats: Array.from({ length: form.people }, () => PERSON),
   });
 
 /** Make the table whose every part was chosen. */
 export function makeChosen() {
-  const { clock, suggestions, options } = form;
+  const { clock, options } = form;
+  const seats = form.seats.map((policy) => (policy ? seatsFor(policy, 1)[0] : PERSON)).map(withoutTwin);
   return makeTable({
-    ...chosenGame(),
-    seats: form.seats.map((policy) => (policy ? seatsFor(policy, 1)[0] : PERSON)).map(withoutTwin),
+    ...chosenGame(seats),
     clock,
     ...(form.isPublic ? { visibility: "public" } : { by_invitation: form.seats.includes("") }),
-    ...(suggestions ? {} : { suggestions }),
     ...(Object.keys(options).length ? { options } : {}),
   });
 }

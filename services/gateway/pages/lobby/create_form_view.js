@@ -1,9 +1,9 @@
 // @ts-check
 // The ways to a table: boards to choose from, a game at once, one with friends; folded, all that may be chosen of a table.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { optionGroups, valueWords } from "./option_words.js";
 import { ageField, onChecked, onSubmit, onValue, when } from "../shared/frame.js";
-import { plural, seatLetter, upperFirst } from "../shared/words.js";
+import { seatLetter, upperFirst } from "../shared/words.js";
+import { boardFact } from "../trains/board_options.js";
 import { botOf, strengthsOf } from "./bots.js";
 import {
   chooseGame,
@@ -15,6 +15,7 @@ import {
   setOption,
   setSeat,
 } from "./create_form.js";
+import { optionGroups, valueWords } from "./option_words.js";
 
 /** @import { CreateForm } from "./create_form.js" */
 /** @import { Catalog } from "./lobby_state.js" */
@@ -24,6 +25,11 @@ const SUGGESTING = "searcher"; // a game that no such bot plays has no suggestio
 const DOORS = /** @type {const} */ ([
   [false, "Only with my invitations", "Not in the lobby; a link for each seat."],
   [true, "Anybody", "Listed in the lobby; anybody may sit down or watch."],
+]);
+const HINTS = /** @type {const} */ ([
+  [null, "Against bots alone", "Whoever plays with other people gets none."],
+  [true, "For everybody", "Each may ask for its own seat."],
+  [false, "For nobody", "Until the game is over."],
 ]);
 const UNDO = /** @type {const} */ ([
   [
@@ -102,11 +108,11 @@ function gameCard(form, ruleset, board) {
   const isChosen = form.ruleset === ruleset.name && form.board === (board?.id ?? null);
   const picture = board ? `/v1/boards/${board.id}/svg` : "/assets/lobby/cards.svg";
   const seats = `${seats_least === seats_most ? seats_most : `${seats_least} to ${seats_most}`} players`;
-  const facts = board ? [plural(board.cities, "city", "cities")] : [];
+  const facts = board ? [boardFact(board)] : [];
   return html`<label class="choice-card game-card">
       <input type="radio" name="game" .checked=${isChosen} @change=${() => chooseGame(ruleset, board?.id ?? null)}>
       <img src=${picture} alt="" width="180" height="112" loading="lazy">
-      <span><b>${board ? board.title : upperFirst(ruleset.name)}</b><span class="note">${[...facts, seats].join(" · ")}</span></span></label>`;
+      <span><b>${board ? board.title : ruleset.title}</b><span class="note">${[...facts, seats].join(" · ")}</span></span></label>`;
 }
 
 /** Every game: each board with the rules that it is usually played by, then the games that are played on none. @param {Catalog} catalog */
@@ -153,12 +159,8 @@ const optionGroup = ([group, rows]) =>
   )}</dl></section>`;
 
 /** @param {CreateForm} form */
-const helpField = (form) =>
-  html`<fieldset><legend>Help</legend>${line(
-    html`<input type="checkbox" .checked=${form.suggestions} @change=${onChecked((suggestions) => fill({ suggestions }))}>`,
-    "Suggestions",
-    "Whoever sits here may ask what a bot would do in its place. Without, nobody is told before the game is over.",
-  )}</fieldset>`;
+const hintField = (form) =>
+  html`<fieldset><legend>Hints: what a strong bot would do in one's place</legend>${HINTS.map(([suggestions, title, meaning]) => line(html`<input type="radio" name="hints" .checked=${form.suggestions === suggestions} @change=${() => fill({ suggestions })}>`, title, meaning))}</fieldset>`;
 
 /** @param {CreateForm} form */
 const undoField = (form) =>
@@ -179,10 +181,10 @@ function ownTable(form, ruleset, clocks) {
       <button type="button" ?disabled=${seats.length <= ruleset.seats_least} @click=${() => fill({ seats: seats.slice(0, -1) })}>One seat less</button></div></fieldset>
     <fieldset><legend>Time</legend>${clocks.map(({ name, title, meaning }) => line(html`<input type="radio" name="clock" .checked=${form.clock === name} @change=${() => fill({ clock: name })}>`, title, meaning))}</fieldset>
     <fieldset><legend>Who may come</legend>${DOORS.map(([isPublic, title, meaning]) => line(html`<input type="radio" name="door" .checked=${form.isPublic === isPublic} @change=${() => fill({ isPublic })}>`, title, meaning))}</fieldset>
-    ${ruleset.policies.includes(SUGGESTING) ? helpField(form) : nothing}
+    ${ruleset.policies.includes(SUGGESTING) ? hintField(form) : nothing}
     ${undoField(form)}
     ${order === "seated" ? nothing : html`<div class="field">${ageField(String(order), (age) => fill({ age }))}</div>`}
-    <details><summary>Options of the ${ruleset.name} rules</summary><div class="option-groups">${optionGroups(options).map(optionGroup)}</div></details>
+    <details><summary>Options of the ${ruleset.title} rules</summary><div class="option-groups">${optionGroups(options).map(optionGroup)}</div></details>
     <button type="button" class="primary large" ?disabled=${form.isBusy} @click=${makeChosen}>Make the table</button></div></details>`;
 }
 

@@ -3,17 +3,18 @@
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { myGames } from "../api/my_games.js";
 import { home, root, when } from "../shared/frame.js";
-import { ago, seatName, upperFirst } from "../shared/words.js";
+import { ago, seatName } from "../shared/words.js";
 import { form } from "./create_form.js";
 import { createForm } from "./create_form_view.js";
-import { drawWith, freeListedSeat, lobby, poll, update } from "./lobby_state.js";
+import { drawWith, freeListedSeat, lobby, poll, readOlder, update } from "./lobby_state.js";
+import { openRecord } from "./record_dialog.js";
 
 /** @import { ListedGame } from "../api/openapi.js" */
 /** @import { MyGame } from "../api/my_games.js" */
 /** @import { Lobby } from "./lobby_state.js" */
 
 /** How a game stands: who waits and since when, whose turn it is, who won. @param {ListedGame} game */
-function standing({ board, created, seats, status, free, turn }) {
+function standing({ created, seats, status, free, turn }) {
   const since = ago(Date.now() - created);
   if (status === "waiting") {
     if (!free) return `everybody is here, and it can start · made ${since}`;
@@ -24,7 +25,7 @@ function standing({ board, created, seats, status, free, turn }) {
     return `${who} for ${free} more · made ${since}`;
   }
   if (status === "playing")
-    return `${turn === null ? (board === null ? "all are to choose" : "tickets are chosen") : `${seats[turn].name} is to move`} · made ${since}`;
+    return `${turn === null ? "all are to choose" : `${seats[turn].name} is to move`} · made ${since}`;
   const winners = seats.filter((seat) => seat.place === 1);
   return `${winners.map(seatName).join(" and ")} won with ${winners[0]?.total} · made ${since}`;
 }
@@ -48,12 +49,11 @@ function hostActions({ game, seats }, mine, freeing) {
 
 /** @param {ListedGame} listed @param {string} action @param {Lobby} shown */
 function row(listed, action, { freeing, catalog }) {
-  const { game, status, board, board_title, ruleset, seats, turn } = listed;
+  const { game, status, board, board_title, ruleset_title, seats, turn } = listed;
   const mine = myGames()[game];
   const isOwnTurn = status === "playing" && turn !== null && turn === mine?.seat;
-  const title =
-    catalog?.boards.find((each) => each.id === board)?.title ?? board_title ?? upperFirst(ruleset);
-  return html`<li class="game"><div><b>${title}</b><span class="note">${ruleset} rules · ${standing(listed)}</span>
+  const title = catalog?.boards.find((each) => each.id === board)?.title ?? board_title ?? ruleset_title;
+  return html`<li class="game"><div><b>${title}</b><span class="note">${when(title !== ruleset_title, () => `${ruleset_title} rules · `)}${standing(listed)}</span>
       <p class="people">${seats.map((seat) => html`<span class=${seat.free ? "free" : ""}>${seat.free ? "free" : seat.name}${seat.total === null ? nothing : html` <b>${seat.total}</b>`}</span>`)}</p>${mine?.host && status === "waiting" ? hostActions(listed, mine, freeing) : nothing}</div>
       ${when(isOwnTurn, () => html`<span class="your-turn">your turn</span>`)}
       <a class="button" href="/table/${game}" aria-label=${`${action}: ${title}, ${game}`}>${action}</a></li>`;
@@ -98,7 +98,7 @@ function lobbyPage(shown) {
   const mine = myGames();
   /** @param {ListedGame["status"]} status */
   const others = (status) => games.filter((game) => game.status === status && !(game.game in mine));
-  return html`<header class="top">${home}<nav><a href="/rules">Rules</a> <a href="/docs">API</a></nav></header>
+  return html`<header class="top">${home}<nav><button type="button" class="quiet" @click=${openRecord}>My record</button> <a href="/rules">Rules</a> <a href="/guide">Guide</a> <a href="/docs">API</a></nav></header>
       ${when(trouble, (why) => html`<p class="banner away" role="status">${why} Trying again.</p>`)}
       ${when(refusal, (why) => html`<p class="banner refusal"><b>Refused.</b> ${why}</p>`)}
       <main id="main" class="lobby"><div class="intro"><h1>Games, around one table</h1>
@@ -109,7 +109,8 @@ function lobbyPage(shown) {
           ? html`${createForm(form, catalog)}
       <div class="lists">${list(shown, "Open tables", others("waiting"), ({ free }) => (free ? "Sit down" : "Look"))}
         ${list(shown, "Being played", others("playing"), () => "Watch")}
-        ${list(shown, "Over", others("over"), () => "See again")}</div>`
+        ${list(shown, "Over", others("over"), () => "See again")}</div>
+      ${when(shown.next, () => html`<p class="more"><button type="button" @click=${readOlder}>More games</button></p>`)}`
           : html`<p class="note">Loading …</p>`
       }</main>`;
 }

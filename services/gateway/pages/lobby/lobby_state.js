@@ -2,6 +2,7 @@
 // What the lobby shows: the games, read again and again, and what a host is about to do with its own.
 import { ask, Problem } from "../api/api.js";
 import { forgetGame, freeSeat, myGame, myGames, replaceToken } from "../api/my_games.js";
+import { recordResult } from "../api/record.js";
 import { reasonOf } from "../shared/frame.js";
 
 /** @import { ListedBoard, ListedGame, RulesetList } from "../api/openapi.js" */
@@ -10,6 +11,8 @@ import { reasonOf } from "../shared/frame.js";
 /**
  * @typedef {object} Lobby
  * @property {ListedGame[]} games
+ * @property {ListedGame[]} older others that were asked for, as they were then
+ * @property {string | null} next where the list goes on; null at its end
  * @property {boolean} isRead one's own games were read once
  * @property {string | null} trouble why games are missing
  * @property {{ game: string, seat: number } | null} freeing the seat that its host is about to free
@@ -20,6 +23,8 @@ import { reasonOf } from "../shared/frame.js";
 /** @type {Lobby} */
 export const lobby = {
   games: [],
+  older: [],
+  next: null,
   isRead: false,
   trouble: null,
   freeing: null,
@@ -28,6 +33,7 @@ export const lobby = {
 };
 
 const POLL_MS = 5000;
+const PAGE = "60"; // games that are asked for at once
 const AWAY = "The server can't be reached.";
 export const USUAL_BOARD = "usa";
 let draw = () => {};
@@ -80,10 +86,13 @@ async function read() {
   const own = (await Promise.all(found)).flat();
   update({ games: [...own, ...lobby.games.filter(({ game }) => !(game in known))], isRead: true });
   try {
-    const { games, missing } = await ask("GET /games", { query: { most: "60" } });
+    const { games, missing, next } = await ask("GET /games", { query: { most: PAGE } });
+    if (!lobby.older.length) lobby.next = next ?? null;
     const titles = new Map(games.map((row) => [row.game, row.board_title]));
     for (const row of own) row.board_title = titles.get(row.game) ?? row.board_title;
-    update({ games: [...own, ...games.filter(({ game }) => !(game in known))] });
+    const latest = new Set(games.map(({ game }) => game));
+    const others = [...games, ...lobby.older.filter(({ game }) => !latest.has(game))];
+    update({ games: [...own, ...others.filter(({ game }) => !(game in known))] });
     if (missing) trouble ??= `Not listed: ${missing}.`;
   } catch (error) {
     miss("The games can't be listed", error);
@@ -91,6 +100,26 @@ async function read() {
   await catalog;
   if (trouble !== AWAY) for (const act of whenBack.splice(0)) act();
   update({ trouble });
+}
+
+/** Show more games of others, after those that are shown. */
+export async function readOlder() {
+  try {
+    const { games, next } = await ask("GET /games", { query: { most: PAGE, cursor: lobby.next ?? "" } });
+    const known = myGames();
+    const shown = new Set(lobby.games.map(({ game }) => game));
+    const others = lobby.games.filter(({ game }) => !(game in known));
+    const more = games.filter(({ game }) => !shown.has(game) && !(game in known));
+    update({
+      older: [...others, ...more],
+      next: next ?? null,
+      games: [...lobby.games, ...more],
+      refusal: null,
+    });
+  } catch (error) {
+    update({ refusal: reasonOf(error) });
+    onceBack(error, () => update({ refusal: null }));
+  }
 }
 
 /**
@@ -104,6 +133,7 @@ async function find(game) {
   const { token } = myGame(game);
   try {
     const table = await ask("GET /games/{game}/state", { path: { game }, token });
+    recordResult(table);
     const scores = new Map(table.result?.map((score) => [score.seat, score]));
     const seats = table.seats.map((seat) => ({
       ...seat,

@@ -1,6 +1,8 @@
 // @ts-check
 // The options that people choose, in groups, in words and units; all others are for the API alone.
 
+import { BOARD_OPTIONS } from "../trains/board_options.js";
+
 /** @import { OptionDescription } from "../api/openapi.js" */
 /** @typedef {readonly [group: string, title: string, unit?: string]} Words */
 
@@ -8,15 +10,7 @@
 const WORDS = {
   order: ["The table", "Who begins"],
   play_off: ["The table", "Play-off of a shared first place", "games at most"],
-  cars: ["Length of the game", "Train cars", "each"],
-  last_cars: ["Length of the game", "Last turns begin at", "cars or fewer"],
-  hand: ["Cards and tickets", "Cards at the start", "each"],
-  market: ["Cards and tickets", "Open cards", "cards"],
-  start_keep: ["Cards and tickets", "Tickets to keep at the start", "at least"],
-  draw_keep: ["Cards and tickets", "Tickets to keep later", "at least"],
-  longest_bonus: ["Points", "For the longest trail", "points"],
-  most_tickets_bonus: ["Points", "For most tickets made", "points"],
-  station_points: ["Points", "For each station not built", "points"],
+  ...BOARD_OPTIONS,
 };
 // Of every game: the form has seats and clocks, and programs have the rest.
 const OF_PROGRAMS = new Set(["seats_least", "seats_most", "clock_ms", "move_ms", "strict", "refusals_kept"]);

@@ -2,7 +2,7 @@
 // What every page has: its root, the words for screen readers, the way home, and what templates are put together with.
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { Problem } from "../api/api.js";
-import { upperFirst } from "./words.js";
+import { seatLetter, upperFirst } from "./words.js";
 
 /** @param {string} id */
 const elementOf = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -44,6 +44,10 @@ export function showFailure(title, error) {
  * @param {(value: NonNullable<T>) => unknown} view
  */
 export const when = (value, view) => (value ? view(value) : nothing);
+
+/** A seat's colour with its letter. @param {number} seat */
+export const seatBadge = (seat) =>
+  html`<span class="badge s-${seat}" aria-hidden="true">${seatLetter(seat)}</span>`;
 
 /** Calls with the value that a field was changed to. @param {(value: string) => void} act */
 export const onValue = (act) => (/** @type {{ currentTarget: HTMLInputElement }} */ event) =>

@@ -1,11 +1,5 @@
 // @ts-check
-// Small texts: cards, seats, times.
-
-/** @type {Record<string, string>} */
-const CARD_NAMES = { gray: "any one colour", locomotive4: "+4 locomotive" }; // the others are called what they are
-
-/** @param {string} card */
-export const cardName = (card) => CARD_NAMES[card] ?? card;
+// Small texts: numbers of things, seats, times.
 
 /** A number of things: "1 card", "3 cards". @param {number} number @param {string} noun */
 export const plural = (number, noun, many = `${noun}s`) => `${number} ${number === 1 ? noun : many}`;
@@ -23,14 +17,15 @@ export const seatLetter = (seat) => "ABCDEFGH"[seat];
 export const seatName = (seat) => seat.name ?? `Seat ${seatLetter(seat.seat)}`;
 
 /**
- * A text with names in place of seats' numbers: what is stored for ever names nobody.
+ * A text with names in place of seats' numbers and letters: what is stored for ever names nobody.
  * @param {string} text
  * @param {{ seat: number, name: string | null }[]} seats
  */
 export const withNames = (text, seats) =>
-  text.replace(/\bseat ([0-7])\b/g, (found, seat) =>
-    seats[Number(seat)] ? seatName(seats[Number(seat)]) : found,
-  );
+  text.replace(/\bseat ([0-7A-H])\b/g, (found, called) => {
+    const seat = seats.find((each) => called === `${each.seat}` || called === seatLetter(each.seat));
+    return seat ? seatName(seat) : found;
+  });
 
 /** How long ago something was, in words. @param {number} ms */
 export function ago(ms) {

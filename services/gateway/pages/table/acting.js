@@ -15,9 +15,9 @@ const path = { game };
  * Do something, with nothing else to be done meanwhile; show why where it is refused.
  * @param {() => Promise<void>} action
  */
-async function attempt(action) {
+export async function attempt(action) {
   const held = document.activeElement;
-  update({ isBusy: true, refusal: null, notice: lastingNotice(page) });
+  update({ isBusy: true, refusal: null, since: null, notice: lastingNotice(page) });
   try {
     await action();
   } catch (error) {

@@ -1,24 +1,19 @@
 // @ts-check
 // The dialog: a choice among legal commands, in groups by their title, or a question before something is done.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { cards } from "../board/marks.js";
 import { when } from "../shared/frame.js";
 import { plural, upperFirst } from "../shared/words.js";
 import { commandButton } from "./actions_view.js";
-import { closeChoice, pointAtCommand } from "./choosing.js";
-import { cityName, page } from "./table_state.js";
+import { closeChoice } from "./choosing.js";
+import { page } from "./table_state.js";
 
 /** @import { LegalCommand } from "../api/openapi.js" */
 /** @import { Choice, TablePage } from "./table_state.js" */
 
 const MOST_OPEN = 14; // offers of a dialog whose groups all stand open
 
-/** What is told of an offer within its group: its cards, or its detail. @param {LegalCommand} offer */
-function offerView({ command, detail, text }) {
-  if (!("cards" in command) || !command.cards) return upperFirst(detail || text);
-  const city = "passenger" in command ? command.passenger : null;
-  return html`${cards(command.cards)}${when(city, (id) => html`<span class="note">with a passenger in ${cityName(page.board, id)}</span>`)}`;
-}
+/** What an offer is called within its group: by the game's drawing, or its detail. @param {LegalCommand} offer */
+const offerView = (offer) => page.drawing.offer?.(offer) ?? upperFirst(offer.detail || offer.text);
 
 /**
  * A group of offers; of many, the groups are folded.
@@ -29,7 +24,7 @@ function offerView({ command, detail, text }) {
  */
 function groupView(title, offers, isBusy, isFolded) {
   const choices = html`<div class="buttons">${offers.map((offer) => commandButton(offer, isBusy, "choice", offerView(offer)))}</div>`;
-  const point = () => pointAtCommand(offers[0].command);
+  const point = () => page.drawing.point?.(offers[0].command);
   if (!isFolded)
     return html`<section class="group" @mouseenter=${point} @focusin=${point}><h3>${upperFirst(title)}</h3>${choices}</section>`;
   return html`<details class="group" name="offers" @mouseenter=${point} @focusin=${point}>
@@ -40,7 +35,7 @@ function groupView(title, offers, isBusy, isFolded) {
 function choiceContent({ title, question, offers, keys, confirmation }, isBusy) {
   const groups = [...Map.groupBy(offers, (offer) => offer.title)];
   const isFolded = groups.length > 1 && offers.length > MOST_OPEN;
-  const isFlat = offers.every((offer) => !offer.detail && !("cards" in offer.command));
+  const isFlat = offers.every((offer) => !offer.detail && !page.drawing.offer?.(offer));
   return html`<div class="inside"><header><h2 id="dialog-title">${title}</h2>
       <button type="button" class="quiet" @click=${closeChoice}>Close</button></header>
     <p>${question}</p>

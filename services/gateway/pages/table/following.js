@@ -1,22 +1,26 @@
 // @ts-check
 // The table as it is now: read at first; then the connection tells with each entry what has changed.
+import { sound } from "../alerts/sounds.js";
+import { notifyOfTurn } from "../alerts/turn_alerts.js";
 import { ask, Problem } from "../api/api.js";
 import { Connection } from "../api/connection.js";
 import { myGame, replaceToken } from "../api/my_games.js";
+import { recordResult } from "../api/record.js";
 import { say } from "../shared/frame.js";
 import { firstReading } from "./first_reading.js";
 import { present } from "./pacing.js";
-import { sound } from "./sounds.js";
-import { game, isOwnTurn, lastingNotice, offersOf, page, update } from "./table_state.js";
-import { notifyOfTurn } from "./turn_alerts.js";
+import { game, isOwnTurn, lastingNotice, page, update } from "./table_state.js";
 
 /** @import { FollowedEntry } from "../api/connection.js" */
 /** @import { Move, PlayerCommand } from "../api/openapi.js" */
+/** @import { Drawing } from "./drawing.js" */
 /** @import { AnyTable } from "./table_state.js" */
 
 const BEHIND_MS = 1000; // after an entry, until the table is read that no connection has sent
 const AGAIN_MS = 2000;
 
+/** @type {Drawing[]} */
+let known = [];
 /** @type {Connection | undefined} */
 let connection;
 /** @type {string | undefined} */
@@ -36,16 +40,13 @@ export const readTable = (query) =>
   ask("GET /games/{game}/state", { path: { game }, query, token: myGame(game).token });
 
 /** The reading that began while the page loaded, as long as the token is that one. */
-const earlyReading = () => (firstReading?.token === myGame(game).token ? firstReading : null);
+export const earlyReading = () => (firstReading?.token === myGame(game).token ? firstReading : null);
 
-const readBoard = async () =>
-  (await earlyReading()?.board) ??
-  ask("GET /games/{game}/board", { path: { game }, token: myGame(game).token });
-
-/** Read the table and its board, and follow the game from then on. */
-export async function follow() {
+/** Read the table and what its drawing needs, and follow the game from then on. @param {Drawing[]} drawings of which one draws it */
+export async function follow(drawings) {
+  known = drawings;
   await refresh(true);
-  if (!("parts" in page.latest)) page.board = await readBoard(); // the reading may have found another token
+  await page.drawing.load?.();
   connection = new Connection(game, page.latest.number, page.latest.head, {
     entry: take,
     anew: () => refresh(true),
@@ -55,6 +56,7 @@ export async function follow() {
       if (page.isConnected !== isOpen) update({ isConnected: isOpen });
     },
     chain: (chain) => update({ chain }),
+    watching: (watching) => watching !== page.watching && update({ watching }),
   });
   addEventListener("storage", goOnWithSeat);
 }
@@ -150,21 +152,15 @@ function show(latest, since) {
   if (since) announce(latest, fresh);
   if (page.refusal?.isAway) page.refusal = null;
   if (since && latest.status !== page.latest.status) page.notice = lastingNotice(page);
-  chooseOffer(latest);
+  page.drawing ??= /** @type {Drawing} */ (known.find((drawing) => drawing.draws(latest)));
+  page.drawing.arrived?.(latest);
   const moves = since ? [...page.moves, ...fresh] : fresh;
+  recordResult(latest);
   Object.assign(page, { latest, readAt: performance.now(), moves });
   present(latest, since ? fresh : []);
   const waited = waiting;
   waiting = [];
   for (const go of waited) go();
-}
-
-/** All tickets that may be kept are chosen where some are offered anew; none where none are. @param {AnyTable} latest */
-function chooseOffer(latest) {
-  const [before, now] = [page.latest, latest].map((table) => table && offersOf(table, "keep_tickets"));
-  if (now.length && before?.length) return;
-  const kept = now.map(({ command }) => command.keep);
-  page.chosenTickets = new Set(kept.toSorted((a, b) => b.length - a.length)[0]);
 }
 
 /** The seat was freed, or its token withdrawn: go on with another, or as one who watches. @param {string} token */

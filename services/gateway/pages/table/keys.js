@@ -7,23 +7,9 @@ import { page } from "./table_state.js";
 /** @import { PlayerCommand } from "../api/openapi.js" */
 
 const SETTING = "ledgerline.keys";
-/** @type {Partial<Record<PlayerCommand["type"], string>>} */
-const KEYS = {
-  draw_blind: "d",
-  claim_route: "c",
-  draw_tickets: "t",
-  build_station: "b",
-  move_passenger: "p",
-  pay_tunnel: "y",
-  decline_tunnel: "n",
-  request_cards: "q",
-  keep_tickets: "k",
-  pass: "x",
-};
 
-/** The key of a command: its kind's, or the first letter of a kind that has none here. @param {PlayerCommand} command */
-export const keyOf = (command) =>
-  command.type === "draw_market" ? String((command.slot ?? 0) + 1) : (KEYS[command.type] ?? command.type[0]);
+/** The key of a command: its kind's, or the first letter of a kind that has none. @param {PlayerCommand} command */
+export const keyOf = ({ type }) => page.drawing.words.keys[type] ?? type[0];
 
 /** What has a key and is in sight. @returns {HTMLElement[]} */
 const keyed = () =>

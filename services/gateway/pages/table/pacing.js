@@ -6,14 +6,15 @@ import { page, update } from "./table_state.js";
 /** @import { AnyTable, TablePage } from "./table_state.js" */
 
 const STEP_MS = 400;
-const MOST_STEPS = 12; // more are not waited for: the table was away for long
+export const MOST_STEPS = 12; // more are not waited for: the table was away for long
 
-/** @type {Pick<TablePage, "table" | "newRoutes">[]} */
+/** @type {Pick<TablePage, "table" | "marks">[]} */
 let steps = []; // that are still to be shown
 /** @type {number | undefined} */
 let timer;
 
-const isStill = () =>
+/** Whether nothing moves: nobody looks, or the person wants no motion. */
+export const isStill = () =>
   document.visibilityState !== "visible" || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
@@ -22,11 +23,23 @@ const isStill = () =>
  * @param {Move[]} fresh the moves that led to it
  */
 export function present(table, fresh) {
-  steps.push({ table, newRoutes: new Set(fresh.flatMap((move) => move.routes)) });
+  steps.push({ table, marks: new Set(fresh.flatMap((move) => move.marks)) });
   const isOwn = fresh.every((move) => move.seat === table.viewer);
   if (isOwn || isStill() || steps.length > MOST_STEPS) showLast();
   else if (timer === undefined) step();
   else update({});
+}
+
+/**
+ * Show once more how the table came to be what it is.
+ * @param {AnyTable[]} tables the last of them is the latest
+ * @param {Move[]} moves that led from one to the next
+ */
+export function presentAgain(tables, moves) {
+  const marks = new Map(moves.map((move) => [move.number, move.marks]));
+  steps = tables.map((table) => ({ table, marks: new Set(marks.get(table.number)) }));
+  clearTimeout(timer);
+  step();
 }
 
 function step() {

@@ -1,20 +1,23 @@
 // @ts-check
 // The page of a table: it asks for the folded view, shows it, and sends what the viewer chooses. It decides nothing.
 import { render } from "../vendor/lit-html/lit-html.js";
+import { markTab } from "../alerts/turn_alerts.js";
 import { myGame, takeFragment } from "../api/my_games.js";
 import { guide } from "../guide/guide.js";
 import { offerRules } from "../guide/rules_dialog.js";
+import { partsTable } from "../parts/parts_table.js";
+import { startReplay } from "../review/replay.js";
+import { noticeReturns } from "../review/since.js";
+import { isInvitedTwice, secondSeat, shareAddress } from "../seating/inviting.js";
+import { awaitRematch } from "../seating/rematch.js";
 import { root, showFailure } from "../shared/frame.js";
 import { openLink } from "../shared/seat_link.js";
-import { animate } from "./animation.js";
+import { boardTable } from "../trains/board_table.js";
 import { focusOnActions } from "./choosing.js";
 import { follow } from "./following.js";
-import { isInvitedTwice, secondSeat, shareAddress } from "./inviting.js";
 import { listenForKeys } from "./keys.js";
-import { startReplay } from "./replay.js";
 import { drawWith, game, page } from "./table_state.js";
 import { tablePage } from "./table_view.js";
-import { markTab } from "./turn_alerts.js";
 
 /** @import { AnyTable } from "./table_state.js" */
 
@@ -33,16 +36,17 @@ function draw() {
   isDrawing = true;
   render(tablePage(page, myGame(game)), root);
   shareAddress(page.latest);
-  offerRules(page.table);
+  offerRules(page);
   guide(page);
   markTab();
   isDrawing = false;
-  if (drawnTable && drawnTable !== page.table && "routes" in drawnTable && "routes" in page.table)
-    animate(drawnTable, page.table, root);
+  const before = drawnTable;
   drawnTable = page.table;
   if (hadFocus && document.activeElement === document.body) {
     focusOnActions();
   }
+  page.drawing.drawn?.(before, page);
+  awaitRematch();
   if (isStale) {
     isStale = false;
     queueMicrotask(draw);
@@ -57,7 +61,7 @@ async function begin() {
     const link = await openLink(game, token ?? secondSeat());
     if (typeof link !== "string") page.link = link;
     else if (token) page.notice = { text: link };
-    await follow();
+    await follow([partsTable, boardTable]);
   } catch (error) {
     return showFailure("This table can't be shown", error);
   }
@@ -65,7 +69,8 @@ async function begin() {
   listenForKeys();
   setInterval(draw, 1000); // clocks, and how old the view is
   const at = Number(fragment.get("at"));
-  return at ? startReplay(at, fragment.get("as")) : undefined;
+  if (at) return startReplay(at, fragment.get("as"));
+  return noticeReturns();
 }
 
 begin();

@@ -1,16 +1,17 @@
 // @ts-check
 // What the page of a table shows. Actions change it by `update`, and it is drawn anew.
-import { reasonOf, say } from "../shared/frame.js";
 import { Problem } from "../api/api.js";
 import { myName } from "../api/my_games.js";
-import { seatName } from "../shared/words.js";
+import { reasonOf, say } from "../shared/frame.js";
+import { seatName, withNames } from "../shared/words.js";
 
-/** @import { BoardDrawing, LegalCommand, Move, PartsTable, PlayerCommand, TableState, TicketState } from "../api/openapi.js" */
+/** @import { JudgedChoice, LegalCommand, Move, PartsTable, PlayerCommand, Rematch, SuggestedCommand, TableState } from "../api/openapi.js" */
 /** @import { CheckedChain } from "../api/connection.js" */
 /** @import { SeatLink } from "../shared/seat_link.js" */
+/** @import { Drawing } from "./drawing.js" */
 
-/** A train game's table, or one that its game describes in parts. @typedef {TableState | PartsTable} AnyTable */
-/** What is pointed at on the board. @typedef {{ routes: string[], cities: string[] }} Pointed */
+/** The viewer's choices that were judged so far, of so many. @typedef {{ judged: JudgedChoice[], choices: number, isRunning: boolean }} Analysis */
+/** A table that a drawing of its own knows, or one that its game describes in parts. @typedef {TableState | PartsTable} AnyTable */
 /**
  * What is asked before something is done: which of these commands, or whether to do it.
  * @typedef {object} Choice
@@ -34,20 +35,22 @@ import { seatName } from "../shared/words.js";
  * @typedef {object} TablePage
  * @property {string} game
  * @property {string} name that the viewer sat down with last
- * @property {BoardDrawing} board of a train game
+ * @property {Drawing} drawing
  * @property {T} table that is shown: the latest, or one of a replay
  * @property {T} latest
  * @property {number} readAt when the latest was read, as performance.now() counts
  * @property {Move[]} moves all up to the latest
- * @property {Set<string>} newRoutes claimed by the last moves that are shown
+ * @property {Set<string>} marks of what the last moves that are shown have changed
+ * @property {Move[] | null} since the viewer's last move, for who came back
+ * @property {Rematch | null} rematch that was offered
  * @property {Replay | null} replay
  * @property {boolean} isConnected
+ * @property {number} watching how many do, without a seat
  * @property {CheckedChain | null} chain
  * @property {boolean} isBusy a command is on its way
  * @property {Choice | null} choice that is open
- * @property {Set<number>} chosenTickets their places in the offer
- * @property {Pointed | null} pointed
- * @property {string | null} pinnedTicket whose way is shown while nothing is pointed at
+ * @property {{ number: number, commands: SuggestedCommand[] | null } | null} hint that was asked for after an entry; its commands are null while the server thinks
+ * @property {Analysis | null} analysis of the viewer's choices, once the game is over
  * @property {"side" | "moves" | null} drawer that is open
  * @property {{ text: string, rule: string, isAway: boolean } | null} refusal why something wasn't done; `isAway`: for as long as the server is away
  * @property {{ text: string, link?: string } | null} notice with a link that was copied: until the next thing happens
@@ -59,20 +62,22 @@ import { seatName } from "../shared/words.js";
 
 export const game = location.pathname.split("/")[2];
 
-/** The state of the page; tables, and the board of a train game, are there before it is drawn first. */
+/** The state of the page; tables and their drawing are there before it is drawn first. */
 export const page = /** @type {TablePage} */ ({
   game,
   name: myName(),
   moves: /** @type {Move[]} */ ([]),
-  newRoutes: new Set(),
+  marks: new Set(),
+  since: null,
+  rematch: null,
   replay: null,
   isConnected: true,
+  watching: 0,
   chain: null,
   isBusy: false,
   choice: null,
-  chosenTickets: new Set(),
-  pointed: null,
-  pinnedTicket: null,
+  hint: null,
+  analysis: null,
   drawer: null,
   refusal: null,
   notice: null,
@@ -97,7 +102,11 @@ export function update(change) {
 /** Show why something was refused. @param {unknown} error */
 export function refuse(error) {
   const isAway = !(error instanceof Problem);
-  const refusal = { text: reasonOf(error), rule: isAway ? "" : error.rule, isAway };
+  const refusal = {
+    text: withNames(reasonOf(error), page.latest?.seats ?? []),
+    rule: isAway ? "" : error.rule,
+    isAway,
+  };
   say(`${isAway ? "Not done" : "Refused"}: ${refusal.text}`);
   update({ refusal });
 }
@@ -126,14 +135,8 @@ export const movesOf = ({ replay, moves }) => replay?.moves ?? moves;
 export const offersOf = ({ legal }, type) =>
   /** @type {Offer<T>[]} */ ((legal ?? []).filter((offer) => offer.command.type === type));
 
-/** @param {BoardDrawing} board @param {string} id */
-export const cityName = ({ cities }, id) => cities.find((city) => city.id === id)?.name ?? id;
-
-/** A ticket by the names of its cities. @param {BoardDrawing} board @param {TicketState} ticket */
-export const ticketName = (board, { a, b }) => [a, b].map((id) => cityName(board, id)).join(" – ");
-
 /**
- * Of whom the cards and tickets are: a game that is over is seen as any seat saw it.
+ * Of whom the cards are: a game that is over is seen as any seat saw it.
  * @param {TablePage} page
  */
 export function owner({ table, latest }) {

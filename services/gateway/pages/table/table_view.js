@@ -1,29 +1,28 @@
 // @ts-check
-// The page of a table, put together: head, banners, board, panels.
+// The page of a table, put together: head, banners, what is played on, panels.
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { boardKey } from "../board/board_key.js";
-import { boardView } from "../board/board_view.js";
-import { moveByKey, zoomBy } from "../board/viewport.js";
+import { canPush, isPushed } from "../alerts/push.js";
+import { toggleSounds } from "../alerts/sounds.js";
+import { canNotify, toggleDevice, toggleNotices } from "../alerts/turn_alerts.js";
+import { openWebhook } from "../alerts/webhook_dialog.js";
 import { openRules } from "../guide/rules_dialog.js";
+import { analysisView } from "../review/analysis.js";
+import { drawerHead, movesView, newsView, replayView } from "../review/moves_view.js";
+import { startReplay } from "../review/replay.js";
+import { sinceBanner } from "../review/since.js";
+import { secondPersonBanner } from "../seating/inviting.js";
+import { rematchBanner, rematchButton } from "../seating/rematch.js";
+import { waitingView } from "../seating/waiting_view.js";
 import { home, when } from "../shared/frame.js";
 import { linkBanner } from "../shared/seat_link.js";
-import { ago, plural, seatName, STATUS, upperFirst } from "../shared/words.js";
+import { ago, plural, seatName, STATUS } from "../shared/words.js";
 import { confirmEnd } from "./acting.js";
-import { actionsView, marketView } from "./actions_view.js";
 import { choiceView } from "./choice_view.js";
-import { chooseInCity, chooseOnRoutes, cityOf, confirmLeave, pointedBy } from "./choosing.js";
-import { secondPersonBanner } from "./inviting.js";
+import { confirmLeave } from "./choosing.js";
 import { showKeys } from "./keys.js";
-import { drawerHead, movesView, newsView, replayView, sideName } from "./moves_view.js";
-import { ownPartsView, partsActions, partsView } from "./part_view.js";
-import { startReplay } from "./replay.js";
-import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
-import { toggleSounds } from "./sounds.js";
-import { isOwnTurn, offersOf, update } from "./table_state.js";
-import { canNotify, toggleNotices } from "./turn_alerts.js";
-import { waitingView } from "./waiting_view.js";
+import { resultView, seatsView } from "./seats_view.js";
+import { isOwnTurn, update } from "./table_state.js";
 
-/** @import { PartsTable, TableState } from "../api/openapi.js" */
 /** @import { CheckedChain } from "../api/connection.js" */
 /** @import { MyGame } from "../api/my_games.js" */
 /** @import { TablePage } from "./table_state.js" */
@@ -46,10 +45,20 @@ function chainView({ from, to, isBroken }) {
   return html`<span class="chain good" title=${entries}>✓ ${plural(to - from, "entry", "entries")} checked</span>`;
 }
 
+/** What is played, and by which rules where others are usual. @param {TablePage} page */
+function title({ drawing, table }) {
+  const name = drawing.name(table);
+  const rules = when(
+    name !== table.ruleset_title,
+    () => html`<span class="rules">${table.ruleset_title} rules</span>`,
+  );
+  return html`${name}${rules}`;
+}
+
 /** @param {TablePage} page */
 const header = (page) =>
   html`<header class="top">${home}
-  <h1>${"parts" in page.table ? upperFirst(page.table.ruleset) : page.board.title}<span class="rules">${page.table.ruleset} rules</span></h1>
+  <h1>${title(page)}</h1>
   <p class="turn ${!page.replay && isOwnTurn(page.latest) ? "own" : ""}" tabindex="-1">${headline(page)}</p>
   ${when(page.chain, chainView)}
   <button type="button" class="quiet rules-key" @click=${openRules} aria-label="Rules"><span class="word">Rules</span><kbd aria-hidden="true">R</kbd></button>
@@ -80,6 +89,8 @@ const awayBanner = ({ latest, readAt }) =>
 const banners = (page) =>
   html`${page.isConnected ? nothing : awayBanner(page)}
   ${when(page.link, (link) => linkBanner(page.game, link, () => update({ link: null })))}
+  ${when(page.latest.status === "playing" ? page.since : null, (since) => sinceBanner(page, since))}
+  ${rematchBanner(page)}
   ${when(page.isSecondAsked, () => secondPersonBanner(page.latest))}
   ${when(
     page.refusal,
@@ -94,53 +105,15 @@ const banners = (page) =>
     ${dismissal("notice")}</p>`,
   )}`;
 
-/** What lies on the board, and what may be done there. @param {TablePage<TableState>} page */
-function boardModel({ table, latest, replay, newRoutes, pointed, pinnedTicket }) {
-  const pinned = [...table.tickets, ...table.offer].find((ticket) => ticket.id === pinnedTicket);
-  const shown = pointed ?? (pinned && pointedBy(pinned));
-  const claims = replay ? [] : offersOf(latest, "claim_route");
-  return {
-    table,
-    newRoutes,
-    legalRoutes: new Set(claims.map((offer) => offer.command.route)),
-    legalCities: new Set(replay ? [] : latest.legal?.map((offer) => cityOf(offer.command))),
-    pointedRoutes: new Set(shown?.routes),
-    pointedCities: new Set(shown?.cities),
-    onRoutes: chooseOnRoutes,
-    onCity: chooseInCity,
-  };
-}
-
-/** @param {TablePage<TableState>} page */
-const trayView = (page) =>
-  html`<div class="tray">
-    <section class="panel market-panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>${marketView(page)}</section>
-    ${handView(page)}</div>`;
-
-/** @param {TableState} table */
-const stocks = ({ discards, ticket_decks }) => {
-  const decks = Object.entries(ticket_decks).map(([deck, count]) => `${count} ${deck}`);
-  return html`<p class="facts">${plural(discards, "discard")} · tickets: ${decks.join(", ") || "none"}</p>`;
-};
-
-const ZOOMS = [
-  ["+", "+", "Zoom in"],
-  ["-", "−", "Zoom out"],
-  ["0", "⤢", "All of the board"],
-];
-
-/** @param {TablePage<TableState>} page */
-const boardFrame = (page) =>
-  html`<div class="board-frame" tabindex="0" role="group" aria-label="Board: + and - zoom, arrows move" @keydown=${(/** @type {never} */ event) => moveByKey(event, page.board)}>${boardView(page.board, boardModel(page))}
-    <div class="zooms">${ZOOMS.map(([key, sign, name]) => html`<button type="button" title=${name} aria-label=${name} @click=${(/** @type {{ currentTarget: Element }} */ { currentTarget }) => zoomBy(/** @type {Element} */ (currentTarget.closest(".board-frame")), page.board, key)}>${sign}</button>`)}</div></div>`;
-
 /** What leads away from the game as it is played. @param {TablePage} page @param {MyGame} mine */
-const links = ({ table, latest, isBusy, hasNotices }, mine) => {
+const links = ({ game, table, latest, isBusy, hasNotices }, mine) => {
   const own = latest.seats.find(({ seat }) => seat === latest.viewer);
   const mayLeave = table.status === "playing" && own?.gone === null;
   return html`<p class="links">
   <button type="button" class="quiet" @click=${() => startReplay(latest.number)}>Look back through the game</button>
   ${when(own && canNotify(), () => html`<button type="button" class="quiet" aria-label="Notify me of my turn" title="While I look elsewhere" aria-pressed=${hasNotices} @click=${toggleNotices}>Notify me</button>`)}
+  ${when(own && !own.gone && table.status === "playing" && canPush(), () => html`<button type="button" class="quiet" aria-label="Tell me on this device when it is my turn" title="When it is my turn, also when this page is closed" aria-pressed=${isPushed(game)} @click=${toggleDevice}>Tell me on this device</button>`)}
+  ${when(own && !own.gone && table.status === "playing", () => html`<button type="button" class="quiet" aria-label="Message me elsewhere" title="On Discord, on Slack, or by a program" @click=${() => openWebhook(game)}>Message me …</button>`)}
   ${when(mayLeave, () => html`<button type="button" class="quiet" ?disabled=${isBusy} @click=${confirmLeave}>Leave the game …</button>`)}
   ${when(mine.host && table.status === "playing", () => html`<button type="button" class="quiet" @click=${confirmEnd}>End the game …</button>`)}</p>`;
 };
@@ -148,15 +121,16 @@ const links = ({ table, latest, isBusy, hasNotices }, mine) => {
 /** Whether people sit down now: at a table that is looked back at, nothing can be done any more. @param {TablePage} page */
 const isForming = ({ table, replay }) => table.status === "waiting" && !replay;
 
-/** What stands beside the board, and in a drawer where there is no room. @param {TablePage} page @param {MyGame} mine */
+/** What stands beside the table, and in a drawer where there is no room. @param {TablePage} page @param {MyGame} mine */
 const side = (page, mine) => {
-  const { table } = page;
-  const train = "parts" in table ? null : /** @type {TablePage<TableState>} */ (page);
+  const { table, drawing } = page;
+  const isEnding = drawing.isEnding?.(page);
   return html`<div class="side ${page.drawer === "side" ? "drawn" : ""}">
-    ${page.drawer === "side" ? drawerHead(sideName(table)) : nothing}
+    ${page.drawer === "side" ? drawerHead(drawing.words.drawer) : nothing}
     ${isForming(page) ? waitingView(page, mine) : nothing}
-    ${when(table.result, (result) => resultView(table, result))}
-    ${when(train, (trains) => html`${ticketsView(trains)}${table.status === "waiting" ? nothing : stocks(trains.table)}${boardKey(trains.board)}`)}
+    ${when(isEnding ? null : table.result, (result) => resultView(page, result, rematchButton(page)))}
+    ${isEnding ? nothing : analysisView(page)}
+    ${drawing.beside?.(page) ?? nothing}
     ${table.status === "over" || page.replay ? nothing : links(page, mine)}</div>`;
 };
 
@@ -166,22 +140,19 @@ const side = (page, mine) => {
  * @param {MyGame} mine
  */
 export function tablePage(page, mine) {
-  const { table } = page;
-  const isInParts = "parts" in table;
-  const inParts = /** @type {TablePage<PartsTable>} */ (page);
-  const train = /** @type {TablePage<TableState>} */ (page);
-  const isTall = !isInParts && page.board.height > 1.1 * page.board.width;
-  const isWaiting = table.status === "waiting";
+  const { table, drawing } = page;
+  const layout = drawing.layout();
+  const isTall = layout === "tall";
   return html`${header(page)}${banners(page)}
-    <main id="main" class="table ${table.status} ${isInParts ? "in-parts" : isTall ? "tall" : "wide"}">
+    <main id="main" class="table ${table.status} ${layout}">
       <div class="center">
         ${when(page.replay, (replay) => replayView(page, replay))}
-        ${isInParts ? (isWaiting ? nothing : partsView(inParts)) : boardFrame(train)}
-        ${isWaiting ? nothing : isInParts ? ownPartsView(inParts) : trayView(train)}
+        ${drawing.middle(page)}
+        ${drawing.own(page)}
         ${isTall ? side(page, mine) : nothing}
       </div>
       <div class="beside">
-        ${isInParts ? partsActions(inParts) : actionsView(train)}
+        ${drawing.actions(page)}
         ${isForming(page) ? nothing : seatsView(page)}
         ${isTall ? nothing : side(page, mine)}
         ${newsView(page)}

@@ -127,7 +127,7 @@ if ARGV[11] == '' then
 elseif ARGV[11] ~= '=' then
   redis.call('ZADD', KEYS[8], ARGV[11], ARGV[12])
 end
-redis.pcall('ZADD', KEYS[7], ARGV[6], ARGV[12]) -- only a list of games: no game waits for it
+redis.pcall('ZADD', KEYS[7], 'NX', ARGV[6], ARGV[12]) -- only a list of games, by their first entries: no game waits for it
 acknowledge()
 
 -- The notification carries the entry, which saves its receivers a round trip, and the heads before

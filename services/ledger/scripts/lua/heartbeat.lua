@@ -10,7 +10,7 @@
 -- so have its games. Membership goes by the engine's clock; a heartbeat from its future, left by a
 -- clock that was set back, doesn't count.
 --
--- A key that holds something else is left as it is, and the other one is used: see mistyped_keys.py.
+-- A key that holds something else is left as it is, and the other one is used: see partitions.py.
 --
 -- Returns {time, members, name, name, ..}: time is '' where key 2 holds something else, or isn't given; members '' where
 -- key 1 holds something else.

@@ -2,7 +2,7 @@
 
 A pile is a list of runs of slots, the top first: `(epoch, first, end)`. The referee tracks the piles to
 know which card a salt belongs to, a viewer to know which leaf a card must have; both from the same
-events, since it is public how many cards move. docs/proof.md numbers the epochs. An event declares what it
+events, since it is public how many cards move. docs/reference/proof.md numbers the epochs. An event declares what it
 draws off the deck; a game adds the appliers of its other events that move cards.
 """
 

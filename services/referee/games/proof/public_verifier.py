@@ -1,7 +1,7 @@
 """What all viewers of a game can check of its entries: the part that is the same for each of them.
 
 A verifier recomputes the chain, keeps the order of events, counts the commitments, and checks every card that
-all see. What it found is enough to check a seat's private parts beside it (`part_verifier`), so whoever follows
+all see. What it found is enough to check a seat's private parts beside it (`view_verifier`), so whoever follows
 several seats of one game does all this once.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.errors import CorruptDataError, LedgerlineError
-from schemas.events import Event, GameCreated
-from schemas.events.upcasting import Row
+from schemas.events import Event, GameCreated, Row
 from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, read_public_rows
 from schemas.stored.entries import ViewEntry

@@ -1,6 +1,6 @@
 """Sealing: an entry's public and private parts, and the commitments to what each viewer may not see.
 
-docs/proof.md specifies it byte by byte. Everything here follows from the log and the seed in it, so an
+docs/reference/proof.md specifies it byte by byte. Everything here follows from the log and the seed in it, so an
 audit seals a log again and compares.
 """
 

@@ -99,9 +99,28 @@ def board_ids(board: Board) -> BoardIds:
     return BoardIds(board.form)
 
 
+def track_text(board: Board, route: Route) -> str:
+    """For people: ", track 2" of the second of several routes that only this tells apart; empty where it is alone."""
+    return _track_texts(board, route.lanes[0])[route.id]
+
+
+@lru_cache(maxsize=16)
+def _track_texts(board: Board, first_lane: str) -> Mapping[str, str]:
+    """The texts of all routes between two cities, once for all: a board may have 1,000 there."""
+    by_looks: dict[tuple[str, str, int, int], list[str]] = {}
+    for lane in (board.routes[lane] for lane in board.routes[first_lane].lanes):
+        by_looks.setdefault((lane.color, lane.kind, lane.length, lane.locomotives), []).append(lane.id)
+    return {
+        lane: f", track {number}" if len(alike) > 1 else ""
+        for alike in by_looks.values()
+        for number, lane in enumerate(alike, 1)
+    }
+
+
 def is_built_in(board: Board) -> bool:
-    """Whether every game on it shares this very object, which stays loaded."""
-    return board.id in board_names() and _read_board_file(board.id) is board
+    """Whether its form is a built-in board's, which stays loaded; a game may have tickets of its own on it."""
+    built_in = _read_board_file(board.id) if board.id in board_names() else None
+    return isinstance(built_in, Board) and built_in.form is board.form
 
 
 def unreadable_boards() -> dict[str, str]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from schemas.field_types import Seat
 from schemas.trains.positions import OfferGiven, Position, StationGiven, TicketGiven, TunnelGiven
-from services.referee.games.trains.pending_choices import SECOND_CARD, TICKETS, TUNNEL
-from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.trains.train_state import SECOND_CARD, TICKETS, TUNNEL, TrainGame
 
 
 def state_as_position(state: TrainGame) -> Position:

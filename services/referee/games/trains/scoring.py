@@ -55,7 +55,7 @@ def seat_score(state: TrainGame, seat: int) -> TrainScore:
         tickets=tickets,
         won=sum(t.points for t in known_tickets if t.id in made),
         lent=tuple(loan and loan.route for loan in loans),
-        longest=longest_route(state, seat_state),
+        longest=longest_route(state, seat_state.own.routes),  # lent ones don't count
         bonus=0,
         most=0,
         stations=stations,
@@ -81,18 +81,27 @@ def own_route_ends(state: TrainGame, seat_state: SeatState) -> list[tuple[str, s
     return [(routes[name].a, routes[name].b) for name in seat_state.own.routes]
 
 
-def longest_route(state: TrainGame, seat_state: SeatState) -> int:
-    """Spaces of the seat's longest trail or path, as its ruleset measures it; lent routes don't count."""
-    table = state.own
-    countries, routes = (
-        table.board.countries,
-        [table.board.routes[name] for name in seat_state.own.routes],
-    )
-    if not countries:
+def longest_route(state: TrainGame, names: Iterable[str]) -> int:
+    """Spaces of the longest trail or path over these routes, as the ruleset measures it."""
+    board = state.own.board
+    routes = [board.routes[name] for name in names]
+    if not board.countries:
         return state.ruleset.parts.measure_longest([(route.a, route.b, route.length) for route in routes])
     return state.ruleset.parts.measure_longest(
-        [(*route_ends(route, countries), route.length) for route in routes]
+        [(*route_ends(route, board.countries), route.length) for route in routes]
     )
+
+
+def routes_of_longest(state: TrainGame, seat_state: SeatState) -> list[str]:
+    """The routes of a longest trail or path of the seat: of its own routes, those that can't all be spared. Where another
+    is as long, the routes that were claimed late make it."""
+    routes = list(seat_state.own.routes)
+    spaces = longest_route(state, routes)
+    for name in tuple(routes):
+        others = [route for route in routes if route != name]
+        if longest_route(state, others) == spaces:
+            routes = others
+    return routes
 
 
 def route_ends(route: Route, countries: frozenset[str]) -> tuple[str, str]:

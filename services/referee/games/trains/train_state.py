@@ -3,23 +3,34 @@
 In a viewer's state, cards that the viewer may not see are HIDDEN (None), counted like any other
 kind. A seat that pays with cards which were drawn face down therefore has a negative count of them
 and a larger one of HIDDEN: only the sum, its number of cards, means anything then.
+
+Packed, that is plain values of half the size, without the board, which many games share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from schemas.field_types import HIDDEN, Seat
+from schemas.registry import OfItsGame
 from schemas.trains.commands import ClaimRoute
 from schemas.trains.events import TrainScore
 from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.frozen_classes import pickle_by_fields
-from services.referee.games.state import EventStream, GameState, Ruleset
+from services.referee.games.state import EventStream, GameState, Packing, Ruleset
 from services.referee.games.trains import board as boards
-from services.referee.games.trains.board import Board, Fare, Route
+from services.referee.games.trains.board import Board, Fare, Route, is_built_in
+
+SECOND_CARD: Final = "second card"
+TICKETS: Final = "tickets"
+MIX: Final = "mix"  # how many starting tickets of each deck
+TUNNEL: Final = "tunnel"
+
 
 Cards: TypeAlias = Mapping[str, int]
 Hand: TypeAlias = dict[str | None, int]
@@ -193,3 +204,71 @@ TrainGame: TypeAlias = GameState[TrainState, TrainSeat, RuleOptions, TrainParts]
 TrainRuleset: TypeAlias = "Ruleset[TrainParts]"  # compiled, that class takes no parameters
 
 pickle_by_fields(TrainParts)
+
+
+# Bytes, measured on the golden games at three moments of each: within a third of what unpacked ones take.
+FARE_BYTES: Final = 64  # of the board
+PART_BYTES: Final = 20  # of a seat's route, or of a card of a pile
+BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
+
+OWN_FIELDS: Final = tuple(name for name in TRAIN_FIELDS if name != "board")
+_own_fields_of = attrgetter(*OWN_FIELDS)
+_seat_fields_of = attrgetter(*TRAIN_SEAT_FIELDS)
+
+
+def _values_of(state: TrainGame) -> object:
+    return _own_fields_of(state.own), [_seat_fields_of(seat_state.own) for seat_state in state.seats]
+
+
+def _restore(state: TrainGame, board: Board, values: tuple[Sequence[OfItsGame], Sequence[OfItsGame]]) -> None:
+    """The names of its board stand in place of equal strings: so it takes half of the memory."""
+    fields, seats = values
+    own, name_of = TrainState(), _names_of(board).get
+    state.own, own.board = own, board
+    _set_fields(own, OWN_FIELDS, fields)
+    own.deck = [*map(name_of, own.deck, own.deck)]
+    own.ticket_decks = {name: [*map(name_of, deck, deck)] for name, deck in own.ticket_decks.items()}
+    own.route_owners = {name_of(route, route): seat for route, seat in own.route_owners.items()}
+    own.open_routes = {
+        fare: whole if routes == whole else (*map(name_of, routes, routes),)
+        for (fare, whole), routes in zip(board.fares.items(), own.open_routes.values(), strict=False)
+    }
+    for seat_state, held_values in zip(state.seats, seats, strict=True):
+        seat_state.own = held = TrainSeat()
+        _set_fields(held, TRAIN_SEAT_FIELDS, held_values)
+        held.hand = {name_of(card, card): count for card, count in held.hand.items()}
+        held.tickets = [*map(name_of, held.tickets, held.tickets)]
+        held.routes = [*map(name_of, held.routes, held.routes)]
+        held.blocked_parallels = {*map(name_of, held.blocked_parallels, held.blocked_parallels)}
+
+
+def _set_fields(target: object, names: Sequence[str], values: Sequence[object]) -> None:
+    for name, value in zip(names, values, strict=True):
+        setattr(target, name, value)
+
+
+@lru_cache(maxsize=64)
+def _names_of(board: Board) -> dict[str | None, str]:
+    """The board's names and the cards', each by itself."""
+    return {name: name for name in (*board.routes, *board.tickets, *board.cities, *COLORS, LOCOMOTIVE)}
+
+
+def _size_bytes(state: TrainGame) -> int:
+    piles: list[Sized] = [state.own.deck, *state.own.ticket_decks.values()]
+    for seat_state in state.seats:
+        piles += (seat_state.own.tickets, seat_state.own.routes)
+    return FARE_BYTES * len(state.own.board.fares) + PART_BYTES * sum(map(len, piles))
+
+
+def _board_bytes(board: Board) -> int:
+    """About how much memory a board takes that isn't loaded anyway: of a built-in one the tickets that a game brings."""
+    if is_built_in(board):
+        return 0 if boards.load_board(board.id) is board else BOARD_PART_BYTES * len(board.tickets)
+    return BOARD_PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
+
+
+def _board_of(state: TrainGame) -> Board:
+    return state.own.board
+
+
+TRAIN_PACKING: Final = Packing(_board_of, _values_of, _restore, _size_bytes, _board_bytes)

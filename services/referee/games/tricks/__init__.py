@@ -15,7 +15,7 @@ from schemas.events import SeatScore, TurnStarted
 from schemas.field_types import CardName, Seat
 from schemas.game_options import GameOptions
 from schemas.refusals import require
-from services.referee.games.appliers.table import applies
+from services.referee.games.appliers import applies
 from services.referee.games.found_games import Game
 from services.referee.games.kit import plain_ruleset, rank, shuffle_and_deal, take_from_hand
 from services.referee.games.play_off import end_game
@@ -136,20 +136,11 @@ def describe(state: Tricks, viewer: Seat | None) -> Iterator[TablePart]:
         yield TablePart("tricks", seat, number=seat_state.own.tricks)
 
 
-TRICKS: Final = Game(
+MOVES: Final = {ACTION: (Move(PlayCard, offers, play),)}
+OPTIONS: Final = GameOptions(seats_least=3, seats_most=5)
+GAME: Final = Game(
     "tricks",
-    (
-        plain_ruleset(
-            "tricks",
-            {ACTION: (Move(PlayCard, offers, play),)},
-            deal,
-            score,
-            describe,
-            (Table, Hand),
-            GameOptions(seats_least=3, seats_most=5),
-            DECK,
-        ),
-    ),
+    (plain_ruleset("tricks", MOVES, deal, score, describe, (Table, Hand), OPTIONS, DECK),),
     rules={
         "HAND-1": "A seat plays a card that it holds.",
         "FOLLOW-1": "Who holds a card of the suit that was led plays one of them.",

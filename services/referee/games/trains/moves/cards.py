@@ -1,4 +1,4 @@
-"""Drawing train cards (CARD-1 to CARD-4)."""
+"""Drawing train cards (CARD-1 to CARD-4), and asking for them where there is no market (CARD-6, END-2)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
-from schemas.trains.commands import DrawBlind, DrawMarket
-from schemas.trains.events import CardDrawn, MarketCardTaken
+from schemas.trains.commands import DrawBlind, DrawMarket, RequestCards
+from schemas.trains.events import CardDrawn, CardsGiven, MarketCardTaken, RequestUnmet
 from schemas.trains.field_types import LOCOMOTIVE
+from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, Move
 from services.referee.games.trains.moves.market import ensure_deck, fill_market, has_cards_left
 from services.referee.games.trains.moves.turns import end_turn
@@ -83,3 +84,30 @@ _market_card_taken: Final = cache(MarketCardTaken)
 
 DRAW_BLIND = Move(DrawBlind, blind_offers, draw_blind)
 DRAW_MARKET = Move(DrawMarket, market_offers, draw_market)
+
+
+CARDS_PER_REQUEST = 2
+
+
+def request_offers(state: TrainGame, seat: Seat) -> Sequence[RequestCards]:
+    """The request, always: asking for cards is never refused (CARD-6)."""
+    return (_REQUEST,)
+
+
+def request_cards(state: TrainGame, seat: Seat, command: RequestCards) -> EventStream:
+    """The next two cards, or none (CARD-6). A round in which nobody got any and nothing else happened
+    ends the game (END-2)."""
+    table = state.own
+    if len(table.deck) >= CARDS_PER_REQUEST:
+        yield CardsGiven(seat, tuple(table.deck[: -CARDS_PER_REQUEST - 1 : -1]))
+    else:
+        yield RequestUnmet(seat)
+    if table.seats_passed.issuperset(state.active_seats):
+        yield from end_game(state, "no change")
+    else:
+        yield from end_turn(state, seat)
+
+
+_REQUEST = RequestCards()
+
+REQUEST_CARDS = Move(RequestCards, request_offers, request_cards)

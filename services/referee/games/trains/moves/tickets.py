@@ -1,4 +1,7 @@
-"""Destination tickets: offered, kept and given back (SETUP-2, SETUP-3, TICKET-*)."""
+"""Destination tickets: offered, kept and given back (SETUP-2, SETUP-3, TICKET-*).
+
+A seat that withdraws keeps as few as it may (CLOCK-2, CONDUCT-2, CONDUCT-3).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from itertools import combinations
 from typing import Final
 
 from schemas.field_types import Seat
+from schemas.game_options import ExitReason
 from schemas.refusals import CommandRefusedError, require
 from schemas.trains.commands import DrawTickets, KeepTickets
 from schemas.trains.events import (
@@ -16,11 +20,12 @@ from schemas.trains.events import (
     TicketsOffered,
     TicketsReturned,
     TicketsShuffled,
+    TunnelDeclined,
 )
 from schemas.trains.rule_options import TicketDestination
 from services.referee.games.state import EventStream, Move
-from services.referee.games.trains.moves.turns import end_turn
-from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.trains.moves.turns import clean_up_turn, end_turn, next_turn
+from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame
 
 
 def offer_tickets(state: TrainGame, seat: Seat, counts: Mapping[str, int], min_keep: int) -> EventStream:
@@ -211,3 +216,26 @@ DRAW_TICKETS = Move(DrawTickets, draw_offers, draw_tickets)
 DRAW_MIX = Move(DrawTickets, mix_offers, draw_mix)
 NAME_TICKETS = Move(DrawTickets, name_offers, name_tickets)
 KEEP_TICKETS = Move(KeepTickets, keep_offers, keep_tickets)
+
+
+def settle_choice(state: TrainGame, seat: Seat, reason: ExitReason) -> EventStream:
+    """A seat that withdraws keeps as few tickets as it may, and declines its tunnel; what it had not taken goes back
+    where the ruleset says so."""
+    seat_state = state.seats[seat].own
+    if state.pending_choices.get(seat) == TICKETS and reason != "removed":
+        yield TicketsKept(seat, tuple(seat_state.offer[: seat_state.min_keep]))
+        if state.turn is not None:
+            yield from return_tickets(state, seat)
+    if reason == "removed":
+        yield from state.ruleset.parts.return_untaken(state, seat)
+    if state.pending_choices.get(seat) == TUNNEL:
+        yield TunnelDeclined(seat)
+
+
+def go_on_without(state: TrainGame, seat: Seat) -> EventStream:
+    """The setup goes on after a seat withdrew; or, where it was its turn, the next turn begins."""
+    if state.turn is None:
+        yield from state.ruleset.parts.after_start_choice(state)
+    elif state.turn == seat:
+        yield from clean_up_turn(state)
+        yield from next_turn(state, seat)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from services.referee.games.trains.search.trail_over_bridges import longest_trail_over_bridges
-from services.referee.games.trains.search.trail_sweep import Edge
+from services.referee.games.trains.search.sweeps import Edge, longest_trail_over_bridges
 
 INFINITE_LOSS: Final = 1 << 30
 MAX_GUESSES: Final = 100

@@ -25,9 +25,7 @@ from services.referee.games.trains.setup.complexity_limits import (
 )
 from services.referee.games.trains.setup.deal import shuffle_all
 from services.referee.games.trains.setup.fork import set_up_fork
-from services.referee.games.trains.setup.position import set_up_position
-from services.referee.games.trains.setup.position_check import require_position
-from services.referee.games.trains.setup.position_turns import require_turn_state
+from services.referee.games.trains.setup.position import require_position, require_turn_state, set_up_position
 from services.referee.games.trains.setup.validation import require_dealable, require_playable
 from services.referee.games.trains.train_state import TrainGame, TrainRuleset
 

@@ -1,21 +1,187 @@
-"""A game that starts from a valid position (position_check.py), set up (schemas/trains/positions.py)."""
+"""A game that starts from a position (schemas/trains/positions.py): what makes one possible, and how it is laid as
+events.
+
+Every entry of it is on the board, in the rules, and there once; it may be in the middle of a turn, or near the end.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
+from schemas.field_types import Seat
+from schemas.refusals import CommandRefusedError, require
+from schemas.trains.boards.board_ids import did_you_mean
 from schemas.trains.boards.form import TicketForm
-from schemas.trains.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
-from schemas.trains.positions import Position, TicketGiven
+from schemas.trains.events import ChoiceLaid, DeckLaid, HandLaid, MomentLaid, PositionLaid, TicketsLaid
+from schemas.trains.field_types import LOCOMOTIVE
+from schemas.trains.positions import Position, TicketGiven, TunnelGiven
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.shuffle import in_canonical_order, shuffled
-from services.referee.games.state import EventStream
-from services.referee.games.trains.board import Board, Ticket, initial_tokens, points_for_route, ticket_decks
-from services.referee.games.trains.setup.position_turns import turn_state_events
+from services.referee.games.state import ACTION, Choice, EventStream
+from services.referee.games.trains.board import (
+    Board,
+    Route,
+    Ticket,
+    closes_parallels,
+    initial_tokens,
+    neighbours,
+    points_for_route,
+    ticket_decks,
+)
+from services.referee.games.trains.moves.routes import TUNNEL_KIND, extra_cost
+from services.referee.games.trains.train_state import SECOND_CARD, TICKETS, TUNNEL, TrainRuleset
+
+
+def require_turn_state(
+    ruleset: TrainRuleset, rule_options: RuleOptions, board: Board, seats: int, position: Position
+) -> None:
+    """Require that the turns of the position are possible. Raises CommandRefusedError (GAME-6), naming the wrong entry."""
+    if not position.has_turn_state():
+        return
+    _require(position.turn is not None, "turn", "somebody's turn has begun where it says more of turns")
+    _require_seats(seats, position)
+    for seat, count in enumerate(position.passengers_left or ()):
+        placed = [*(position.passengers or {}).values()].count(seat)
+        reason = f"{count} and {placed} on the board, a seat has {rule_options.passengers}"
+        _require(count + placed <= rule_options.passengers, f"passengers_left.{seat}", reason)
+    choices = [name for name in ("second_card", "offer", "tunnel") if getattr(position, name)]
+    _require(len(choices) < 2, ", ".join(choices), "a seat has one choice at a time")
+    needed = pending_choice(position)
+    _require(needed in ruleset.moves, ", ".join(choices), "these rules have no such choice")
+    if position.offer is not None:
+        _require(rule_options.draw_tickets, "offer", "no tickets are drawn in these rules")
+        most = len(position.offer.tickets)
+        _require(position.offer.least <= most, "offer.least", f"{position.offer.least} of {most} tickets")
+    if position.second_card:
+        _require(_has_second_card(position), "second_card", "there is no card that could be drawn")
+    if position.tunnel is not None:
+        _require_tunnel(ruleset, rule_options, board, seats, position, position.tunnel)
+
+
+def pending_choice(position: Position) -> Choice:
+    """Find the choice that the game waits for."""
+    if position.second_card:
+        return SECOND_CARD
+    if position.offer is not None:
+        return TICKETS
+    return ACTION if position.tunnel is None else TUNNEL
+
+
+def turn_state_events(
+    rule_options: RuleOptions, board: Board, seats: int, position: Position, offered: Sequence[str]
+) -> EventStream:
+    """The events that lay the turns of a valid position, `offered` being the ids of its offer; none for a position whose
+    turn is only beginning."""
+    if position.turn is None or not position.has_turn_state():
+        return
+    tunnel = position.tunnel
+    limits = [limit for limit in (rule_options.clock_ms, rule_options.move_ms) if limit is not None]
+    yield MomentLaid(
+        order=position.order or tuple(range(seats)),
+        turn=position.turn,
+        awaits=((position.turn, pending_choice(position), min(limits, default=None)),),
+        tunnel=None
+        if tunnel is None
+        else (tunnel.route, tunnel.cards, tunnel.revealed, extra_cost(tunnel.cards, tunnel.revealed)),
+        ending=position.last_turns is not None,
+        last=tuple(sorted(position.last_turns or ())),
+        passed=tuple(sorted(position.passed)),
+        chosen=(True,) * seats,
+        gone=(*position.gone, *(None,) * (seats - len(position.gone))),
+        clocks=(rule_options.clock_ms or 0,) * seats,
+        passengers=tuple(passengers_left(rule_options, seats, position)),
+        shown=({},) * seats,
+    )
+    if position.offer is not None:
+        yield ChoiceLaid(position.turn, tuple(offered), position.offer.least, False, None)
+
+
+def passengers_left(rule_options: RuleOptions, seats: int, position: Position) -> list[int]:
+    """Count by seat the passengers still to be placed: as given, else all that aren't on the board."""
+    given = position.passengers_left or ()
+    placed = [*(position.passengers or {}).values()] if rule_options.passengers else []
+    return [
+        given[seat] if seat < len(given) else rule_options.passengers - placed.count(seat)
+        for seat in range(seats)
+    ]
+
+
+def _require(condition: object, field: str, reason: str) -> None:
+    require(condition, "GAME-6", f"position.{field}: {reason}")
+
+
+def _require_seats(seats: int, position: Position) -> None:
+    rows: Mapping[str, Sequence[Seat]] = {
+        "order": position.order or (),
+        "last_turns": position.last_turns or (),
+        "passed": position.passed,
+    }
+    for field, row in rows.items():
+        for seat in row:
+            _require(seat < seats, field, f"there is no seat {seat}")
+        _require(len(set(row)) == len(row), field, "a seat is there twice")
+    _require(position.order is None or len(position.order) == seats, "order", f"it has all {seats} seats")
+    for name in ("gone", "passengers_left"):
+        row_count = len(getattr(position, name) or ())
+        _require(row_count <= seats, name, f"{row_count} rows for {seats} seats")
+    gone = [seat for seat, reason in enumerate(position.gone) if reason is not None]
+    _require(position.turn not in gone, f"gone.{position.turn}", "it is this seat's turn")
+    for seat in position.last_turns or ():
+        _require(seat not in gone, "last_turns", f"seat {seat} is gone")
+        _require(seat != position.turn, "last_turns", f"seat {seat}'s turn has begun; name those after it")
+
+
+def _has_second_card(position: Position) -> bool:
+    """Whether a second card can be drawn (CARD-1, CARD-4)."""
+    market = any(card not in (None, LOCOMOTIVE) for card in position.market or ())
+    return market or position.deck is None or bool(position.deck) or any((position.discard or {}).values())
+
+
+def _require_tunnel(
+    ruleset: TrainRuleset,
+    rule_options: RuleOptions,
+    board: Board,
+    seats: int,
+    position: Position,
+    tunnel: TunnelGiven,
+) -> None:
+    """The seat to act could have begun this tunnel, and has something to pay."""
+    route, seat = board.routes.get(tunnel.route), position.turn or 0
+    if route is None or route.kind != TUNNEL_KIND:
+        raise CommandRefusedError("GAME-6", f"position.tunnel.route: there is no tunnel {tunnel.route}")
+    _require_open(rule_options, seats, position, route)
+    cars = position.cars[seat] if seat < len(position.cars) else rule_options.cars
+    _require(
+        cars >= route.length, "tunnel.route", f"{route.length} spaces, and seat {seat} has {cars} cars left"
+    )
+    hand = position.hands[seat] if seat < len(position.hands) else {}
+    for card, count in tunnel.cards.items():
+        _require(hand.get(card, 0) >= count, f"tunnel.cards.{card}", f"seat {seat} doesn't hold {count}")
+    for card in tunnel.revealed:
+        _require(card in rule_options.cards, f"tunnel.revealed.{card}", "these rules have no such card")
+    most = rule_options.tunnel_cards
+    _require(len(tunnel.revealed) <= most, "tunnel.revealed", f"{most} cards are turned up at most")
+    _require(extra_cost(tunnel.cards, tunnel.revealed), "tunnel.revealed", "they ask for nothing more")
+    try:
+        for check_payment in ruleset.parts.payment_checks:
+            check_payment(tunnel.cards, route, rule_options)
+    except CommandRefusedError as error:
+        raise CommandRefusedError("GAME-6", f"position.tunnel.cards: {error.reason} ({error.rule})") from None
+
+
+def _require_open(rule_options: RuleOptions, seats: int, position: Position, route: Route) -> None:
+    owners, seat = position.routes or {}, position.turn
+    _require(route.id not in owners, "tunnel.route", "the route is claimed")
+    for twin in route.parallels:
+        is_open = rule_options.parallel_owned or owners.get(twin) != seat
+        _require(is_open, "tunnel.route", f"seat {seat} owns its parallel {twin} (DOUBLE-1)")
+        is_open = twin not in owners or not closes_parallels(rule_options, seats)
+        _require(is_open, "tunnel.route", f"its parallel {twin} is claimed (DOUBLE-2)")
+
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -175,3 +341,120 @@ def extra_tickets(
 def deck_names(rule_options: RuleOptions) -> tuple[str, ...]:
     """The decks that tickets of a position may lie in: one even where the rules have none."""
     return ticket_decks(rule_options) or (DEFAULT_DECK,)
+
+
+def require_position(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
+    """Such a position is possible. Raises CommandRefusedError (GAME-6), which names the wrong entry."""
+    _require((position.turn or 0) < seats, "turn", f"there is no seat {position.turn}")
+    for name in ("hands", "cars", "tickets", "merchandise", "points"):
+        row_count = len(getattr(position, name))
+        _require(row_count <= seats, name, f"{row_count} rows for {seats} seats")
+    _require_cards(rule_options, position)
+    for seat, cars in enumerate(position.cars):
+        _require(cars <= rule_options.cars, f"cars.{seat}", f"{cars}, a seat has {rule_options.cars} at most")
+    _require_routes(rule_options, board, seats, position.routes or {})
+    _require_tickets(rule_options, board, position)
+    _require_stations(rule_options, board, seats, position)
+    _require_passengers(rule_options, board, seats, position)
+    for city in position.tokens or {}:
+        if rule_options.passengers:
+            _require_on_board(city, board.cities, f"tokens.{city}", "there is no such city")
+
+
+def _require_on_board(place: str, places: Collection[str], field: str, reason: str) -> None:
+    if place not in places:
+        _require(False, field, reason + did_you_mean(place, places))
+
+
+def _require_cards(rule_options: RuleOptions, position: Position) -> None:
+    rows: list[tuple[str, Iterable[str | None]]] = [
+        *((f"hands.{seat}", hand) for seat, hand in enumerate(position.hands)),
+        ("market", position.market or ()),
+        ("deck", position.deck or ()),
+        ("discard", position.discard or {}),
+    ]
+    for field, cards in rows:
+        for card in cards:
+            _require(
+                card is None or card in rule_options.cards, f"{field}.{card}", "these rules have no such card"
+            )
+    _require(
+        len(position.market or ()) <= rule_options.market, "market", f"more than {rule_options.market} cards"
+    )
+
+
+def _require_routes(rule_options: RuleOptions, board: Board, seats: int, owners: Mapping[str, Seat]) -> None:
+    parallels_closed = closes_parallels(rule_options, seats)
+    spaces_by_seat: Counter[Seat] = Counter()
+    for route_id, seat in owners.items():
+        field = f"routes.{route_id}"
+        _require_on_board(route_id, board.routes, field, "there is no such route")
+        _require(seat < seats, field, f"there is no seat {seat}")
+        spaces_by_seat[seat] += board.routes[route_id].length
+        used_cars, max_cars = spaces_by_seat[seat], rule_options.cars
+        _require(
+            used_cars <= max_cars,
+            field,
+            f"seat {seat}'s routes have {used_cars} spaces, it has {max_cars} cars at most",
+        )
+        for twin in board.routes[route_id].parallels:
+            owns_both = owners.get(twin) == seat and not rule_options.parallel_owned
+            _require(not owns_both, field, f"seat {seat} owns its parallel {twin} too (DOUBLE-1)")
+            _require(
+                not (parallels_closed and twin in owners),
+                field,
+                f"its parallel {twin} is claimed too (DOUBLE-2)",
+            )
+
+
+def _require_tickets(rule_options: RuleOptions, board: Board, position: Position) -> None:
+    for deck in position.ticket_decks or {}:
+        _require(deck in deck_names(rule_options), f"ticket_decks.{deck}", "these rules have no such deck")
+    for field, _, form in position_tickets(position):
+        a, b = form.between
+        for city in (a, b):
+            _require_on_board(city, board.cities, field, f"there is no city {city}")
+        _require(a != b, field, f"it joins {a} to itself")
+    field_by_ticket: dict[str, str] = {}
+    for ticket in identify_tickets(board, position):
+        _require(
+            ticket.id not in field_by_ticket,
+            ticket.field,
+            f"the same ticket is in {field_by_ticket.get(ticket.id)}",
+        )
+        field_by_ticket[ticket.id] = ticket.field
+
+
+def _require_stations(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
+    station_counts: Counter[Seat] = Counter()
+    for city, station in (position.stations or {}).items():
+        field = f"stations.{city}"
+        _require_on_board(city, board.cities, field, "there is no such city")
+        _require(station.seat < seats, field, f"there is no seat {station.seat}")
+        station_counts[station.seat] += 1
+        max_stations = len(rule_options.station_costs)
+        _require(
+            station_counts[station.seat] <= max_stations,
+            field,
+            f"seat {station.seat} has more than {max_stations} stations",
+        )
+        is_neighbour = station.neighbour is None or station.neighbour in neighbours(board, city)
+        _require(is_neighbour, field, f"no route joins it to {station.neighbour}")
+
+
+def _require_passengers(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
+    passenger_counts: Counter[Seat] = Counter()
+    for city, seat in (position.passengers or {}).items():
+        field = f"passengers.{city}"
+        _require(seat < seats, field, f"there is no seat {seat}")
+        if not rule_options.passengers:
+            continue  # they are left out, wherever the position puts them
+        _require_on_board(city, board.cities, field, "there is no such city")
+        _require(city not in board.countries, field, "no passenger stands in a country")
+        passenger_counts[seat] += 1
+        max_passengers = rule_options.passengers
+        _require(
+            passenger_counts[seat] <= max_passengers,
+            field,
+            f"seat {seat} has more than {max_passengers} passengers",
+        )

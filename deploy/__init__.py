@@ -1,0 +1,1 @@
+"""What builds, runs and describes a release: the image, the engine's users, generated pages, licences, compiled rules."""

@@ -1,1 +1,0 @@
-"""Files that people name: read within bounds, parsed strictly, written whole."""

@@ -1,0 +1,185 @@
+"""The page of the API for people, at `/docs`: every call and every model of the OpenAPI document, as plain HTML.
+
+It needs no script. The document itself is at `/openapi.json`, for programs that call the API or make clients of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup, escape
+
+from services.gateway.routes.rule_pages import render_markdown
+from services.runtime.html_templates import html_templates
+
+Json = Mapping[str, Any]  # a part of the document
+UNTAGGED: Final = "server"
+MODELS: Final = "#/components/schemas/"
+EXAMPLES: Final = "#/components/examples/"
+BOUNDS: Final = {
+    "minimum": "from {}",
+    "exclusiveMinimum": "over {}",
+    "maximum": "to {}",
+    "minLength": "{} letters or more",
+    "maxLength": "{} letters at most",
+    "minItems": "{} or more",
+    "maxItems": "{} at most",
+}
+
+_TEMPLATES: Final = html_templates("services.gateway.routes")
+router = APIRouter(include_in_schema=False)
+
+
+class Row(NamedTuple):
+    """A parameter, or a field of a model."""
+
+    name: str
+    type: Markup
+    note: Markup
+    where: str = ""  # a parameter's: path, query, header
+    is_required: bool = False
+
+
+class Answer(NamedTuple):
+    """What a call may answer."""
+
+    status: str
+    meaning: str
+    type: Markup
+    example: str
+
+
+class Call(NamedTuple):
+    """A call."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    text: Markup
+    token: str  # whether one is needed
+    parameters: list[Row]
+    body: Markup
+    body_example: str
+    answers: list[Answer]
+
+
+@router.get("/docs", summary="The API for people")
+async def docs(request: Request) -> HTMLResponse:
+    """The page is made once: the document doesn't change while a process runs."""
+    state = request.app.state
+    if not hasattr(state, "api_page"):
+        state.api_page = render(request.app.openapi())
+    return HTMLResponse(state.api_page, headers={"Cache-Control": "no-cache"})
+
+
+def render(document: Json) -> str:
+    """The page of an OpenAPI document."""
+    calls: dict[str, list[Call]] = {}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            tag = operation.get("tags", [UNTAGGED])[0]
+            calls.setdefault(tag, []).append(_call(document, method, path, operation))
+    components = document["components"]
+    return _TEMPLATES.get_template("api.html").render(
+        title="The API",
+        introduction=render_markdown(document["info"]["description"].strip()),
+        calls=calls,
+        models={name: (_text(model), _rows(model), _type(model)) for name, model in components["schemas"].items()},
+    )  # fmt: skip
+
+
+def _call(document: Json, method: str, path: str, operation: Json) -> Call:
+    content = operation.get("requestBody", {}).get("content", {})
+    body: Json = next(iter(content.values()), {})
+    security = operation.get("security")
+    optional = security is not None and {} in security
+    return Call(
+        operation["operationId"],
+        method.upper(),
+        path,
+        operation["summary"],
+        _text(operation),
+        "" if not security else "A token may be sent." if optional else "Needs a token.",
+        [_parameter(each) for each in operation.get("parameters", ())],
+        _type(body["schema"]) if body else Markup(),
+        _example(document, body),
+        [
+            _answer(document, status, answer)
+            for status, answer in sorted(operation.get("responses", {}).items())
+        ],
+    )
+
+
+def _answer(document: Json, status: str, answer: Json) -> Answer:
+    content: Json = next(iter(answer.get("content", {}).values()), {})
+    meaning = answer.get("description", "").replace("Successful Response", "Done")
+    answer_type = _type(content["schema"]) if "schema" in content else Markup()
+    return Answer(status, meaning, answer_type, _example(document, content))
+
+
+def _parameter(parameter: Json) -> Row:
+    schema = parameter.get("schema", {})
+    note = _note({**schema, "description": parameter.get("description", schema.get("description", ""))})
+    return Row(
+        parameter["name"], _type(schema), note, parameter["in"], is_required=parameter.get("required", False)
+    )
+
+
+def _rows(model: Json) -> list[Row]:
+    """The fields of a model."""
+    needed = model.get("required", ())
+    return [
+        Row(name, _type(field), _note(field), is_required=name in needed)
+        for name, field in model.get("properties", {}).items()
+    ]
+
+
+def _text(part: Json) -> Markup:
+    """What a call or a model is, in words."""
+    return render_markdown(part.get("description", ""))
+
+
+def _note(schema: Json) -> Markup:
+    """What a field means, and its bounds."""
+    bounds = [words.format(schema[key]) for key, words in BOUNDS.items() if key in schema]
+    return escape("; ".join(filter(None, [schema.get("description", ""), ", ".join(bounds)])))
+
+
+def _type(schema: Json) -> Markup:
+    """The type of a value in words; a model is a link to it."""
+    return Markup(" or ").join(dict.fromkeys(_types(schema)))
+
+
+def _types(schema: Json) -> Iterator[Markup]:
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(MODELS)
+        yield Markup('<a href="#{0}">{0}</a>').format(name)
+    elif parts := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        for part in parts:
+            yield from _types(part)
+    elif "const" in schema or "enum" in schema:
+        for value in schema.get("enum", [schema.get("const")]):
+            yield Markup("<code>{}</code>").format(json.dumps(value))
+    elif schema.get("type") == "array":
+        yield Markup("list of {}").format(_type(schema["items"])) if "items" in schema else Markup("list")
+    elif isinstance(values := schema.get("additionalProperties"), Mapping) and values:
+        yield Markup("object, each value {}").format(_type(values))
+    else:
+        found = schema.get("type", "any JSON")
+        yield from (escape(each) for each in ([found] if isinstance(found, str) else found))
+
+
+def _example(document: Json, content: Json) -> str:
+    """The example of a content, as JSON in lines; empty where it has none."""
+    example = content.get("example")
+    for named in content.get("examples", {}).values():
+        reference = named.get("$ref", "")
+        found = document["components"]["examples"][reference.removeprefix(EXAMPLES)] if reference else named
+        example = found.get("value", example)
+        break
+    return "" if example is None else json.dumps(example, indent=1, ensure_ascii=False)

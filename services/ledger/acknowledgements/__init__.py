@@ -1,1 +1,0 @@
-"""How durable an answer is, and how that is confirmed by the engine."""

@@ -1,1 +1,0 @@
-"""Notifications of new entries: the channel of a game, and who listens to it."""

@@ -1,1 +1,0 @@
-"""The protocols of the ledger by role, and the records that they hand over."""

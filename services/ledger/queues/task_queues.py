@@ -1,0 +1,287 @@
+"""Commands and bot tasks as streams with consumer groups: implements `ports.CommandQueue` and `ports.BotTaskQueue`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from redis.exceptions import TryAgainError
+
+from schemas.commands import CommandEnvelope
+from schemas.contract import Schema
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.field_types import Seat
+from schemas.stored.entries import SentBy
+from schemas.stored.rows import pack, unpack
+from services.ledger.engine import keys
+from services.ledger.engine.cluster_pipeline import available_replies
+from services.ledger.engine.queries import Argument, Query, Reply, command, require_game_reply
+from services.ledger.engine.round_trips import run
+from services.ledger.ports import (
+    MAX_WAITING_TASKS,
+    BotTask,
+    CommandResult,
+    DeliveredBotTask,
+    DeliveredCommand,
+    QueueFullError,
+    RejectedCommand,
+)
+from services.ledger.queues.consumer_groups import Delivery, RedisRole
+from services.ledger.queues.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields
+from services.ledger.scripts.lua_scripts import (
+    REJECT_COMMAND,
+    SUBMIT_COMMAND,
+    ScriptCall,
+    call_script,
+    run_script,
+)
+from services.ledger.scripts.script_calls import build_submit_call
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("bots")
+_BOT_TASK: Final[Schema[BotTask]] = Schema(BotTask, "note")
+
+
+class RedisBotTaskQueue(RedisRole):
+    """Delivers the tasks that append_entry.lua wrote."""
+
+    def take_tasks(self, consumer: str, count: int, block_ms: int) -> list[DeliveredBotTask]:
+        """The next tasks, at most `count` of each partition; waits up to `block_ms` for one."""
+        return list(self._parse_tasks(self._task_group.read(consumer, self._all_partitions, count, block_ms)))
+
+    def reclaim_tasks(self, consumer: str, idle_ms: int) -> list[DeliveredBotTask]:
+        """Tasks that were delivered once, to another worker, and are pending for `idle_ms`."""
+        return list(self._parse_tasks(self._task_group.reclaim(consumer, self._all_partitions, idle_ms)))
+
+    def redelivered_tasks(self, consumer: str, idle_ms: int) -> Iterator[DeliveredBotTask]:
+        """Tasks that were delivered more than once, one at a time."""
+        return self._parse_tasks(self._task_group.redelivered(consumer, self._all_partitions, idle_ms))
+
+    def requeue_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Leave these tasks for later; this delivery of them isn't counted."""
+        self._task_group.requeue(
+            (delivery.partition, delivery.id, delivery.delivery_count) for delivery in tasks
+        )
+
+    def renew_tasks(self, consumer: str, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Restart the idle time of all tasks that the consumer holds; not counted as a delivery."""
+        self._task_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in tasks])
+
+    def acknowledge_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Remove these tasks: they are done."""
+        self._task_group.acknowledge((delivery.partition, delivery.id) for delivery in tasks)
+
+    def redispatch(self, tasks: Sequence[BotTask]) -> None:
+        """Send tasks again, unless so many wait that the bots must be away."""
+        for task in tasks:
+            stream = keys.bot_tasks(self.partition_of(task.game))
+            if self._client.xlen(stream) < MAX_WAITING_TASKS:
+                self._client.xadd(stream, {"t": pack(tuple(task))})
+
+    def _parse_tasks(self, delivered: Iterable[Delivery]) -> Iterator[DeliveredBotTask]:
+        for partition, id_, fields, delivery_count in delivered:
+            try:
+                task = _BOT_TASK.read(unpack(fields.get(b"t", b"")))
+            except (InvalidInputError, CorruptDataError) as error:
+                log.error("bot task can't be read", partition=partition, id=id_, error=str(error))
+                self._task_group.acknowledge([(partition, id_)])
+            else:
+                yield DeliveredBotTask(partition, id_, task, delivery_count)
+
+
+REJECTION_TTL_S: Final = 60
+POISONED_REASON: Final = "it broke the referee and was put aside; the game goes on, and an operator sees it"
+NOT_KEPT_REASON: Final = (
+    "it broke the referee, as too many did before it: it isn't kept, so send it again later"
+)
+
+
+class RedisCommandQueue(RedisRole):
+    """Submits commands with submit_command.lua and delivers them to the referees."""
+
+    def submit(self, envelope: CommandEnvelope) -> None:
+        """Queue a command. Submitting it again under the same id is harmless.
+
+        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = submit_command(envelope, self.partitions, self.max_waiting, channel, ask_verdict=False)
+        run(self._client, query)
+
+    def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
+        """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = submit_commands(envelopes, self.partitions, self.max_waiting, channel)
+        return run(self._client, query)
+
+    def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
+        """The result of a command; None while it isn't known. Raises CorruptDataError."""
+        return run(self._client, read_result(self.partitions, game, sender, command_id))
+
+    def take(
+        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
+    ) -> list[DeliveredCommand]:
+        """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
+        deliveries = self._command_group.read(consumer, partitions, count, block_ms)
+        return [_parse_delivery(delivery) for delivery in deliveries]
+
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[DeliveredCommand]:
+        """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
+        deliveries = self._command_group.reclaim(consumer, partitions, idle_ms)
+        return [_parse_delivery(delivery) for delivery in deliveries]
+
+    def redelivered(
+        self, consumer: str, partitions: Sequence[int], idle_ms: int
+    ) -> Iterator[DeliveredCommand]:
+        """Commands that were delivered more than once and are still pending: see `ports.CommandQueue`."""
+        return map(_parse_delivery, self._command_group.redelivered(consumer, partitions, idle_ms))
+
+    def renew(self, consumer: str, deliveries: Sequence[DeliveredCommand]) -> None:
+        """Restart the idle time of deliveries that this consumer still works on."""
+        self._command_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in deliveries])
+
+    def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
+        """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
+        Those on a node that is away stay pending."""
+        calls = [
+            self._rejection_call(each.delivery, each.envelope, each.rule, each.reason, ())
+            for each in rejected
+        ]
+        available_replies(run(self._client, call_script(REJECT_COMMAND, calls)))
+
+    def move_to_dead_letters(self, delivery: DeliveredCommand, envelope: SentBy | None, reason: str) -> None:
+        """Move a command that can't be decided to the dead letters. Its sender, where the envelope says who
+        it is, finds a rejection for a minute."""
+        dead_fields = tuple(dead_letter_fields(reason, delivery.data, delivery.delivery_count))
+        call = self._rejection_call(delivery, envelope, "POISON-1", POISONED_REASON, dead_fields)
+        run_script(self._client, REJECT_COMMAND, [call])
+
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Remove consumers, of bot tasks too, with nothing pending that were silent for so long; how many."""
+        partition_list = list(partitions)
+        groups = self._command_group, self._task_group
+        return sum(group.prune_consumers(partition_list, idle_ms) for group in groups)
+
+    def _rejection_call(
+        self,
+        delivery: DeliveredCommand,
+        envelope: SentBy | None,
+        rule: str,
+        reason: str,
+        dead_fields: Sequence[Argument],
+    ) -> ScriptCall:
+        partition = delivery.partition
+        commands, dead_letters = keys.commands(partition), keys.dead_letters(partition)
+        if envelope is None:  # its sender isn't known
+            rejection_key, kept_reason, not_kept_reason, channel, game = commands, b"", b"", "", ""
+        else:
+            game = envelope.game
+            rejection_key = keys.rejection(partition, game, envelope.seat, envelope.id)
+            kept_reason, not_kept_reason = pack((rule, reason)), pack((rule, NOT_KEPT_REASON))
+            channel = keys.notification_channel(partition, game)
+        arguments = [
+            keys.REFEREE_GROUP,
+            delivery.id,
+            kept_reason,
+            REJECTION_TTL_S,
+            channel,
+            game,
+            MAX_DEAD_LETTERS,
+            not_kept_reason,
+            self._publish_command,
+            *dead_fields,
+        ]
+        return [commands, rejection_key, dead_letters], arguments
+
+
+def _parse_delivery(delivery: Delivery) -> DeliveredCommand:
+    return DeliveredCommand(
+        delivery.partition, delivery.id, delivery.fields.get(b"c", b""), delivery.delivery_count
+    )
+
+
+def submit_command(
+    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str, *, ask_verdict: bool
+) -> Query[CommandResult | None]:
+    """Queue a command. Returns an earlier verdict on its id, if that is asked for and there is one.
+
+    Raises QueueFullError; InvalidInputError: the envelope is too large."""
+    call = build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict)
+    [reply] = yield from _submit([call])
+    outcome = submission_outcome(envelope, reply, max_waiting)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def submission_outcome(
+    envelope: CommandEnvelope, reply: Reply, max_waiting: int
+) -> CommandResult | Exception | None:
+    """What submit_command.lua's reply says: an earlier verdict, if there is one, or why the command isn't queued."""
+    if reply.__class__ is int and reply:
+        return None
+    if error := _submission_error(envelope, reply, max_waiting):
+        return error
+    return parse_result(reply, None)
+
+
+def submit_commands(
+    envelopes: Sequence[CommandEnvelope], partitions: int, max_waiting: int, wakeup_channel: str
+) -> Query[list[Exception | None]]:
+    """Queue many commands in one round trip: for each, why it isn't queued, or None where it is.
+
+    Raises InvalidInputError where one of them is too large."""
+    replies = yield from _submit(
+        [
+            build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=False)
+            for envelope in envelopes
+        ]
+    )
+    return [
+        _submission_error(envelope, reply, max_waiting)
+        for envelope, reply in zip(envelopes, replies, strict=True)
+    ]
+
+
+def _submit(calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
+    """What submit_command.lua returned for each call, where an error is a reply too."""
+    replies = yield from call_script(SUBMIT_COMMAND, calls)
+    # Of those whose slot is moving: a single key is always on one of its two nodes.
+    if moving := [index for index, reply in enumerate(replies) if isinstance(reply, TryAgainError)]:
+        deleted = yield [command("DEL", calls[index][0][1]) for index in moving]
+        single_key_calls = [(calls[index][0][:1], calls[index][1]) for index in moving]
+        retried = yield from call_script(SUBMIT_COMMAND, single_key_calls)
+        for index, deletion, reply in zip(moving, deleted, retried, strict=True):
+            replies[index] = deletion if isinstance(deletion, Exception) else reply
+    return replies
+
+
+def _submission_error(envelope: CommandEnvelope, reply: Reply, max_waiting: int) -> Exception | None:
+    if isinstance(reply, Exception):
+        return reply
+    if not reply:
+        return QueueFullError(f"{max_waiting} commands wait in the partition of game {envelope.game}")
+    return None
+
+
+def read_result(
+    partitions: int, game: str, sender: Seat | None, command_id: str
+) -> Query[CommandResult | None]:
+    """The result of a command; None while it isn't known. Raises CorruptDataError."""
+    partition = keys.partition_of(game, partitions)
+    replies = yield [
+        command("HGET", keys.command_results(partition, game, sender), command_id),
+        command("GET", keys.rejection(partition, game, sender, command_id)),
+    ]
+    return parse_result(*(require_game_reply(game, reply) for reply in replies))
+
+
+def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResult | None:
+    """The result of a command, from its verdict (its entry's number and the command's digest) and its
+    packed rejection."""
+    if verdict is not None:
+        sequence, _, digest = verdict.partition(b" ")
+        return CommandResult(int(sequence), command_digest=digest.decode())
+    if rejection is not None:
+        rule, reason = unpack(rejection)
+        return CommandResult(0, rule, reason)
+    return None

@@ -1,1 +1,0 @@
-"""The Lua scripts that Redis runs, one file each."""

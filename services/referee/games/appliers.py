@@ -1,0 +1,218 @@
+"""What each event that every game has does to the state: one function for each; a game's own events have theirs in its
+folder.
+
+No judgement here: an event that reached the log did happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias, TypeVar
+
+from schemas.contract import EVENT_REGISTRY, EventContract
+from schemas.events import (
+    AccessSet,
+    CommandRefused,
+    DeckShuffled,
+    Event,
+    GameCreated,
+    GameEnded,
+    GameForked,
+    GameStarted,
+    HandDealt,
+    PlayOffCalled,
+    PlayOffEnded,
+    PlayResumed,
+    SeatCleared,
+    SeatFreed,
+    SeatGone,
+    SeatTaken,
+    SeedRevealed,
+    SeedSealed,
+    TurnStarted,
+)  # fmt: skip  # fmt: skip
+from schemas.game_options import Access
+from schemas.registry import HandlerTable, OfItsKey
+from services.referee.games.fair_randomness import (
+    compute_setup_digest,
+    default_setup_digest,
+    derive_shuffle_key,
+)  # fmt: skip
+from services.referee.games.found_games import find_version
+from services.referee.games.seat_state import SeatState
+from services.referee.games.state import ACTION, GameState, read_options
+
+E = TypeVar("E", bound=EventContract)
+Applier: TypeAlias = Callable[[GameState, OfItsKey], None]
+
+APPLIER_TABLE: Final[HandlerTable[EventContract, Applier]] = HandlerTable("applier", EVENT_REGISTRY)
+
+
+def applies(cls: type[E]) -> Callable[[Callable[[GameState, E], None]], Callable[[GameState, E], None]]:
+    """The decorator of the function that applies these events. It changes the state in place, and may take
+    for granted that the event fits it. Raises TypeError where the event has an applier already."""
+    return APPLIER_TABLE(cls)
+
+
+def apply_own(state: GameState, event: Event) -> None:
+    """Change the game's own part by an event that every game has, where its ruleset says so."""
+    applier = state.ruleset.own_appliers.get(event.__class__)
+    if applier is not None:
+        applier(state, event)
+
+
+@applies(GameCreated)
+def game_created(state: GameState, event: GameCreated) -> None:
+    state.game = event.game
+    ruleset = state.ruleset = find_version(event.ruleset, event.rules)
+    state.rule_options = rule_options = read_options(ruleset, event.parameters)
+    state.setup_digest = (
+        default_setup_digest(ruleset, event.board, event.board_digest, len(event.seats))
+        if rule_options is ruleset.rule_options
+        else compute_setup_digest(event)
+    )
+    state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
+    for plan in event.seats:
+        seat_state: SeatState = SeatState(
+            plan.kind, plan.name or state.name_of(plan.name_commitment), plan.policy
+        )
+        seat_state.clock_ms = rule_options.clock_ms or 0
+        state.seats.append(seat_state)
+    state.turn_order = tuple(range(len(event.seats)))
+    apply_own(state, event)
+
+
+@applies(AccessSet)
+def access_set(state: GameState, event: AccessSet) -> None:
+    state.access = Access(
+        event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions, event.undo
+    )
+
+
+@applies(SeedSealed)
+def seed_sealed(state: GameState, event: SeedSealed) -> None:
+    state.commitment, state.seed_was_named, state.seed = event.commitment, event.given, event.seed
+
+
+@applies(SeatTaken)
+def seat_taken(state: GameState, event: SeatTaken) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.name, seat_state.policy, seat_state.seat_secret, seat_state.is_seated = (
+        event.name or state.name_of(event.name_commitment),
+        event.policy,
+        event.luck,
+        True,
+    )
+    seat_state.kind = "human" if event.policy is None else "bot"
+    seat_state.name_commitment = event.name_commitment
+    seat_state.age, seat_state.contribution = event.age, event.contribution
+
+
+@applies(SeatFreed)
+def seat_freed(state: GameState, event: SeatFreed) -> None:
+    """Nothing of who sat there stays: neither name nor secret nor contribution, nor how often it was refused."""
+    seat_state = state.seats[event.seat]
+    seat_state.is_seated, seat_state.kind, seat_state.name = False, "human", ""
+    seat_state.policy = seat_state.name_commitment = seat_state.age = None
+    seat_state.seat_secret = seat_state.contribution = None
+    seat_state.times_freed += 1
+    seat_state.freed_at_ms = state.at_ms
+    state.refusal_counts.pop(event.seat, None)
+
+
+@applies(GameStarted)
+def game_started(state: GameState, event: GameStarted) -> None:
+    state.started = True
+    state.turn_order = event.order
+    state.refusal_counts.clear()
+    if state.seed is not None:  # nobody but the referee has it
+        state.shuffle_key = derive_shuffle_key(state)
+
+
+@applies(DeckShuffled)
+def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
+    apply_own(state, event)
+    state.epoch += 1
+
+
+@applies(HandDealt)
+def hand_dealt(state: GameState, event: HandDealt) -> None:
+    apply_own(state, event)
+
+
+@applies(GameForked)
+def game_forked(state: GameState, event: GameForked) -> None:
+    state.fork_origin = event.of, event.at
+
+
+@applies(PlayResumed)
+def play_resumed(state: GameState, event: PlayResumed) -> None:
+    assert state.fork_turn_state is not None, "a moment was laid"
+    state.turn, pending_choices = state.fork_turn_state
+    for seat, choice, remaining_ms in pending_choices:
+        state.pending_choices[seat] = choice
+        state.seats[seat].deadline_ms = None if remaining_ms is None else state.at_ms + remaining_ms
+
+
+@applies(TurnStarted)
+def turn_started(state: GameState, event: TurnStarted) -> None:
+    seat = event.seat
+    seat_state = state.seats[seat]
+    seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.turn = seat
+    state.pending_choices = {seat: ACTION}
+    own_applier = state.ruleset.own_appliers.get(
+        TurnStarted
+    )  # not by `apply_own`: every other event is one of these
+    if own_applier is not None:
+        own_applier(state, event)
+    state.refusal_counts.clear()
+
+
+def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
+    """When a seat's time is over if its choice is pending from now on, in milliseconds of game time: its
+    clock has run down (CLOCK-1), or the move's limit is reached. None if neither is limited."""
+    rule_options = state.rule_options
+    clock_ms, move_ms = rule_options.clock_ms, rule_options.move_ms
+    if clock_ms is None:
+        return None if move_ms is None else state.at_ms + move_ms
+    return state.at_ms + (seat_state.clock_ms if move_ms is None else min(seat_state.clock_ms, move_ms))
+
+
+@applies(SeatGone)
+def seat_gone(state: GameState, event: SeatGone) -> None:
+    state.seats[event.seat].exit_reason = event.why
+    state.pending_choices.pop(event.seat, None)
+    apply_own(state, event)
+
+
+@applies(SeatCleared)
+def seat_cleared(state: GameState, event: SeatCleared) -> None:
+    apply_own(state, event)
+
+
+@applies(PlayOffCalled)
+def play_off_called(state: GameState, event: PlayOffCalled) -> None:
+    state.next_play_off = event
+
+
+@applies(PlayOffEnded)
+def play_off_ended(state: GameState, event: PlayOffEnded) -> None:
+    """Nothing of this game's state changes: the event is for people who read it."""
+
+
+@applies(SeedRevealed)
+def seed_revealed(state: GameState, event: SeedRevealed) -> None:
+    state.seed = event.seed
+
+
+@applies(GameEnded)
+def game_ended(state: GameState, event: GameEnded) -> None:
+    state.result = event
+    state.turn = None
+    state.pending_choices = {}
+
+
+@applies(CommandRefused)
+def command_refused(state: GameState, event: CommandRefused) -> None:
+    state.refusal_counts[event.seat] = state.refusal_counts.get(event.seat, 0) + 1

@@ -1,0 +1,1 @@
+"""Tables of train games: their answers, and their boards drawn."""

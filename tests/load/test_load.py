@@ -1,0 +1,117 @@
+"""`make load` notices what is lost or doubled, plays in both of its ways, and derives a machine from what it measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from services.bootstrap.embedded import run_embedded_server
+from tests.load.__main__ import app
+from tests.load.latencies import percentile_s, step_of
+from tests.load.log_check import Checked, check_answers
+from tests.load.machine_table import Measured, Target, rows_of
+from tests.load.people import Plan, run_people
+from tests.many_clients import settings_for_many_clients
+
+PLAN = Plan([], 3, 2, 1, "random", 0.05, 1.0, False, "", "test", 0, 100)
+
+
+@pytest.mark.parametrize(
+    ("answered", "log", "expected"),
+    [
+        ([4, 7], [(4, "p-0"), (5, "other-1"), (7, "p-1")], Checked(2, 0, 0)),
+        ([4, 7], [(4, "p-0"), (7, None)], Checked(2, 1, 0)),
+        ([4, 7], [(4, "p-0"), (8, "p-1")], Checked(2, 1, 0)),
+        ([4], [(4, "p-0"), (9, "p-0")], Checked(1, 0, 1)),
+        ([4], [(4, "p-0"), (5, "p-1")], Checked(1, 0, 0)),  # the last got no answer
+        ([4], [(4, "p-0"), (5, "p-1"), (6, "p-1")], Checked(1, 0, 1)),
+    ],
+)
+def test_a_lost_or_doubled_command_is_counted(
+    answered: list[int], log: list[tuple[int, str | None]], expected: Checked
+) -> None:
+    assert check_answers("p", answered, log) == expected
+
+
+def test_percentiles_are_right_to_five_in_a_hundred() -> None:
+    steps = Counter(step_of(ms / 1000) for ms in range(1, 1001))
+    assert percentile_s(steps, 0.5) == pytest.approx(0.5, rel=0.05)
+    assert percentile_s(steps, 0.99) == pytest.approx(0.99, rel=0.05)
+    assert percentile_s(Counter(), 0.5) == 0
+
+
+def test_a_machine_follows_from_what_a_command_and_a_game_took() -> None:
+    measured = Measured(
+        games=1_000,
+        commands_per_s=500,
+        cpu_us={"gateway": 120, "engine": 60},
+        bytes_per_game={"gateway": 2**20, "engine": 0.7 * 2**20},
+        log_bytes=1_000,
+        sockets=400,
+        processes={"gateway": 1, "engine": 1},
+        people=2,
+    )
+    rows = {row.part: row for row in rows_of(Target("t", 10_000, 4_096), measured)}
+    assert rows["gateway"].needs == "1.2 cores of work: 2 of them, 4.0 GiB in all"
+    assert rows["gateway"].not_run == "2 at once; here 1"
+    assert (rows["engine"].needs, rows["engine"].not_run) == (
+        "0.6 cores of work: 1 of them, 4.0 GiB in all",
+        "-",
+    )
+    assert (rows["all"].needs, rows["all"].not_run) == (
+        "3 cores, 8 GiB",
+        "20.0 times the rate, 4.1 times the games of this run",
+    )
+    assert rows["sockets"].not_run == "8,192; here 400"
+    assert rows["the engines' log"].needs == "10.0 MB/s, 0.9 TB a day before rewrites"
+
+
+def test_more_sockets_than_the_machine_has_are_refused_with_what_to_do() -> None:
+    asked = "--games 1000000 --people 4 --processes 1"
+    result = CliRunner().invoke(app, asked.split(), env={"COLUMNS": "300"})
+    assert result.exit_code == 2
+    assert "--processes" in result.output and "--attached" in result.output
+
+
+def counted(plan: Plan, seconds: int) -> tuple[Counter[str], list[str]]:
+    """What people counted who played for so long."""
+    here, there = multiprocessing.Pipe()
+    thread = Thread(target=run_people, args=(plan, there))
+    thread.start()
+    count, complaints = Counter[str](), list[str]()
+    stage, left = "", seconds
+    while stage != "done":
+        message: Any = here.recv()
+        stage = message[0]
+        count += message[1]
+        complaints += message[3]
+        if stage == "ready":
+            if left == seconds:
+                here.send("go")
+            if left == 0:
+                here.send("end")
+            left -= 1
+        assert stage != "failed", complaints
+    thread.join()
+    return count, complaints
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "plan",
+    [PLAN, PLAN._replace(asks_rules=True), PLAN._replace(attached=0.0), PLAN._replace(level="durable")],
+    ids=["at the table", "as pages", "looking in", "durable"],
+)
+def test_people_play_and_every_answer_is_in_the_log_once(plan: Plan, tmp_path: Path) -> None:
+    with run_embedded_server(tmp_path, settings_for_many_clients()) as running:
+        count, complaints = counted(plan._replace(urls=[running.url]), 3)
+    assert complaints == []
+    assert count["answered"] > 20
+    assert count["checked"] == count["answered"] == count["sent"]
+    assert (count["lost"], count["doubled"], count["unanswered"]) == (0, 0, 0)

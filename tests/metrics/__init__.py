@@ -1,0 +1,1 @@
+"""What services count, how Prometheus reads it, and the page that lists it."""
