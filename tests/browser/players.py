@@ -13,6 +13,12 @@ import httpx
 from tests.browser.conftest import OpenPage
 
 STEP_MS: Final = 5_000
+POSSIBLE: Final = {
+    "over": ".result",
+    "keep": ".offer button:not([disabled])",
+    "act": ".actions .primary:not([disabled], .offer *)",
+    "take": ".market button:not([disabled])",
+}
 SHORT: Final[
     dict[str, tuple[str, dict[str, int]]]
 ] = {  # a board, and options that end a game with its first claims
@@ -183,19 +189,30 @@ def keep_all(page: Any) -> None:
     page.locator(".offer").wait_for(state="detached")
 
 
+def possible(page: Any) -> str:
+    """What is shown as possible: of POSSIBLE, the first; it stays so until somebody here acts."""
+    script = "(kinds) => kinds.find(([, selector]) => document.querySelector(selector))?.[0]"
+    return (
+        page.evaluate(script, list(POSSIBLE.items())) or "wait"
+    )  # one look: between two, the page may go on
+
+
 def act(page: Any, turn: int) -> bool:
     """Do one thing that is shown as possible; False where nothing is."""
-    if page.locator(".offer input").count():
+    kind = possible(page)
+    if kind == "keep":
         keep_all(page)
-        return True
-    actions = page.locator(".actions .primary:not([disabled])")
+    elif kind == "take":
+        page.locator(POSSIBLE["take"]).first.click(timeout=STEP_MS)
+    elif kind == "act":
+        choose(page, turn)
+    return kind in {"keep", "take", "act"}
+
+
+def choose(page: Any, turn: int) -> None:
+    """Claim or pay where that may be done, else do another thing each turn."""
+    actions = page.locator(POSSIBLE["act"])
     names = actions.all_inner_texts()
-    if not names:
-        taken = page.locator(".market button:not([disabled])")
-        if not taken.count():
-            return False
-        taken.first.click(timeout=STEP_MS)
-        return True
     claim = next((place for place, name in enumerate(names) if name.startswith(("Claim", "Pay"))), None)
     actions.nth(claim if claim is not None else turn % len(names)).click(timeout=STEP_MS)
     if page.locator("dialog[open]").count():
@@ -203,7 +220,6 @@ def act(page: Any, turn: int) -> bool:
         if folded.count():
             folded.last.click(timeout=STEP_MS)
         page.locator("dialog[open] .choice:visible").last.click(timeout=STEP_MS)
-    return True
 
 
 def play_to_the_end(*pages: Any, most: int = 600) -> None:

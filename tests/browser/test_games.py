@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import TimeoutError as TooLateError
 
 from tests.browser.conftest import OpenPage
-from tests.browser.players import SHORT, SeatedTable, keep_all, play_to_the_end, two_at_a_table
+from tests.browser.players import (
+    POSSIBLE,
+    SHORT,
+    SeatedTable,
+    keep_all,
+    play_to_the_end,
+    possible,
+    two_at_a_table,
+)
 
 
 def test_two_people_and_a_bot_begin_a_game(open_page: OpenPage) -> None:
@@ -51,31 +57,28 @@ def test_a_whole_game_is_played_by_keyboard_alone(open_page: OpenPage, http: htt
     page = SeatedTable(http).open(open_page, 0)
     press(page, "Start the game")
     for _ in range(400):
-        if page.locator(".result").count():
-            break
-        if page.locator(".offer input").count():
+        kind = possible(page)
+        if kind == "over":
+            return
+        if kind == "keep":
             keep_by_keyboard(page)
-        elif page.locator(".actions .primary:not([disabled])").count():
-            page.locator(".actions .primary:not([disabled])").last.focus()
+        elif kind == "act":
+            page.locator(POSSIBLE["act"]).last.focus()
             page.keyboard.press("Enter")
             choose_by_keyboard(page)
         else:
             page.wait_for_timeout(60)
-    page.locator(".result").wait_for()
+    raise AssertionError("the game isn't over after 400 looks")
 
 
 def keep_by_keyboard(page: Any) -> None:
-    """Keep all tickets of the offer."""
-    boxes = page.locator(".offer input")
-    for place in range(boxes.count()):
-        if not boxes.count():
-            return  # the answer to what was kept before has come in between
-        boxes.nth(place).focus()
-        if not boxes.nth(place).is_checked():
+    """Keep all tickets of the offer: what isn't chosen is chosen."""
+    for box in page.locator(".offer input").all():
+        box.focus()
+        if not box.is_checked():
             page.keyboard.press("Space")
-    with suppress(TooLateError):  # the same
-        page.get_by_role("button", name="Keep").first.focus(timeout=3_000)
-        page.keyboard.press("Enter")
+    page.get_by_role("button", name="Keep").first.focus()
+    page.keyboard.press("Enter")
     page.locator(".offer").wait_for(state="detached")
 
 
