@@ -363,7 +363,6 @@ def run_gateway(settings: Settings, stop: Event) -> None:
         stop.wait()
         server.should_exit = True
 
-    # uvicorn handles signals itself, but only once it runs; a stop before that is handled here.
     Thread(target=stop_server, name="gateway-stop", daemon=True).start()
     log = get_logger("gateway")
     from services.gateway.server import open_listener  # noqa: PLC0415 - as above

@@ -35,6 +35,7 @@ STUCK_EXIT_CODE: Final = 70  # of a referee that a decision holds, or a service 
 EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - of this machine: said where it is printed
 ELSEWHERE: Final = "192.0.2.1", 9  # an address of nobody (RFC 5737): nothing is sent there
 STOP_S: Final = 10.0  # from a signal to the end of a service that waits for an engine that stands still
+GATEWAY_STOP_S: Final = 13.0  # its followers leave within 10 s; whoever starts it waits for 15 s
 
 
 @app.command()
@@ -120,29 +121,33 @@ def auditor() -> None:
 def gateway(strict_engine: StrictEngineOption = None) -> None:
     """Run a gateway alone, on the engine and the address of the settings."""
     overrides = {} if strict_engine is None else {"strict_engine": strict_engine}
-    _run_service("gateway", composition.run_gateway, **overrides)
+    _run_service("gateway", composition.run_gateway, GATEWAY_STOP_S, **overrides)
 
 
-def _run_service(name: str, service: composition.ServiceRunner, **overrides: object) -> None:
+def _run_service(
+    name: str, service: composition.ServiceRunner, stop_s: float = STOP_S, **overrides: object
+) -> None:
     settings = read_settings(**overrides)
     set_up_logging(settings)
     tune_garbage_collector()
     with composition.observing(settings, name):
-        service(settings, _stop_on_signal())
+        service(settings, _stop_on_signal(stop_s))
 
 
-def _stop_on_signal() -> Event:
-    """An event that is set when the process gets a signal to stop. STOP_S later the process ends in any case: nothing is
-    lost by that, as by no other crash."""
+def _stop_on_signal(stop_s: float = STOP_S) -> Event:
+    """An event that is set when the process gets a signal to stop. `stop_s` later the process ends in any case, and at once
+    when it is asked a second time from a terminal: nothing is lost by that, as by no other crash."""
     stop = Event()
 
     def stop_or_end() -> None:
         stop.set()
-        time.sleep(STOP_S)
-        get_logger("services").error("service doesn't stop, it is ended", after_s=STOP_S)
+        time.sleep(stop_s)
+        get_logger("services").error("service doesn't stop, it is ended", after_s=stop_s)
         os._exit(STUCK_EXIT_CODE)
 
-    def request_stop(*_: object) -> None:
+    def request_stop(signal_number: int, _: object) -> None:
+        if stop.is_set() and signal_number == signal.SIGINT:
+            os._exit(STUCK_EXIT_CODE)
         # A thread of its own: the handler may run while this one holds the event's lock.
         Thread(target=stop_or_end, daemon=True).start()
 

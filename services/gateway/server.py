@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import resource
 import secrets
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -92,19 +93,21 @@ def build_server(
 
 class GatewayServer(uvicorn.Server):
     """uvicorn's server, whose followers go elsewhere before it closes connections: uvicorn closes sockets first, whatever they
-    wait for."""
+    wait for. Signals are its process's, which also ends it where its loop is stuck."""
 
     def __init__(self, stopping: Stopping, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._stopping = stopping
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none."""
+        yield
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop in order; at once when asked a second time from a terminal."""
+        """Stop in order."""
         self._stopping.begin()
-        leaving = asyncio.create_task(self._leave())
-        while not leaving.done() and not self.force_exit:
-            await asyncio.wait({leaving}, timeout=0.1)
-        leaving.cancel()
+        await self._leave()
         self.config.timeout_graceful_shutdown = REQUESTS_END_S + round(self._stopping.answers_left_s())
         await super().shutdown(sockets)
 

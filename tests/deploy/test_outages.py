@@ -7,15 +7,16 @@ import time
 from pathlib import Path
 from threading import Event
 
+import httpx
 import pytest
 
 from services.bootstrap.composition import wait_for_ledger
-from services.cli.services import STOP_S, STUCK_EXIT_CODE
+from services.cli.services import GATEWAY_STOP_S, STOP_S, STUCK_EXIT_CODE
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
 from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
-from tests.deploy.compose import Stage, free_port, stage, wait_until
+from tests.deploy.compose import ROOT, Stage, free_port, stage, wait_until
 
 SERVICES = ("gateway", "referee", "bots")
 AWAY, BACK = "engine away", "engine back"
@@ -154,6 +155,25 @@ def test_P7_each_service_stops_soon_while_its_engine_stands_still(tmp_path: Path
         codes = [service.process.wait(STOP_S + 8) for service in services]  # a busy machine is slow
         assert {*codes} <= {0, STUCK_EXIT_CODE}
         assert all("Traceback" not in service.text() for service in services)
+
+
+@pytest.mark.long
+def test_P7_a_gateway_whose_loop_is_stuck_ends_in_its_time(tmp_path: Path) -> None:
+    stuck_on_signal = (
+        "import signal\ndef stuck(*_):\n    while True: pass\nsignal.signal(signal.SIGUSR1, stuck)\n"
+    )
+    (tmp_path / "sitecustomize.py").write_text(stuck_on_signal)
+    with stage(tmp_path) as servers:
+        servers.start_engine()
+        gateway = servers.start("gateway", PYTHONPATH=f"{tmp_path}:{ROOT}")
+        wait_until(servers.healthy)
+        gateway.process.send_signal(signal.SIGUSR1)
+        with pytest.raises(httpx.ReadTimeout):  # from now on nobody gets an answer
+            while True:
+                servers.http.get("/health", timeout=1)
+        gateway.process.send_signal(signal.SIGTERM)
+        assert gateway.process.wait(GATEWAY_STOP_S + 8) == STUCK_EXIT_CODE
+        assert gateway.says("doesn't stop") == 1
 
 
 @pytest.mark.long
