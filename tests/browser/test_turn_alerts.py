@@ -46,7 +46,7 @@ def marked(page: Any, is_marked: bool) -> None:
     """Wait until the tab's title and icon say that it is the viewer's turn, or don't any more."""
     page.wait_for_function(
         """is => document.title.startsWith("● Your turn") === is
-          && document.querySelector("link[rel=icon]").href.startsWith("data:") === is""",
+          && document.querySelector("link[rel=icon]").href.includes("d7263d") === is""",
         arg=is_marked,
     )
 

@@ -13,16 +13,15 @@ const title = document.title;
 const icon = /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]"));
 const plainIcon = icon.href;
 /** @type {Promise<string> | undefined} */
-let dottedIcon; // the plain one with a dot, drawn once
+let drawn; // what the plain icon's file says, read once
 let isMarked = false;
 
-page.hasNotices =
-  canNotify() && Notification.permission === "granted" && localStorage.getItem(SETTING) === "on";
+/** What its owner lets the browser show; asked once, as the answer comes from another process. */
+let permission = isSecureContext && "Notification" in globalThis ? Notification.permission : "denied";
+page.hasNotices = permission === "granted" && localStorage.getItem(SETTING) === "on";
 
 /** Whether this browser can show notices of this page: some ask for a secure address, some forbade it. */
-export function canNotify() {
-  return isSecureContext && "Notification" in globalThis && Notification.permission !== "denied";
-}
+export const canNotify = () => permission !== "denied";
 
 /** Mark the tab for as long as it is the viewer's turn. */
 export function markTab() {
@@ -30,22 +29,20 @@ export function markTab() {
   if (isTurn === isMarked) return;
   isMarked = isTurn;
   document.title = isTurn ? MARK + title : title;
-  if (!isTurn) icon.href = plainIcon;
-  else
-    drawDot().then(
-      (dotted) => isMarked && (icon.href = dotted),
-      () => {},
-    ); // without an icon the title says it
+  drawn ??= fetch(plainIcon).then((answer) => answer.text());
+  drawn.then(
+    (svg) => {
+      const seen = isMarked ? svg.trim().replace("</svg>", DOT) : svg;
+      icon.href = `data:image/svg+xml,${encodeURIComponent(seen)}`;
+    },
+    () => {}, // without an icon the title says it
+  );
 }
-
-const drawDot = () =>
-  (dottedIcon ??= fetch(plainIcon)
-    .then((answer) => answer.text())
-    .then((svg) => `data:image/svg+xml,${encodeURIComponent(svg.trim().replace("</svg>", DOT))}`));
 
 /** Ask for the browser's consent where it is needed, and keep in this browser whether notices are wanted. */
 export async function toggleNotices() {
-  const hasNotices = !page.hasNotices && (await Notification.requestPermission()) === "granted";
+  if (!page.hasNotices) permission = await Notification.requestPermission();
+  const hasNotices = !page.hasNotices && permission === "granted";
   localStorage.setItem(SETTING, hasNotices ? "on" : "off");
   say(hasNotices ? "Notices of your turn are on" : "Notices of your turn are off");
   update({ hasNotices });

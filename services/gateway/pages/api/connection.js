@@ -14,10 +14,9 @@ import { myGame } from "./my_games.js";
 /**
  * What is done with what arrives.
  * @typedef {object} Listener
- * @property {(entry: FollowedEntry) => void} entry
+ * @property {(entry: FollowedEntry, chain: CheckedChain | null, isOwn: boolean) => void} entry which this page's own command made, or another's; and the chain up to it
  * @property {() => void} anew the server lost entries that were shown
  * @property {(state: ConnectionState) => void} state
- * @property {(chain: CheckedChain) => void} chain
  * @property {(watching: number) => void} watching how many watch the game
  */
 
@@ -35,6 +34,7 @@ export class Connection {
   /** @type {number | undefined} */ #timer;
   /** @type {number | undefined} */ #deadline;
   /** @type {Map<string, (number: number | null, problem?: Problem) => void>} */ #asked = new Map();
+  /** @type {CheckedChain | null} */ #chain = null;
   #heardAt = 0;
   #isOver = false;
   #tries = 0;
@@ -45,8 +45,6 @@ export class Connection {
     this.number = number;
     this.head = head;
     this.listener = listener;
-    /** @type {CheckedChain} */
-    this.chain = { from: number, to: number, isBroken: false };
     addEventListener("online", () => this.#wake(0)); // it may be another network
     addEventListener("pageshow", () => this.#wake());
     document.addEventListener(
@@ -95,7 +93,7 @@ export class Connection {
       this.#check(this.head, message);
       this.number = Math.max(this.number, message.number);
       this.head = message.head;
-      this.listener.entry(message);
+      this.listener.entry(message, this.#chain, this.#asked.has(message.answers ?? ""));
       if (message.answers) this.#answer(message.answers, message);
     } else if (message.type === "problem" && message.id === null) {
       this.listener.state({ isOpen: false, isVoid: message.problem.status === 401 });
@@ -138,9 +136,8 @@ export class Connection {
   /** @param {string | null} head @param {EntryBody} entry */
   #check(head, entry) {
     if (!head || !entry.proof) return;
-    const isBroken = this.chain.isBroken || !followsFrom(head, entry);
-    this.chain = { ...this.chain, to: entry.number, isBroken };
-    this.listener.chain(this.chain);
+    const { from, isBroken } = this.#chain ?? { from: this.number, isBroken: false };
+    this.#chain = { from, to: entry.number, isBroken: isBroken || !followsFrom(head, entry) };
   }
 
   /** Leave the connection, of which nothing more will be heard. */

@@ -50,9 +50,9 @@ export const recordedGames = () => read().games;
 
 /** Record a table that is over, where the viewer has a seat; once. @param {AnyTable} table */
 export function recordResult({ game, viewer, result, seats, created, at, ruleset_title, ...own }) {
+  if (!result || viewer === "public") return;
   const { games, cleared } = read();
-  if (!result || viewer === "public" || cleared.includes(game) || games.some((each) => each.game === game))
-    return;
+  if (cleared.includes(game) || games.some((each) => each.game === game)) return;
   const scores = new Map(result.map((score) => [score.seat, score]));
   const recorded = {
     game,

@@ -7,12 +7,15 @@ import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 
 const STEP = "ledgerline.guide"; // in this browser: the next mark, or "done"
 const DONE = "done";
+const PAINTED_MS = 50; // after which a drawing is painted
 const GAP = 10; // px between a mark and what it points at
 const CLICKED = "button:not(:disabled), label, select, summary, a[href]";
 
 const place = document.createElement("div");
 /** @type {TablePage | undefined} */
 let shown;
+/** @type {number | undefined} */
+let timer;
 
 /** @param {string} selector @returns {Element | undefined} */
 const seen = (selector) =>
@@ -33,24 +36,28 @@ function nextMark(page) {
   return null;
 }
 
-/** Show the mark that is next on a table. @param {TablePage} page */
+/** Show the mark that is next on a table, once what was drawn is painted: asked before, where things are would be computed for the mark alone. @param {TablePage} page */
 export function guide(page) {
+  shown = page;
+  timer ??= setTimeout(point, PAINTED_MS);
+}
+
+function point() {
+  timer = undefined;
+  if (!shown) return;
   if (!place.isConnected) {
     document.body.append(place);
     for (const event of ["scroll", "resize"])
-      addEventListener(event, showAgain, { passive: true, capture: true });
+      addEventListener(event, point, { passive: true, capture: true });
     addEventListener(
       "keydown",
       ({ key }) => key === "Escape" && !document.querySelector("dialog[open]") && go(DONE),
     );
   }
-  shown = page;
-  const mark = nextMark(page);
+  const mark = nextMark(shown);
   render(mark ? markView(mark) : nothing, place);
   if (mark) put(mark.target);
 }
-
-const showAgain = () => shown && guide(shown);
 
 /** @param {number | typeof DONE} step */
 function go(step) {
@@ -58,7 +65,7 @@ function go(step) {
   localStorage.setItem(STEP, step === shown.drawing.words.marks.length ? DONE : String(step));
   const mark = nextMark(shown);
   mark?.target.scrollIntoView({ block: "nearest" });
-  showAgain();
+  point();
 }
 
 /** @param {NonNullable<ReturnType<typeof nextMark>>} mark */
@@ -104,7 +111,8 @@ function put(target) {
       (box.left + box.right - around.left - around.right) / 2,
       (box.top + box.bottom - around.top - around.bottom) / 2,
     );
-  const best = standsFor(around, mark.getBoundingClientRect()).reduce((a, b) => (cost(b) < cost(a) ? b : a));
+  const stands = standsFor(around, mark.getBoundingClientRect()).map((box) => ({ box, covered: cost(box) }));
+  const { box: best } = stands.reduce((a, b) => (b.covered < a.covered ? b : a));
   Object.assign(mark.style, { left: `${best.left}px`, top: `${best.top}px` });
   Object.assign(ring.style, {
     left: `${around.left - 4}px`,

@@ -17,14 +17,16 @@ const path = { game };
  */
 export async function attempt(action) {
   const held = document.activeElement;
-  update({ isBusy: true, refusal: null, since: null, notice: lastingNotice(page) });
+  Object.assign(page, { isBusy: true, refusal: null, since: null, notice: lastingNotice(page) });
+  const done = action(); // it is on its way while the page is drawn
+  update({});
   try {
-    await action();
+    await done;
   } catch (error) {
     refuse(error);
     refreshAfter(error);
   }
-  update({ isBusy: false });
+  if (page.isBusy) update({ isBusy: false });
   keepFocus(held);
 }
 

@@ -11,7 +11,7 @@ import { firstReading } from "./first_reading.js";
 import { present } from "./pacing.js";
 import { game, isOwnTurn, lastingNotice, page, update } from "./table_state.js";
 
-/** @import { FollowedEntry } from "../api/connection.js" */
+/** @import { CheckedChain, FollowedEntry } from "../api/connection.js" */
 /** @import { Move, PlayerCommand } from "../api/openapi.js" */
 /** @import { Drawing } from "./drawing.js" */
 /** @import { AnyTable } from "./table_state.js" */
@@ -55,15 +55,19 @@ export async function follow(drawings) {
       if (isVoid || isOver) refresh().catch(() => {}); // a token that is void gives way to none
       if (page.isConnected !== isOpen) update({ isConnected: isOpen });
     },
-    chain: (chain) => update({ chain }),
     watching: (watching) => watching !== page.watching && update({ watching }),
   });
   addEventListener("storage", goOnWithSeat);
 }
 
-/** Show the table as an entry leaves it. @param {FollowedEntry} entry */
-function take({ number, state }) {
+/**
+ * Show the table as an entry leaves it, drawn once with all that it brings.
+ * @param {FollowedEntry} entry @param {CheckedChain | null} chain @param {boolean} isOwn
+ */
+function take({ number, state }, chain, isOwn) {
+  page.chain = chain;
   if (state) {
+    if (isOwn) page.isBusy = false;
     followed = /** @type {Partial<AnyTable>} */ ({ ...followed, ...state });
     const latest = /** @type {AnyTable} */ (followed);
     if (number > page.latest.number) show(latest, page.latest.number);

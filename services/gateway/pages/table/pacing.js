@@ -6,6 +6,7 @@ import { page, update } from "./table_state.js";
 /** @import { AnyTable, TablePage } from "./table_state.js" */
 
 const STEP_MS = 400;
+const PAINTED_MS = 20; // after which a drawing is painted
 export const MOST_STEPS = 12; // more are not waited for: the table was away for long
 
 /** @type {Pick<TablePage, "table" | "marks">[]} */
@@ -26,7 +27,7 @@ export function present(table, fresh) {
   steps.push({ table, marks: new Set(fresh.flatMap((move) => move.marks)) });
   const isOwn = fresh.every((move) => move.seat === table.viewer);
   if (isOwn || isStill() || steps.length > MOST_STEPS) showLast();
-  else if (timer === undefined) step();
+  else if (timer === undefined) timer = setTimeout(step, PAINTED_MS); // an own move that came just before is seen first
   else update({});
 }
 

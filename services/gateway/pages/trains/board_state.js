@@ -27,6 +27,8 @@ export const shown = /** @type {ShownBoard} */ ({
 
 /** @param {Partial<ShownBoard>} change */
 export function show(change) {
+  const isKnown = Object.entries(change).every(([name, value]) => Object.is(value, Object(shown)[name]));
+  if (isKnown) return;
   Object.assign(shown, change);
   update({});
 }
