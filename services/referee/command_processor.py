@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from schemas.commands import CallTime, CommandEnvelope, ForkGame, FreeSeat, TakeSeat
 from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
-from schemas.events import CommandRefused, GameEnded
+from schemas.events import CommandRefused, GameCreated, GameEnded, GameStarted, SeatGone
 from schemas.field_types import Seat
 from schemas.stored.codec import pack_envelope, unpack_envelope
 from schemas.stored.entries import ForeignCommandError
@@ -38,7 +38,6 @@ from services.ledger.engine.errors import NodeAwayError
 from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
-from services.referee.decision_log import FailureLog, log_decision, log_fields
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
 from services.referee.games import UnloggedRejectionError
@@ -52,17 +51,8 @@ DECIDED_AT_ONCE: Final = 128  # before what they led to is looked at
 MAX_STUCK_REJECTIONS: Final = 20  # of a command without an entry, whose log went on, or is damaged
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
+LOGGED_EVENTS: Final = frozenset((GameCreated, GameStarted, SeatGone, GameEnded))
 CREATION_BUDGET_MS: Final = 15  # how long commands of other games wait for creations that were held
-
-
-def in_turns(commands: Sequence[PendingCommand]) -> list[PendingCommand]:
-    """Order commands so that the first of each game comes before the second of any; those of one game keep their order."""
-    taken, turns = Counter[str](), list[tuple[int, PendingCommand]]()
-    for command in commands:
-        game = command.envelope.game
-        turns.append((taken[game], command))
-        taken[game] += 1
-    return [command for _, command in sorted(turns, key=itemgetter(0))]
 
 
 class FreedSeatRecord(Protocol):
@@ -92,7 +82,6 @@ class CommandProcessor:
         self.ledger, self.clocks, self.new_seed, self.forks = ledger, clocks, new_seed, forks
         self.decision_limit = decision_limit
         self.game_cache = GameCache(ledger, cache_bytes)
-        self._failures = FailureLog()
         self._deciding: PendingCommand | None = None
         self._decided_s = 0.0  # how long deciding took since the last append
         self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet
@@ -101,15 +90,20 @@ class CommandProcessor:
     def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
         """Decide these commands and write the decisions, DECIDED_AT_ONCE together, except those that wait for a fork. Games
         take turns, whatever partition they are in: who sends much waits first."""
-        commands = in_turns(
-            [
-                PendingCommand(delivery, envelope)
-                for delivery in deliveries
-                if not self.forks.holds(delivery) and (envelope := self._read_envelope(delivery))
-            ]
-        )
-        for start in range(0, len(commands), DECIDED_AT_ONCE):
-            self._process(commands[start : start + DECIDED_AT_ONCE])
+        taken, turns = Counter[str](), list[tuple[int, PendingCommand]]()
+        for delivery in deliveries:
+            try:
+                envelope = unpack_envelope(delivery.data)
+            except InvalidInputError as error:
+                self.move_to_dead_letters(delivery, str(error))
+                continue
+            if command_traces.SPANS:
+                _trace_queue(delivery, envelope)
+            turns.append((taken[envelope.game], PendingCommand(delivery, envelope)))
+            taken[envelope.game] += 1
+        turns.sort(key=itemgetter(0))  # the first of each game before the second of any
+        for start in range(0, len(turns), DECIDED_AT_ONCE):
+            self._process([command for _, command in turns[start : start + DECIDED_AT_ONCE]])
 
     def process_expanded(self) -> None:
         """Decide the creations that were held and can be decided by now, and the commands that waited for them, for as
@@ -190,20 +184,9 @@ class CommandProcessor:
                 if command.envelope.game not in self._interrupted_games and (outcome := self._decide(command))
             )
             decided = (outcome for outcome in to_append if isinstance(outcome, Decision))
-            retries = self._append(decided, conflict_counts)
-            rejections = [outcome for outcome in outcomes if isinstance(outcome, UnloggedRejection)]
-            commands = [*retries, *self._reject_without_entry(rejections, conflict_counts)]
-
-    def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
-        """The envelope of a delivery; None if it can't be read: then it is a dead letter."""
-        try:
-            envelope = unpack_envelope(delivery.data)
-        except InvalidInputError as error:
-            self.move_to_dead_letters(delivery, str(error))
-            return None
-        if command_traces.is_on():
-            _trace_queue(delivery, envelope)
-        return envelope
+            commands = retries = self._append(decided, conflict_counts)
+            if rejections := [outcome for outcome in outcomes if isinstance(outcome, UnloggedRejection)]:
+                commands = [*retries, *self._reject_without_entry(rejections, conflict_counts)]
 
     def _decide(self, command: PendingCommand) -> Decision | UnloggedRejection | None:
         """The decision on a command, or why the log takes no entry for it. None if the command waits
@@ -213,7 +196,9 @@ class CommandProcessor:
         for attempt in (nullcontext, self.game_cache.rollback_on_error):
             try:
                 with attempt(envelope.game):
-                    ready = self._admit(command)
+                    ready: PendingCommand | None = command
+                    if not isinstance(envelope.command, ForkGame) or not self._has_answered(envelope):
+                        ready = self.forks.admit(command, self.new_seed)
                     return ready and self._decide_within_limit(ready)
             except UnloggedRejectionError as rejection:
                 return UnloggedRejection(command, rejection.rule, rejection.reason)
@@ -234,21 +219,16 @@ class CommandProcessor:
                     "decision failed",
                     **log_fields(envelope),
                     why=reason,
-                    exc_info=self._failures.is_new(error),
+                    exc_info=self.game_cache.failures.is_new(error),
                 )
             if attempt is nullcontext:
                 self.game_cache.invalidate(envelope.game)
         self._move_to_dead_letters(command.delivery, envelope, reason)
         return None
 
-    def _admit(self, command: PendingCommand) -> PendingCommand | None:
-        """The command, if it can be decided now: a fork that was decided before isn't expanded again."""
-        envelope = command.envelope
-        if isinstance(envelope.command, ForkGame) and self.game_cache.get(envelope.game).answered_ids.has(
-            envelope.seat, envelope.id
-        ):
-            return command
-        return self.forks.admit(command, self.new_seed)
+    def _has_answered(self, envelope: CommandEnvelope) -> bool:
+        """Whether it was decided before: such a fork isn't expanded again."""
+        return self.game_cache.get(envelope.game).has_answered(envelope.seat, envelope.id)
 
     def _reject_without_entry(
         self, rejections: Sequence[UnloggedRejection], conflict_counts: Counter[tuple[int, str]]
@@ -256,8 +236,6 @@ class CommandProcessor:
         """Acknowledge commands without entries, in two round trips however many they are; returns those that must be
         decided again, as their log went on since they were decided, which no script checks here. `conflict_counts`
         counts how often a command's log was not as its head says: a game may go on, but not so fast."""
-        if not rejections:
-            return []
         games = dict.fromkeys(rejection.command.envelope.game for rejection in rejections)
         are_current, rejected, retries = self.game_cache.are_current([*games]), list[RejectedCommand](), []
         for command, rule, reason in rejections:
@@ -335,7 +313,7 @@ class CommandProcessor:
             took_s = perf_counter() - began_s
             self._decided_s += took_s
             metrics.DECISION_SECONDS.observe(took_s)
-            if command_traces.is_on():
+            if command_traces.SPANS:
                 _trace("decide", command.envelope, took_s)
         freed = command.envelope.command
         if isinstance(freed, FreeSeat) and freed.seat < len(cached_game.state.seats):
@@ -361,7 +339,7 @@ class CommandProcessor:
         append_s = max(0.0, perf_counter() - began_s - self._decided_s)
         if results:
             metrics.APPEND_SECONDS.observe(append_s)
-        if command_traces.is_on():
+        if command_traces.SPANS:
             decisions, traced = tee(decisions)
             _trace_appended(traced, results, append_s)
         retries = list[PendingCommand]()
@@ -375,9 +353,8 @@ class CommandProcessor:
                 conflict_counts[delivery_key] += 1
                 if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:
                     status = AppendStatus.DAMAGED
-            _count(status, decision)
+            _report(status, decision, sequence, verbose=verbose)
             if status is AppendStatus.APPENDED:
-                log_decision(log, envelope, decision.events, sequence, verbose=verbose)
                 if GameEnded in map(type, decision.events):
                     self.game_cache.invalidate(envelope.game)  # few commands follow
             elif status is AppendStatus.DAMAGED:
@@ -391,8 +368,9 @@ class CommandProcessor:
         return retries
 
 
-def _count(status: AppendStatus, decision: Decision) -> None:
-    """Count what became of a decision: its verdict, and the rule that said no."""
+def _report(status: AppendStatus, decision: Decision, sequence: int, *, verbose: bool) -> None:
+    """Count what became of a decision: its verdict, and the rule that said no; and log of an entry what an operator looks
+    for, or if `verbose`, each."""
     if status is AppendStatus.CONFLICT:
         metrics.CONFLICTS.add()
     elif status is AppendStatus.APPENDED or status is AppendStatus.DUPLICATE:
@@ -401,6 +379,28 @@ def _count(status: AppendStatus, decision: Decision) -> None:
             metrics.COMMANDS.add("refused", first.rule)
         else:
             metrics.COMMANDS.add("accepted" if first else "repeated", "")
+    if status is not AppendStatus.APPENDED:
+        return
+    for event in decision.events:
+        if isinstance(event, CommandRefused):
+            fields = {**log_fields(decision.command.envelope), "sequence": sequence}
+            log.info("command refused", **fields, rule=event.rule, why=event.why)
+        elif event.__class__ in LOGGED_EVENTS:
+            fields = {**log_fields(decision.command.envelope), "sequence": sequence}
+            log.info(event.type.replace("_", " "), **fields)
+    if verbose:
+        types = [event.type for event in decision.events]
+        log.debug("entry appended", **log_fields(decision.command.envelope), sequence=sequence, events=types)
+
+
+def log_fields(envelope: CommandEnvelope) -> dict[str, object]:
+    """The fields by which every line names a command."""
+    return {
+        "game": envelope.game,
+        "seat": envelope.seat,
+        "command": envelope.id,
+        "type": envelope.command.type,
+    }
 
 
 def _trace(name: str, envelope: CommandEnvelope, took_s: float, **attributes: int) -> None:

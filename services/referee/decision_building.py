@@ -1,26 +1,28 @@
-"""What a command leads to: its events, sealed, and the request that appends them. Pure but for the clocks."""
+"""What a command leads to: its events, sealed, and the request that appends them with what the game needs next: its
+wake-up, tasks for its bots, its eviction. Pure but for the clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final, NamedTuple
 
 from schemas.commands import CommandEnvelope, CreateGame
-from schemas.events import Event
+from schemas.events import Event, GameCreated, GameEnded, GameStarted
+from schemas.field_types import Seat
 from schemas.stored.command_digest import digest_command
 from schemas.stored.entries import Entry
 from schemas.stored.player_names import SaltedNames
-from services.ledger import AppendRequest, DuplicateCommand
+from services.ledger import AppendRequest, BotTask, DuplicateCommand, EvictAt, EvictionChange
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, UnloggedRejectionError, decide_envelope
 from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.referee.player_names import NAMING, SaltedEnvelope, require_own_names, salt_names
-from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
 
 DAY_MS: Final = 86_400_000
+BOT_SILENCE_MS: Final = 30_000  # of a bot, before its task is sent again
 
 
 class Clocks(NamedTuple):
@@ -64,10 +66,10 @@ def build_decision(
     delivery, envelope, state = command.delivery, command.envelope, cached_game.state
     if cached_game.is_stored:  # a verdict that the command has is in the file, where gateways find it
         raise UnloggedRejectionError("GAME-3", "the game is over")
-    if cached_game.answered_ids.has(envelope.seat, envelope.id):
+    if cached_game.has_answered(envelope.seat, envelope.id):
         duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
         return Decision(command, duplicate, ())
-    previously_pending, now_ms = set(state.pending_choices), clocks.wall_time_ms()
+    pending_before, now_ms = set(state.pending_choices), clocks.wall_time_ms()
     seed, salted = "", None
     if command.expansion or envelope.command.__class__ in NAMING:
         seed, salted = _seed_and_salt(command, state, known_names, new_seed)
@@ -78,6 +80,8 @@ def build_decision(
     sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
     cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
     cached_game.head = sealed_entry.head
+    # The bots that had nothing to choose before, and the sender, whose command may have been refused.
+    asked = [seat for seat in state.pending_choices if seat not in pending_before or seat == envelope.seat]
     request = AppendRequest(
         delivery=delivery,
         game=envelope.game,
@@ -92,7 +96,7 @@ def build_decision(
         private_parts=sealed_entry.private_parts,
         names=salted.kept_beside(events) if salted else (),
         names_left=salted.left_by(events) if salted else (),
-        tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
+        tasks=bot_tasks(state, cached_game.length, asked),
         deadline_ms=next_wakeup(state),
         eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_ms),
         is_listed=state.access.is_listed,
@@ -129,3 +133,42 @@ def take_seed(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> tuple[C
         return envelope, seed
     mixed = sha256(b"ledgerline/mixed-seed/1" + bytes.fromhex(seed) + command.seed.encode()).hexdigest()
     return replace(envelope, command=replace(command, seed=None)), mixed
+
+
+def next_wakeup(state: GameState) -> int | None:
+    """When a referee must look at the game again, in milliseconds of the game clock: a seat's clock
+    runs out, the next game of a play-off is to follow, or a bot was silent for so long that its task
+    may be lost. None where nothing is to be done."""
+    if state.next_play_off is not None:
+        return state.opened_at_ms + state.at_ms
+    deadline = state.next_deadline()
+    wakeups_ms = [deadline[0]] if deadline else []
+    if state.started and not state.result:
+        seat_states = state.seats
+        if [seat for seat in state.pending_choices if seat_states[seat].policy]:
+            wakeups_ms.append(state.at_ms + BOT_SILENCE_MS)
+    return state.opened_at_ms + min(wakeups_ms) if wakeups_ms else None
+
+
+def bot_tasks(state: GameState, sequence: int, seats: Iterable[Seat]) -> list[BotTask]:
+    """A task for each bot at one of these seats, as of this entry."""
+    seat_states = state.seats
+    return [
+        BotTask(state.game, seat, sequence, policy) for seat in seats if (policy := seat_states[seat].policy)
+    ]
+
+
+def eviction_after(
+    events: Sequence[Event], ended_eviction_ms: int, unstarted_eviction_ms: int
+) -> EvictAt | EvictionChange:
+    """What these events do to the game's eviction time: a game that nobody plays (any more, or yet) may leave the
+    engine at one of these times of the wall clock."""
+    for event in reversed(events):
+        cls = event.__class__  # few of all events do anything to it
+        if cls is GameEnded:
+            return EvictAt(ended_eviction_ms)
+        if cls is GameCreated:
+            return EvictAt(unstarted_eviction_ms)
+        if cls is GameStarted:
+            return EvictionChange.CLEAR
+    return EvictionChange.KEEP

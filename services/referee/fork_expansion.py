@@ -96,18 +96,20 @@ class ForkExpander:
     ) -> None:
         self._read_source_log, self._read_source_names = read_source_log, read_source_names
         self._executor = executor or InlineExecutor()
-        self._held: dict[str, list[PendingCommand]] = {}  # by game: the creation, then what came after it
+        self.held: dict[str, list[PendingCommand]] = {}  # by game: the creation, then what came after it
         self._held_keys: set[tuple[int, str]] = (
             set()
         )  # partition and stream id of all of them: unique together
 
     def admit(self, command: PendingCommand, new_seed: Callable[[], str]) -> PendingCommand | None:
         """The command, if it can be decided now; None if it is held until a fork is expanded, which starts here, or
-        until a large command's turn comes. Raises UnloggedRejectionError (WAIT-1): too many are held, or too many
-        commands wait for this one."""
+        until a large command's turn comes, or was held before it was delivered again. Raises UnloggedRejectionError
+        (WAIT-1): too many are held, or too many commands wait for this one."""
         game, fork = command.envelope.game, command.envelope.command
-        if game in self._held:
-            if len(self._held[game]) > MAX_HELD_PER_FORK:
+        if game in self.held:
+            if self.holds(command.delivery):
+                return None
+            if len(self.held[game]) > MAX_HELD_PER_FORK:
                 raise UnloggedRejectionError(
                     "WAIT-1", f"too many commands wait for the creation of {game}; ask again in a minute"
                 )
@@ -117,7 +119,7 @@ class ForkExpander:
         is_fork = isinstance(fork, ForkGame) and command.expansion is None
         if not is_large and not is_fork:
             return command
-        if len(self._held) >= MAX_EXPANSIONS:
+        if len(self.held) >= MAX_EXPANSIONS:
             raise UnloggedRejectionError("WAIT-1", "too many games are being created; ask again in a minute")
         command = command._replace(has_waited=True)
         if isinstance(fork, ForkGame):
@@ -134,30 +136,26 @@ class ForkExpander:
     def pop_expanded(self) -> Iterator[list[PendingCommand]]:
         """For each creation that can be decided by now: its command, and those of the game that came after it.
         They are no longer held."""
-        for game, (creation, *_) in list(self._held.items()):
+        for game, (creation, *_) in list(self.held.items()):
             if creation.is_ready:
-                commands = self._held.pop(game)
+                commands = self.held.pop(game)
                 self._held_keys.difference_update(held.delivery[:2] for held in commands)
                 yield commands
 
     def held_deliveries(self) -> list[DeliveredCommand]:
         """The deliveries that wait for a creation."""
-        return [command.delivery for commands in self._held.values() for command in commands]
+        return [command.delivery for commands in self.held.values() for command in commands]
 
     def holds(self, delivery: DeliveredCommand) -> bool:
         """Whether the delivery waits for a creation, however often it was delivered."""
         return delivery[:2] in self._held_keys
 
-    def is_holding(self) -> bool:
-        """Whether any delivery waits for a creation."""
-        return bool(self._held)
-
     def has_ready(self) -> bool:
         """Whether a creation that is held can be decided by now."""
-        return any(creation.is_ready for creation, *_ in self._held.values())
+        return any(creation.is_ready for creation, *_ in self.held.values())
 
     def _hold(self, command: PendingCommand) -> None:
-        self._held.setdefault(command.envelope.game, []).append(command)
+        self.held.setdefault(command.envelope.game, []).append(command)
         self._held_keys.add(command.delivery[:2])
 
     def _start(self, fork: ForkGame, seed: str, executor: Executor) -> ForkExpansion:

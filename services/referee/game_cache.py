@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from operator import attrgetter
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_for_fold
 from services.ledger import EventReader, GameLog
 from services.metrics import declared as metrics
-from services.referee.decision_log import FailureLog
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.seat_state import SEAT_FIELDS, SeatState
@@ -29,6 +28,7 @@ log = get_logger("referee")
 MAX_BYTES: Final = 2_048 * 1024 * 1024
 MIN_UNPACKED_SHARE: Final = 8  # packed games leave an eighth of the room to unpacked ones
 MAX_LOGS_PER_READ: Final = 256
+MAX_REMEMBERED_FAILURES: Final = 64
 PACKING_ERRORS: Final = (*PROGRAMMING_ERRORS, pickle.PickleError)
 
 # Bytes, measured on the golden games at three moments of each: within a third of what unpacked ones take.
@@ -46,32 +46,6 @@ PACKED_SEAT_FIELDS: Final = tuple(name for name in SEAT_FIELDS if name != "own")
 PackedValues = tuple[tuple[object, ...], list[tuple[object, ...]], object]  # fields, seats, the game's own
 _packed_fields_of = attrgetter(*PACKED_FIELDS)
 _seat_fields_of = attrgetter(*PACKED_SEAT_FIELDS)
-
-
-class AnsweredIds:
-    """The ids of a game's commands that have an entry, in eight bytes each: by the process's own keyed hash, so that
-    nobody can search for a collision. One of ten thousand is found in fourteen steps; the ids themselves would take
-    more room than the game's state."""
-
-    __slots__ = ("digests",)
-
-    def __init__(self, packed: bytes = b"") -> None:
-        self.digests = array("q", packed)
-
-    def packed(self) -> bytes:
-        """All of them, to make another one from."""
-        return self.digests.tobytes()
-
-    def add(self, sender: Seat | None, command_id: str) -> None:
-        """Note that this sender's command has an entry."""
-        digest = hash((sender, command_id))
-        self.digests.insert(bisect_left(self.digests, digest), digest)
-
-    def has(self, sender: Seat | None, command_id: str) -> bool:
-        """Whether it was noted."""
-        digest = hash((sender, command_id))
-        index = bisect_left(self.digests, digest)
-        return index < len(self.digests) and self.digests[index] == digest
 
 
 class CachedGame:
@@ -95,7 +69,9 @@ class CachedGame:
         self.measured_length = 1  # when its size was measured last
         self.head = b""  # after the last entry
         self.pile_tracker = PileTracker()
-        self.answered_ids = AnsweredIds()
+        # The ids of commands that have an entry, sorted, in eight bytes each: by the process's own keyed hash, so that
+        # nobody can search for a collision. The ids themselves would take more room than the state.
+        self.answered_ids = array("q")
         self.last_private_sequences: dict[Seat, int] = {}  # the last entry with a private part for each seat
 
     @classmethod
@@ -118,22 +94,27 @@ class CachedGame:
     def record_entry(self, sender: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
         """Count one more entry: of this sender's command, with private parts for these seats."""
         self.length += 1
-        self.answered_ids.add(sender, command_id)
+        digest = hash((sender, command_id))
+        self.answered_ids.insert(bisect_left(self.answered_ids, digest), digest)
         for seat in owners:
             self.last_private_sequences[seat] = self.length
 
-    def shared(self) -> SharedPart | None:
-        """What it shares with other games, and its bytes; None where it shares nothing."""
-        state = self.state
-        return _shared_part(state.ruleset, state.ruleset.packing.shared_of(state)) if state.game else None
+    def has_answered(self, sender: Seat | None, command_id: str) -> bool:
+        """Whether this sender's command has an entry."""
+        digest, ids = hash((sender, command_id)), self.answered_ids
+        index = bisect_left(ids, digest)
+        return index < len(ids) and ids[index] == digest
 
-    def size_bytes(self) -> int:
-        """About how much memory it takes, without what it shares."""
+    def measure(self) -> Size:
+        """About how much memory it takes."""
         state = self.state
         if not state.game:
-            return NEW_GAME_BYTES
-        own_bytes = state.ruleset.packing.size_bytes(state) * (1 if state.undo is None else 2)
-        return GAME_BYTES + SEAT_BYTES * len(state.seats) + own_bytes + ENTRY_BYTES * self.length
+            return Size(NEW_GAME_BYTES)
+        packing = state.ruleset.packing
+        own_bytes = packing.size_bytes(state) * (1 if state.undo is None else 2)
+        own_bytes += GAME_BYTES + SEAT_BYTES * len(state.seats) + ENTRY_BYTES * self.length
+        shared = packing.shared_of(state)
+        return Size(own_bytes, shared, packing.shared_bytes(shared))
 
     def pack(self) -> PackedGame:
         """The game as bytes, and what it shares with others. Raises one of PACKING_ERRORS: a bug left a value in
@@ -142,7 +123,7 @@ class CachedGame:
         extra = (
             self.length,
             self.head,
-            self.answered_ids.packed(),
+            self.answered_ids.tobytes(),
             self.last_private_sequences,
             self.pile_tracker.to_state(),
         )
@@ -163,13 +144,10 @@ class PackedGame(NamedTuple):
     rule_options: object
     data: bytes
 
-    def shared(self) -> SharedPart | None:
-        """What it shares with other games, and its bytes; None where it shares nothing."""
-        return _shared_part(self.ruleset, self.shared_part)
-
-    def size_bytes(self) -> int:
-        """About how much memory it takes, without what it shares."""
-        return len(self.data) + PACKED_OVERHEAD_BYTES
+    def measure(self) -> Size:
+        """About how much memory it takes."""
+        shared_bytes = self.ruleset.packing.shared_bytes(self.shared_part)
+        return Size(len(self.data) + PACKED_OVERHEAD_BYTES, self.shared_part, shared_bytes)
 
     def unpack(self) -> CachedGame:
         """The game, folded as it was."""
@@ -181,7 +159,7 @@ class PackedGame(NamedTuple):
             game.state.undo = Undo(seat, GameState(), waiting)
             self._restore(game.state.undo.before, values_before)
         game.length, game.head, packed_ids, game.last_private_sequences, pile_state = extra
-        game.answered_ids, game.pile_tracker = AnsweredIds(packed_ids), PileTracker.from_state(pile_state)
+        game.answered_ids, game.pile_tracker = array("q", packed_ids), PileTracker.from_state(pile_state)
         return game
 
     def _restore(self, state: GameState, values: PackedValues) -> None:
@@ -195,21 +173,18 @@ class PackedGame(NamedTuple):
         self.ruleset.packing.restore(state, self.shared_part, own)
 
 
-class SharedPart(NamedTuple):
-    """What many games share: which object it is, and about how much memory it takes."""
+class Size(NamedTuple):
+    """About how much memory a game takes, and what it shares with other games."""
 
-    identity: int
-    size_bytes: int
+    own_bytes: int
+    shared: object = None
+    shared_bytes: int = 0
 
 
 def _values_of(state: GameState) -> PackedValues:
     """All of a state that no other game shares, but for what its last move can be taken back to."""
     seats = [_seat_fields_of(seat_state) for seat_state in state.seats]
     return _packed_fields_of(state), seats, state.ruleset.packing.values_of(state)
-
-
-def _shared_part(ruleset: Ruleset, shared: object) -> SharedPart | None:
-    return None if shared is None else SharedPart(id(shared), ruleset.packing.shared_bytes(shared))
 
 
 def _set_fields(target: object, names: Sequence[str], values: Sequence[object]) -> None:
@@ -224,19 +199,7 @@ def _rule_options_of(packed: bytes) -> object:
     return options
 
 
-class SizedGame(Protocol):
-    """A game, and how much memory it takes."""
-
-    def shared(self) -> SharedPart | None:
-        """What it shares with other games, and its bytes; None where it shares nothing."""
-        ...
-
-    def size_bytes(self) -> int:
-        """About how much memory it takes, without what it shares."""
-        ...
-
-
-T = TypeVar("T", bound=SizedGame)
+T = TypeVar("T", CachedGame, PackedGame)
 
 
 class SizedGames(Generic[T]):
@@ -245,50 +208,32 @@ class SizedGames(Generic[T]):
 
     def __init__(self) -> None:
         self.total_bytes = 0
-        self._games: OrderedDict[str, T] = OrderedDict()
-        self._sizes: dict[str, tuple[int, SharedPart | None]] = {}
-        self._uses: Counter[int] = Counter()
-
-    def __contains__(self, game: str) -> bool:
-        return game in self._games
-
-    def __len__(self) -> int:
-        return len(self._games)
-
-    def get(self, game: str) -> T | None:
-        """The game, which is the most recently used one from now on."""
-        found = self._games.get(game)
-        if found is not None:
-            self._games.move_to_end(game)
-        return found
+        self.games: OrderedDict[str, T] = OrderedDict()
+        self._sizes: dict[str, Size] = {}
+        self._uses: Counter[int] = Counter()  # by identity of what games share
 
     def put(self, game: str, value: T) -> None:
         """Keep a game, measured now, as the most recently used one."""
         self.pop(game)
-        self._games[game] = value
-        size, shared = self._sizes[game] = value.size_bytes(), value.shared()
-        self.total_bytes += size
-        if shared is not None:
-            self._uses[shared.identity] += 1
-            if self._uses[shared.identity] == 1:
-                self.total_bytes += shared.size_bytes
+        self.games[game] = value
+        own_bytes, shared, shared_bytes = self._sizes[game] = value.measure()
+        self._uses[id(shared)] += 1
+        self.total_bytes += own_bytes + (shared_bytes if self._uses[id(shared)] == 1 else 0)
 
     def pop(self, game: str) -> T | None:
         """Take a game out; None if it isn't here."""
-        found = self._games.pop(game, None)
+        found = self.games.pop(game, None)
         if found is not None:
-            size, shared = self._sizes.pop(game)
-            self.total_bytes -= size
-            if shared is not None:
-                self._uses[shared.identity] -= 1
-                if not self._uses[shared.identity]:
-                    del self._uses[shared.identity]
-                    self.total_bytes -= shared.size_bytes
+            own_bytes, shared, shared_bytes = self._sizes.pop(game)
+            self._uses[id(shared)] -= 1
+            self.total_bytes -= own_bytes + (0 if self._uses[id(shared)] else shared_bytes)
+            if not self._uses[id(shared)]:
+                del self._uses[id(shared)]
         return found
 
     def pop_oldest(self) -> tuple[str, T]:
         """Take out the least recently used game. Raises StopIteration: there is none."""
-        game = next(iter(self._games))
+        game = next(iter(self.games))
         found = self.pop(game)
         assert found is not None
         return game, found
@@ -303,11 +248,11 @@ class GameCache:
     def __init__(self, ledger: EventReader, max_bytes: int = MAX_BYTES) -> None:
         self.ledger, self.max_bytes = ledger, max_bytes
         self._unpacked, self._packed = SizedGames[CachedGame](), SizedGames[PackedGame]()
-        self._failures = FailureLog()
+        self.failures = FailureLog()
 
     def count(self) -> Mapping[tuple[str, ...], int]:
         """How many games there are in each form."""
-        return {("folded",): len(self._unpacked), ("packed",): len(self._packed)}
+        return {("folded",): len(self._unpacked.games), ("packed",): len(self._packed.games)}
 
     def total_bytes(self) -> int:
         """About how much memory they take."""
@@ -317,16 +262,24 @@ class GameCache:
         """The game, cached or folded now; the cached one may be older than the log.
 
         Raises MissingEntryError or CorruptDataError: the log can't be read."""
-        cached_game = self._find(game)
+        cached_game = self._unpacked.games.get(game)
+        if cached_game is not None and cached_game.length < MEASURED_AGAIN * cached_game.measured_length:
+            self._unpacked.games.move_to_end(game)
+            return cached_game
         if cached_game is None:
-            cached_game = self._fold(game, self.ledger.read_log(game))
-            self._insert(game, cached_game)
+            if packed := self._packed.pop(game):
+                cached_game = packed.unpack()
+                metrics.CACHE_LOOKUPS.add("restored")
+            else:
+                cached_game = self._fold(game, self.ledger.read_log(game))
+        self._insert(game, cached_game)
         return cached_game
 
     def prefetch(self, games: Sequence[str]) -> None:
         """Read and fold the logs of those games that aren't cached, many in one round trip. A log
         that can't be read or folded is left out: `get` raises the error."""
-        missing = [game for game in games if game not in self._unpacked and game not in self._packed]
+        unpacked, packed = self._unpacked.games, self._packed.games
+        missing = [game for game in games if game not in unpacked and game not in packed]
         metrics.CACHE_LOOKUPS.add("hit", count=len(games) - len(missing))
         metrics.CACHE_LOOKUPS.add("read", count=len(missing))
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
@@ -365,40 +318,26 @@ class GameCache:
         return {game: self._is_at(game, head) for game, head in self.ledger.heads(games).items()}
 
     def _is_at(self, game: str, log_head: tuple[int, bytes]) -> bool:
-        cached_game, (length, head) = self._find(game), log_head
-        if cached_game is None:
+        if game not in self._unpacked.games and game not in self._packed.games:
             return False
+        cached_game, (length, head) = self.get(game), log_head
         # a log may have lost its end, and grown again
         if length == cached_game.length and (not length or head in (cached_game.head, b"")):
             return True
         self.invalidate(game)
         return False
 
-    def _find(self, game: str) -> CachedGame | None:
-        cached_game = self._unpacked.get(game)
-        if cached_game is None:
-            if packed := self._packed.pop(game):
-                cached_game = packed.unpack()
-                metrics.CACHE_LOOKUPS.add("restored")
-                self._insert(game, cached_game)
-        elif cached_game.length >= MEASURED_AGAIN * cached_game.measured_length:
-            self._insert(game, cached_game)
-        return cached_game
-
     def _fold(self, game: str, game_log: GameLog) -> CachedGame:
         cached_game = CachedGame.from_log(game_log)
         if not cached_game.state.game:
             return cached_game
         try:
-            return self._shared(cached_game)
+            # Packed and unpacked, it shares with other games what is equal in them, and takes less memory.
+            options = _rule_options_of(pickle.dumps(cached_game.state.rule_options, 5))
+            return cached_game.pack()._replace(rule_options=options).unpack()
         except PACKING_ERRORS as error:
             self._log_bug("game can't be packed", game, error)
             return cached_game
-
-    def _shared(self, folded: CachedGame) -> CachedGame:
-        """The game, packed and unpacked: it shares with other games what is equal in them, and takes less memory."""
-        options = _rule_options_of(pickle.dumps(folded.state.rule_options, 5))
-        return folded.pack()._replace(rule_options=options).unpack()
 
     def _insert(self, game: str, cached_game: CachedGame) -> None:
         """Keep a game unpacked; pack others, and drop packed ones, until all fit."""
@@ -407,11 +346,11 @@ class GameCache:
         unpacked, packed = self._unpacked, self._packed
         while (
             self.total_bytes() > self.max_bytes
-            and len(unpacked) > 1
+            and len(unpacked.games) > 1
             and unpacked.total_bytes * MIN_UNPACKED_SHARE > self.max_bytes
         ):
             self._pack(*unpacked.pop_oldest())
-        while self.total_bytes() > self.max_bytes and len(packed):
+        while self.total_bytes() > self.max_bytes and packed.games:
             packed.pop_oldest()
 
     def _pack(self, game: str, cached_game: CachedGame) -> None:
@@ -425,5 +364,26 @@ class GameCache:
 
     def _log_bug(self, what: str, game: str, error: Exception) -> None:
         """Log a bug of ours once, with the game that showed it, which goes on the slow way: folded anew each time."""
-        if self._failures.is_new(error):
+        if self.failures.is_new(error):
             log.error(what, game=game, exc_info=error)
+
+
+class FailureLog:
+    """Remembers which failures were logged with their traceback: a thousand commands that fail in one
+    line are one traceback. It starts anew when it is full."""
+
+    def __init__(self) -> None:
+        self._failures: set[object] = set()
+
+    def is_new(self, error: Exception) -> bool:
+        """Whether no error of this type was raised in this line of code lately."""
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        failure = type(error), traceback and (traceback.tb_frame.f_code, traceback.tb_lineno)
+        if failure in self._failures:
+            return False
+        if len(self._failures) >= MAX_REMEMBERED_FAILURES:
+            self._failures.clear()
+        self._failures.add(failure)
+        return True

@@ -3,6 +3,11 @@
 A step may be cut off anywhere. A command stays pending until the script that appends its entry
 also acknowledges it, so a command that was cut off is delivered again, to this referee or
 another. The head of the log and the command ids make the second time harmless.
+
+The entry that ends a game with a play-off (TIE-1) sets the game's deadline in the same append. The
+game stays due until the next game is created and started, each by a command of the server under a
+fixed id. A crash between two steps only means that the next look takes the next step; and if two
+referees submit the same command, it has one result (P2).
 """
 
 from __future__ import annotations
@@ -11,18 +16,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
-from schemas.errors import CorruptDataError, MissingGameError
+from schemas.commands import CommandEnvelope, StartGame
+from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
 from schemas.events import GameEnded
 from schemas.stored.codec import unpack_for_fold
+from schemas.stored.player_names import shown_names
 from services.archive import GameFile, GameFileError, decode_game_file
 from services.ledger import (
     BotTaskDispatcher,
+    CommandSubmitter,
     DeadlineIndex,
     DeliveredCommand,
     EventReader,
     EvictionIndex,
     GameLog,
     MissingEntryError,
+    QueueFullError,
     StoredGame,
     StreamRemovalIndex,
 )
@@ -31,12 +40,12 @@ from services.referee.command_processor import (
     CommandProcessor,
     ProcessorLedger,
 )
-from services.referee.decision_building import Clocks
+from services.referee.decision_building import BOT_SILENCE_MS, Clocks, bot_tasks, next_wakeup
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.fork_expansion import ForkExpander
 from services.referee.game_cache import MAX_BYTES
-from services.referee.games import fold
-from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
+from services.referee.games import GameState, fold
+from services.referee.games.play_off import next_game
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
@@ -50,6 +59,9 @@ RETRY_DELAY_MS: Final = 30_000  # before a periodic task looks again at a game t
 ARCHIVE_RECHECK_MS: Final = 600_000  # before a game that isn't in the archive yet is looked at again
 FORK_POLL_MS: Final = 20  # how long a step waits for commands while a fork is being expanded
 PLAY_OFF_POLL_MS: Final = 500  # between two looks for the next game of a play-off
+# The gateway accepts no ids of clients that begin like these.
+PLAY_OFF_CREATE_ID: Final = "play-off:create"
+PLAY_OFF_START_ID: Final = "play-off:start"
 
 
 class RefereeLedger(
@@ -97,11 +109,12 @@ class Referee:
         were taken. That is no more than can be decided before other referees reclaim them."""
         partitions = self.owned_partitions()
         count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
-        if self.forks.is_holding():
+        if self.forks.held:
             block_ms = min(block_ms, 1 if self.forks.has_ready() else FORK_POLL_MS)
         deliveries = self.ledger.take(self.name, partitions, count, block_ms)
         self.processor.process(deliveries)
-        self.processor.process_expanded()
+        if self.forks.held:
+            self.processor.process_expanded()
         return len(deliveries)
 
     def tend_forks(self) -> None:
@@ -218,7 +231,7 @@ class Referee:
         elif deadline is not None and state.opened_at_ms + deadline[0] <= now_ms:
             self.processor.expire_clock(game, deadline[1])
         else:  # an engine that crashed may have lost a bot's command whose task was acknowledged
-            self.ledger.redispatch(bot_tasks(state, cached_game.length))
+            self.ledger.redispatch(bot_tasks(state, cached_game.length, state.pending_choices))
             recheck_ms = now_ms + BOT_SILENCE_MS
             self.ledger.set_deadline(
                 game, min(recheck_ms, state.opened_at_ms + deadline[0]) if deadline else recheck_ms
@@ -297,3 +310,40 @@ def _is_made_of(stored: StoredGame, game: str, game_log: GameLog) -> bool:
         and file.entries == [*game_log.entries]
         and any(isinstance(event, GameEnded) for event in events)
     )
+
+
+def advance_play_off(ledger: RefereeLedger, state: GameState) -> bool:
+    """Submit the next command towards the game that follows this one. True when there is none
+    left: that game has started, or it can't be had."""
+    shown_state = state.copy()  # the players take their names along
+    shown_state.show_names(shown_names(ledger.read_names(state.game)))
+    follow_up = next_game(shown_state)
+    if follow_up is None:
+        return True
+    game, create_command = follow_up
+    for envelope in (
+        CommandEnvelope(PLAY_OFF_CREATE_ID, game, None, create_command),
+        CommandEnvelope(PLAY_OFF_START_ID, game, None, StartGame()),
+    ):
+        result = ledger.read_result(game, None, envelope.id)
+        if result is None:
+            return not _submit_follow_up(ledger, envelope, state.game)
+        if not result.sequence:
+            _log_stopped(envelope, state.game, f"{result.rule}, {result.reason}")
+            return True
+    return True
+
+
+def _submit_follow_up(commands: CommandSubmitter, envelope: CommandEnvelope, ended_game: str) -> bool:
+    try:
+        commands.submit(envelope)
+    except InvalidInputError as error:  # the board just fitted into the first game's command
+        _log_stopped(envelope, ended_game, str(error))
+        return False
+    except QueueFullError:  # the game stays due, and the next look tries again
+        pass
+    return True
+
+
+def _log_stopped(envelope: CommandEnvelope, ended_game: str, reason: str) -> None:
+    log.error("play-off stopped", game=envelope.game, of=ended_game, command=envelope.id, why=reason)

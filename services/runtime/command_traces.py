@@ -80,23 +80,20 @@ class Spans:
         ).end()
 
 
-_SPANS: list[Spans] = []  # the process's, where tracing is on
-
-
-def is_on() -> bool:
-    """Whether spans are recorded."""
-    return bool(_SPANS)
+SPANS: Final[
+    list[Spans]
+] = []  # the process's, where tracing is on; each place asks only whether there are any
 
 
 def record(name: str, game: str, seat: Seat | None, id_: str, took_s: float, **attributes: str | int) -> None:
     """Record a part of the way of this command that is over now, where tracing is on."""
-    for spans in _SPANS:
+    for spans in SPANS:
         spans.record(name, span_ids(game, seat, id_), took_s, _attributes(game, id_, attributes))
 
 
 def record_command(game: str, seat: Seat | None, id_: str, took_s: float) -> None:
     """Record the whole way of this command, from its sending to its verdict, where tracing is on."""
-    for spans in _SPANS:
+    for spans in SPANS:
         spans.record_whole("command", span_ids(game, seat, id_), took_s, _attributes(game, id_, {}))
 
 
@@ -115,11 +112,11 @@ def tracing(service: str, use: Callable[[TracerProvider], object] | None = None)
         return
     spans = _open_spans(service)
     (use or _export)(spans.provider)
-    _SPANS[:] = [spans]
+    SPANS[:] = [spans]
     try:
         yield
     finally:
-        _SPANS.clear()
+        SPANS.clear()
         spans.provider.shutdown()
 
 

@@ -234,7 +234,7 @@ def cache_copies(cache: GameCache, copies: Copies) -> tuple[int, int]:
     packed = [cache.get(game).pack() for game in copies.originals]
     for number, game in enumerate(copies.games):
         cache._insert(game, packed[number % len(packed)].unpack())
-    return len(cache._unpacked), len(cache._packed)
+    return len(cache._unpacked.games), len(cache._packed.games)
 
 
 def process_commands(referee: Referee, envelopes: int) -> None:

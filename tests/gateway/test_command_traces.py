@@ -111,10 +111,10 @@ def test_the_same_id_in_another_game_or_seat_is_another_trace() -> None:
 
 
 def test_tracing_is_off_where_no_endpoint_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_traces, "_SPANS", [])
+    monkeypatch.setattr(command_traces, "SPANS", [])
     monkeypatch.delenv(command_traces.ENDPOINT_VARIABLE, raising=False)
     with command_traces.tracing("referee"):
-        assert not command_traces.is_on()
+        assert not command_traces.SPANS
 
 
 def test_a_share_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_a_share_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_share_of_commands_is_chosen_by_the_trace_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that every service records the same ones."""
-    monkeypatch.setattr(command_traces, "_SPANS", [])
+    monkeypatch.setattr(command_traces, "SPANS", [])
     monkeypatch.setenv(command_traces.SHARE_VARIABLE, "0.5")
     chosen = []
     for service in ("gateway", "referee"):
@@ -157,7 +157,7 @@ def test_spans_reach_a_collector_by_otlp(monkeypatch: pytest.MonkeyPatch) -> Non
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    monkeypatch.setattr(command_traces, "_SPANS", [])
+    monkeypatch.setattr(command_traces, "SPANS", [])
     with HTTPServer(("127.0.0.1", 0), Collector) as collector:
         Thread(target=collector.serve_forever, daemon=True).start()
         monkeypatch.setenv(command_traces.ENDPOINT_VARIABLE, f"http://127.0.0.1:{collector.server_port}")

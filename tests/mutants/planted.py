@@ -162,7 +162,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "who sends much comes first", "P8", "services/referee/command_processor.py",
-        "sorted(turns, key=itemgetter(0))", "turns", ("tests/referee/test_turns.py",),
+        "turns.sort(key=itemgetter(0))", "pass", ("tests/referee/test_turns.py",),
     ),
     Mutant(
         "a rejection is decided on a stale state", "P2", "services/referee/command_processor.py",
@@ -190,13 +190,13 @@ REFEREE_MUTANTS: Final = (
         ("tests/referee/test_fork_expansion.py",),
     ),
     Mutant(
-        "a bot isn't called again after its refusal", "P10", "services/referee/scheduling.py",
-        "(seat not in previously_pending or seat == sender)", "seat not in previously_pending",
+        "a bot isn't called again after its refusal", "P10", "services/referee/decision_building.py",
+        "if seat not in pending_before or seat == envelope.seat", "if seat not in pending_before",
         ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
-        "every entry calls every bot", "P9", "services/referee/scheduling.py",
-        "(seat not in previously_pending or seat == sender)", "True",
+        "every entry calls every bot", "P9", "services/referee/decision_building.py",
+        " if seat not in pending_before or seat == envelope.seat", "",
         ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
@@ -265,7 +265,7 @@ REFEREE_MUTANTS: Final = (
     Mutant(
         "a bot that is silent isn't called again",
         "P7",
-        "services/referee/scheduling.py",
+        "services/referee/decision_building.py",
         "wakeups_ms.append(state.at_ms + BOT_SILENCE_MS)",
         "pass",
         ("tests/referee/test_redispatch.py",),

@@ -106,7 +106,7 @@ FLOOD_MUTANTS: Final = (
         "                counted.is_over = await self._finished_games.is_over(id_)\n", "                pass\n", QUOTAS,
     ),
     Mutant(
-        "a game that never started stays as long as others", "P9", "services/referee/scheduling.py",
+        "a game that never started stays as long as others", "P9", "services/referee/decision_building.py",
         "            return EvictAt(unstarted_eviction_ms)\n", "            return EvictAt(ended_eviction_ms)\n",
         ("tests/referee/test_eviction.py",),
     ),

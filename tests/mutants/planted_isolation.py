@@ -121,7 +121,7 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "the ids of answered commands are in no order", "P9", "services/referee/game_cache.py",
-        "self.digests.insert(bisect_left(self.digests, digest), digest)", "self.digests.append(digest)",
+        "self.answered_ids.insert(bisect_left(self.answered_ids, digest), digest)", "self.answered_ids.append(digest)",
         ("tests/referee/test_game_cache.py",),
     ),
     Mutant(

@@ -47,9 +47,9 @@ SECRECY_MUTANTS: Final = (
         "return _BLIND_DRAWS if has_cards_left(state) and state.own.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
     ),
     Mutant(
-        "bots are called in the order of their tickets", "P5", "services/referee/scheduling.py",
-        "for seat in (state.pending_choices if seats is None else seats)\n",
-        "for seat in sorted(state.pending_choices if seats is None else seats, key=lambda s: str(seat_states[s].offer))\n", DEALS,
+        "bots are called in the order of their tickets", "P5", "services/referee/decision_building.py",
+        "policy) for seat in seats if",
+        "policy) for seat in sorted(seats, key=lambda s: str(seat_states[s].own.offer)) if", DEALS,
     ),
     Mutant(
         "a seat's private part goes to the next seat", "P5", "services/referee/games/proof/sealing.py",
@@ -61,7 +61,7 @@ SECRECY_MUTANTS: Final = (
         "commitments += hash_chain.private_part_commitment(", "commitments += (1 + private_part[-1] % 2) * hash_chain.private_part_commitment(", GATE,
     ),
     Mutant(
-        "a deadline depends on a hand", "P5", "services/referee/scheduling.py",
+        "a deadline depends on a hand", "P5", "services/referee/decision_building.py",
         "wakeups_ms = [deadline[0]] if deadline else []",
         "wakeups_ms = [deadline[0] + state.seats[deadline[1]].hand[\"red\"]] if deadline else []", GATE,
     ),

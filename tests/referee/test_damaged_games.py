@@ -14,7 +14,7 @@ from services.ledger import GameLog, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.errors import NodeAwayError
 from services.referee import worker
-from services.referee.scheduling import next_wakeup
+from services.referee.decision_building import next_wakeup
 from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee
 from tests.conftest import ALL
 from tests.referee.running_referee import (

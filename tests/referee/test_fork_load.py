@@ -71,7 +71,7 @@ def test_P8_P9_as_many_forks_as_can_be_held_delay_no_other_game_and_one_more_is_
     assert {len(ledger.read_entries(f"innocent-{n}")) for n in range(games)} == {2}
     assert (source.reads <= 2, len(referee.forks.held_deliveries())) == (True, 2 * forks)
     source.answers.set()
-    step_until(referee, lambda: not referee.forks.is_holding())
+    step_until(referee, lambda: not referee.forks.held)
     assert {tuple(entry.id for entry in entries(ledger, game)) for game in names} == {("fork", "start-000")}
     assert not referee.forks.held_deliveries()
     assert not any("commands" in stream for stream in left_in_streams(client))
@@ -91,7 +91,7 @@ def test_P9_commands_that_pile_up_behind_a_fork_are_rejected_and_leave_room_for_
         (0, "WAIT-1")
     }
     source.answers.set()
-    step_until(referee, lambda: not referee.forks.is_holding())
+    step_until(referee, lambda: not referee.forks.held)
     ids = [entry.id for entry in entries(ledger, FORK)]
     assert ids[:2] == ["fork", "start-000"]
     assert ids == sorted(ids), "each was decided in its turn"
@@ -111,13 +111,13 @@ def test_P8_forks_that_are_expanded_at_once_are_decided_a_few_at_a_time(
     referee = Referee(ledger, "one", Clocks(passing_ms, clock), lambda: FRESH, lambda: ALL, forks=forks)
     submit(ledger, [fork_envelope("fork", game=game) for game in games])
     referee.step(0)
-    expansions = [held.expansion for (held,) in referee.forks._held.values()]
+    expansions = [held.expansion for (held,) in referee.forks.held.values()]
     source.answers.set()
     for expansion in expansions:
         assert expansion is not None
         expansion.create_command.result()
     decided = []
-    while referee.forks.is_holding():
+    while referee.forks.held:
         referee.processor.process_expanded()
         decided.append(sum(bool(ledger.read_entries(game)) for game in games))
     assert decided == [1, 2, 3]

@@ -11,11 +11,12 @@ import pytest
 from schemas.commands import CommandEnvelope, Leave
 from schemas.trains.commands import KeepTickets
 from services.ledger import RedisLedger
-from services.referee.game_cache import AnsweredIds, CachedGame, GameCache
+from services.referee.game_cache import CachedGame, GameCache
 from services.referee.games import fold
 from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.worker import Referee
 from tests.captured_logs import captured_logs
+from tests.golden.test_golden import FILES, read
 from tests.referee.running_referee import (
     GAME,
     NEIGHBOUR_GAME,
@@ -49,7 +50,9 @@ def small_cache_referee(ledger: RedisLedger, max_bytes: int = TWO_GAMES_BYTES) -
 
 
 def packed_games(referee: Referee) -> list[str]:
-    return [game for game in (GAME, NEIGHBOUR_GAME, THIRD) if game in referee.processor.game_cache._packed]
+    return [
+        game for game in (GAME, NEIGHBOUR_GAME, THIRD) if game in referee.processor.game_cache._packed.games
+    ]
 
 
 def play_games(ledger: RedisLedger, client: Any, referee: Referee, names: list[str]) -> list[list[bytes]]:
@@ -99,7 +102,7 @@ def test_P2_a_command_id_is_known_after_its_game_was_packed(
     crowded.step(0)
     cached_game = crowded.processor.game_cache.get(GAME)
     assert cached_game.length == 3
-    assert [cached_game.answered_ids.has(sender, "keep") for sender in (0, 1, None)] == [True, False, False]
+    assert [cached_game.has_answered(sender, "keep") for sender in (0, 1, None)] == [True, False, False]
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
@@ -177,7 +180,7 @@ def test_P8_a_state_that_can_not_be_packed_is_folded_anew(
     broken.own.route_owners = {"route": lambda: None}
     for game in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, GAME, GAME):
         crowded.processor.game_cache.get(game)
-    assert THIRD not in crowded.processor.game_cache._unpacked
+    assert THIRD not in crowded.processor.game_cache._unpacked.games
     assert THIRD not in packed_games(crowded)
     submit(ledger, [CommandEnvelope("leave", THIRD, 1, Leave())])
     crowded.step(0)
@@ -215,7 +218,7 @@ def test_P7_a_game_that_is_packed_and_restored_for_each_command_is_the_game_fold
 
 def beside_state(cached_game: CachedGame) -> tuple[object, ...]:
     """What a cached game knows besides its state."""
-    ids, piles = cached_game.answered_ids.packed(), cached_game.pile_tracker.to_state()
+    ids, piles = cached_game.answered_ids[:], cached_game.pile_tracker.to_state()
     return cached_game.length, cached_game.head, ids, cached_game.last_private_sequences, piles
 
 
@@ -259,7 +262,7 @@ def test_P9_a_game_that_does_not_exist_is_not_packed(ledger: RedisLedger) -> Non
     cache = GameCache(ledger, 0)
     for number in range(5):
         assert cache.get(f"no-game-{number}").length == CachedGame().length
-    assert len(cache._packed) == 0
+    assert len(cache._packed.games) == 0
 
 
 def test_P9_games_are_packed_only_when_there_is_no_room_for_unpacked_ones(
@@ -269,16 +272,16 @@ def test_P9_games_are_packed_only_when_there_is_no_room_for_unpacked_ones(
     for game in (GAME, NEIGHBOUR_GAME, THIRD):
         roomy.processor.game_cache.get(game)
     assert packed_games(roomy) == []
-    assert len(roomy.processor.game_cache._unpacked) == 3
+    assert len(roomy.processor.game_cache._unpacked.games) == 3
 
 
 def test_P9_the_ids_of_answered_commands_are_kept_in_order_so_that_one_is_found_in_few_steps() -> None:
-    answered = AnsweredIds()
+    answered = CachedGame()
+    answered.apply_entries(read(FILES[0]).log[:1])  # one id
     asked = [(seat, f"c{n}") for n in range(500) for seat in (None, 0, 1)]
     for sender, id_ in asked[::2]:
-        answered.add(sender, id_)
-    restored = AnsweredIds(answered.packed())
-    for ids in (answered, restored):
-        assert [*ids.digests] == sorted(ids.digests)
-        assert len(ids.packed()) == 8 * len(asked[::2])
-        assert [each for each in asked if ids.has(*each)] == asked[::2]
+        answered.record_entry(sender, id_, ())
+    for game in (answered, answered.pack().unpack()):
+        assert [*game.answered_ids] == sorted(game.answered_ids)
+        assert len(game.answered_ids.tobytes()) == 8 * (1 + len(asked[::2]))
+        assert [each for each in asked if game.has_answered(*each)] == asked[::2]

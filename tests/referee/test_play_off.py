@@ -13,9 +13,15 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
 from schemas.stored.player_names import with_names
 from services.ledger import RedisLedger
+from services.referee.decision_building import BOT_SILENCE_MS
 from services.referee.games import GameState, fold, legal
-from services.referee.scheduling import BOT_SILENCE_MS, PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID
-from services.referee.worker import PLAY_OFF_POLL_MS, RETRY_DELAY_MS, Referee
+from services.referee.worker import (
+    PLAY_OFF_CREATE_ID,
+    PLAY_OFF_POLL_MS,
+    PLAY_OFF_START_ID,
+    RETRY_DELAY_MS,
+    Referee,
+)
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     FRESH,

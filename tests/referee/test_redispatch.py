@@ -11,8 +11,8 @@ from schemas.trains.commands import DrawBlind
 from services.ledger import BotTask, RedisLedger
 from services.ledger.engine import keys
 from services.ledger.ports import MAX_WAITING_TASKS
+from services.referee.decision_building import BOT_SILENCE_MS
 from services.referee.games import legal
-from services.referee.scheduling import BOT_SILENCE_MS
 from services.referee.worker import Referee
 from tests.conftest import ALL
 from tests.referee.running_referee import (

@@ -9,9 +9,9 @@ import pytest
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, SeatGone
+from services.referee.decision_building import BOT_SILENCE_MS, next_wakeup
 from services.referee.games import RULESETS, GameState, UnloggedRejectionError, decide_envelope, evolve
 from services.referee.games.found_games import RULESET_VERSIONS
-from services.referee.scheduling import BOT_SILENCE_MS, next_wakeup
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.next_version import next_version
 

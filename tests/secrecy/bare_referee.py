@@ -17,7 +17,7 @@ from services.referee.command_processor import CommandProcessor
 from services.referee.decision_building import Clocks, Decision
 from services.referee.decision_limit import DecisionLimit
 from services.referee.fork_expansion import ForkExpander, PendingCommand
-from services.referee.game_cache import AnsweredIds, CachedGame
+from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, UnloggedRejectionError
 from services.referee.games.proof.pile_tracker import PileTracker
 from tests.rules.given import SHUFFLES
@@ -80,7 +80,7 @@ def branched(cached_game: CachedGame, state: GameState | None = None) -> CachedG
     """An independent copy of the cached game, with this state instead of its own if one is given."""
     copied = copy(cached_game)
     copied.state = cached_game.state.copy() if state is None else state
-    copied.answered_ids = AnsweredIds(cached_game.answered_ids.packed())
+    copied.answered_ids = cached_game.answered_ids[:]
     copied.last_private_sequences = cached_game.last_private_sequences.copy()
     shuffles, laid, returned, runs = cached_game.pile_tracker.to_state()
     copied.pile_tracker = PileTracker.from_state(

@@ -182,7 +182,7 @@ class Hub:
         try:
             began_s = perf_counter()
             self._deliver(notification.game, followed, NotifiedEntry(notification))
-            if command_traces.is_on():
+            if command_traces.SPANS:
                 _trace(notification, len(followed.subscriptions), perf_counter() - began_s)
         except (CorruptDataError, LogRewoundError) as error:
             self._end_subscriptions(notification.game, error)

@@ -229,7 +229,7 @@ class CommandTracker:
                 await self._await_level(envelope, ack_request.level, notified, progress)
         if progress.entry is not None:
             metrics.VERDICT_SECONDS.observe(took_s := perf_counter() - began_s)
-            if command_traces.is_on():
+            if command_traces.SPANS:
                 command_traces.record_command(envelope.game, envelope.seat, envelope.id, took_s)
         self._record_answer(ack_request, progress)
         return progress

@@ -266,7 +266,7 @@ class SocketCommands:
             if is_refused is not None:
                 took_s = self._loop.time() - waited.sent_s
                 metrics.VERDICT_SECONDS.observe(took_s)
-                if command_traces.is_on():
+                if command_traces.SPANS:
                     command_traces.record_command(self.game, self.viewer, id_, took_s)
             self._sender.answered(is_refused=is_refused)
 

@@ -50,7 +50,7 @@ class RequestLogMiddleware:
             return
         id_, status, began_s = request_id(HTTPConnection(scope)), 0, perf_counter()
         SENT_COMMAND.set("")
-        if command_traces.is_on():
+        if command_traces.SPANS:
             command_traces.CALLER.set(HTTPConnection(scope).headers.get("traceparent", ""))
 
         async def send_with_id(message: Message) -> None:
