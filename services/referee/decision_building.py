@@ -3,7 +3,7 @@ wake-up, tasks for its bots, its eviction. Pure but for the clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -80,8 +80,6 @@ def build_decision(
     sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
     cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
     cached_game.head = sealed_entry.head
-    # The bots that had nothing to choose before, and the sender, whose command may have been refused.
-    asked = [seat for seat in state.pending_choices if seat not in pending_before or seat == envelope.seat]
     request = AppendRequest(
         delivery=delivery,
         game=envelope.game,
@@ -96,7 +94,7 @@ def build_decision(
         private_parts=sealed_entry.private_parts,
         names=salted.kept_beside(events) if salted else (),
         names_left=salted.left_by(events) if salted else (),
-        tasks=bot_tasks(state, cached_game.length, asked),
+        tasks=bot_tasks(state, cached_game.length, envelope.seat, pending_before),
         deadline_ms=next_wakeup(state),
         eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_ms),
         is_listed=state.access.is_listed,
@@ -150,11 +148,16 @@ def next_wakeup(state: GameState) -> int | None:
     return state.opened_at_ms + min(wakeups_ms) if wakeups_ms else None
 
 
-def bot_tasks(state: GameState, sequence: int, seats: Iterable[Seat]) -> list[BotTask]:
-    """A task for each bot at one of these seats, as of this entry."""
+def bot_tasks(
+    state: GameState, sequence: int, sender: Seat | None = None, pending_before: Container[Seat] = ()
+) -> list[BotTask]:
+    """A task for each bot that the game waits for since this entry: it had nothing to choose before, or sent the command,
+    which may have been refused."""
     seat_states = state.seats
     return [
-        BotTask(state.game, seat, sequence, policy) for seat in seats if (policy := seat_states[seat].policy)
+        BotTask(state.game, seat, sequence, policy)
+        for seat in state.pending_choices
+        if (seat not in pending_before or seat == sender) and (policy := seat_states[seat].policy)
     ]
 
 

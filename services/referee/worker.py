@@ -231,7 +231,7 @@ class Referee:
         elif deadline is not None and state.opened_at_ms + deadline[0] <= now_ms:
             self.processor.expire_clock(game, deadline[1])
         else:  # an engine that crashed may have lost a bot's command whose task was acknowledged
-            self.ledger.redispatch(bot_tasks(state, cached_game.length, state.pending_choices))
+            self.ledger.redispatch(bot_tasks(state, cached_game.length))
             recheck_ms = now_ms + BOT_SILENCE_MS
             self.ledger.set_deadline(
                 game, min(recheck_ms, state.opened_at_ms + deadline[0]) if deadline else recheck_ms

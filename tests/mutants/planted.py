@@ -191,12 +191,12 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot isn't called again after its refusal", "P10", "services/referee/decision_building.py",
-        "if seat not in pending_before or seat == envelope.seat", "if seat not in pending_before",
+        "(seat not in pending_before or seat == sender)", "seat not in pending_before",
         ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
         "every entry calls every bot", "P9", "services/referee/decision_building.py",
-        " if seat not in pending_before or seat == envelope.seat", "",
+        "(seat not in pending_before or seat == sender)", "True",
         ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(

@@ -48,8 +48,8 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "bots are called in the order of their tickets", "P5", "services/referee/decision_building.py",
-        "policy) for seat in seats if",
-        "policy) for seat in sorted(seats, key=lambda s: str(seat_states[s].own.offer)) if", DEALS,
+        "        for seat in state.pending_choices\n",
+        "        for seat in sorted(state.pending_choices, key=lambda s: str(seat_states[s].own.offer))\n", DEALS,
     ),
     Mutant(
         "a seat's private part goes to the next seat", "P5", "services/referee/games/proof/sealing.py",
