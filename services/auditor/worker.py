@@ -27,7 +27,7 @@ from services.auditor.job_queue import MAX_FAILED_JOBS, Jobs, RqJob, failed_trie
 from services.auditor.jobs import CURRENT_CONTEXT, JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
 from services.auditor.webhook_job import WebhookScanner
 from services.ledger.engine.connection import EngineClient
-from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.ports import ENGINE_ERRORS
 from services.metrics import declared as metrics
 from services.runtime.executors import InlineExecutor
 from services.runtime.logging_setup import get_logger

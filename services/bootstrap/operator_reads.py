@@ -26,8 +26,8 @@ from services.auditor.jobs import resolve_jobs_url
 from services.bootstrap.system_report import read_report, report_json
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
-from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.log.views import ViewPage, ViewRequest
+from services.ledger.ports import ENGINE_ERRORS
 from services.ledger.stores.disputes import RaiseOutcome, dispute_json
 from services.ledger.stores.webhook_store import WEBHOOK
 from services.runtime.settings import Settings

@@ -33,7 +33,7 @@ from services.bots.seat_projection import (
 from services.bots.seat_random import SeatRandom, think
 from services.bots.slow_tasks import SlowTasks
 from services.ledger import BotTask, BotTaskQueue, CommandBatchSubmitter, DeliveredBotTask
-from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports import NodeAwayError
 from services.metrics import declared as metrics
 from services.referee.games import legal
 from services.referee.games.proof.public_verifier import VerificationFailedError

@@ -163,7 +163,7 @@ def _describe(error: Exception) -> str | None:
     from services.archive import ArchiveUnavailableError  # noqa: PLC0415 - the same
     from services.ledger import MissingEntryError  # noqa: PLC0415 - the same
     from services.ledger.engine.connection import EngineUnavailableError  # noqa: PLC0415 - the same
-    from services.ledger.engine.errors import EngineError  # noqa: PLC0415 - the same
+    from services.ledger.ports import EngineError  # noqa: PLC0415 - the same
 
     if isinstance(
         error, EngineUnavailableError | ArchiveUnavailableError | MissingEntryError | CorruptDataError

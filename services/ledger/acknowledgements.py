@@ -31,7 +31,6 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.ledger.engine import keys
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 from services.ledger.operations.engine_settings import (
@@ -43,7 +42,7 @@ from services.ledger.operations.engine_settings import (
     parse_settings,
     probe_engine,
 )
-from services.ledger.ports import MissingEntryError
+from services.ledger.ports import MissingEntryError, NodeAwayError
 from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
 from services.ledger.scripts.stored_entries import head_of_last
 from services.runtime.logging_setup import get_logger

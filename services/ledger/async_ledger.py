@@ -16,8 +16,7 @@ from services.ledger.acknowledgements import AckLevel, Confirmations
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.partitions import MistypedKeyLog
-from services.ledger.engine.queries import Client
-from services.ledger.engine.round_trips import run_async
+from services.ledger.engine.queries import Client, run_async
 from services.ledger.log.game_indexes import GameIds, GamePlace, list_games, read_stored_game
 from services.ledger.log.views import (
     PAGE_SIZE,

@@ -33,10 +33,9 @@ from services.fast_path.engine_connection import DirectConnection
 from services.ledger.engine import keys
 from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cluster_pipeline import hash_slot
-from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.engine.queries import Client, Reply
-from services.ledger.engine.round_trips import has_cancellable_send
+from services.ledger.engine.queries import Client, Reply, has_cancellable_send
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, REFRESH_S
+from services.ledger.ports import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
 
 _NOTIFICATION: Final = re.compile(

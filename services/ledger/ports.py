@@ -9,21 +9,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
+from redis.exceptions import ConnectionError, RedisError
+
 from schemas.commands import CommandEnvelope
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 from schemas.stored.entries import SentBy, ViewEntry
 from schemas.stored.player_names import SaltedName, SaltedNames
 
+EngineError = RedisError  # the engine is away, or refuses the command
+ENGINE_ERRORS: Final = (RedisError, OSError)  # and what the connection itself raises
+
 MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
 MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError
 
 
-class DeliveredCommand(NamedTuple):
-    """A command that this consumer was handed; it is pending until it is acknowledged."""
+class Delivery(NamedTuple):
+    """A command or a bot task that this consumer was handed, packed; it is pending until it is acknowledged."""
 
     partition: int
-    id: str  # in the commands stream; '' for a command of the server itself
+    id: str  # in its stream; '' for a command of the server itself
     data: bytes
     delivery_count: int = 1  # how often it was handed to some consumer, this time included
 
@@ -31,7 +36,7 @@ class DeliveredCommand(NamedTuple):
 class RejectedCommand(NamedTuple):
     """A command that gets no entry in a log, and why."""
 
-    delivery: DeliveredCommand
+    delivery: Delivery
     envelope: CommandEnvelope
     rule: str
     reason: str
@@ -70,7 +75,7 @@ class EvictionChange(StrEnum):
 class AppendRequest(NamedTuple):
     """Everything that one command does, to be written at one place of one log."""
 
-    delivery: DeliveredCommand
+    delivery: Delivery
     game: str
     expected_length: int  # entries that were folded to decide it
     previous_head: bytes  # the head after them; empty where it isn't known
@@ -93,7 +98,7 @@ class AppendRequest(NamedTuple):
 class DuplicateCommand(NamedTuple):
     """A command whose id has its entry in the log: nothing is written, the delivery is acknowledged."""
 
-    delivery: DeliveredCommand
+    delivery: Delivery
     game: str
     sender: Seat | None
     command_id: str
@@ -139,6 +144,10 @@ class CommandResult(NamedTuple):
     rule: str = ""
     reason: str = ""
     command_digest: str = ""  # of the command that the entry answers; a rejection has none
+
+
+class NodeAwayError(LedgerlineError, ConnectionError):
+    """The node that has these keys doesn't answer; the others may."""
 
 
 class MissingEntryError(LedgerlineError):
@@ -241,25 +250,21 @@ class CommandQueue(CommandSubmitter, Protocol):
     """The command streams, read through one consumer group. `partitions` are those that the
     caller has leased; any partition may be read by any consumer."""
 
-    def take(
-        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
-    ) -> list[DeliveredCommand]:
+    def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Delivery]:
         """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
         ...
 
-    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[DeliveredCommand]:
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
         """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
         ...
 
-    def redelivered(
-        self, consumer: str, partitions: Sequence[int], idle_ms: int
-    ) -> Iterator[DeliveredCommand]:
+    def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
         """Commands that were delivered more than once and are still pending: one of them may crash
         its referees. Each is claimed just before it is yielded, so that only its own delivery is
         counted; the least often delivered come first."""
         ...
 
-    def renew(self, consumer: str, deliveries: Sequence[DeliveredCommand]) -> None:
+    def renew(self, consumer: str, deliveries: Sequence[Delivery]) -> None:
         """Restart the idle time of deliveries that this consumer still works on, so that nobody reclaims
         them. This isn't counted as a delivery. What was acknowledged meanwhile stays so."""
         ...
@@ -269,7 +274,7 @@ class CommandQueue(CommandSubmitter, Protocol):
         Those on a node that is away stay pending."""
         ...
 
-    def move_to_dead_letters(self, delivery: DeliveredCommand, envelope: SentBy | None, reason: str) -> None:
+    def move_to_dead_letters(self, delivery: Delivery, envelope: SentBy | None, reason: str) -> None:
         """Move a command that can't be decided to the dead letters. Its sender, where the envelope says who
         it is, finds a rejection for a minute."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import run
 from services.ledger.log import views
 from services.ledger.log.event_store import RedisEventStore
 from services.ledger.log.game_indexes import ArchiveIndex, RedisGameFiles

@@ -28,13 +28,13 @@ from services.ledger import (
     AppendResult,
     AppendStatus,
     CommandQueue,
-    DeliveredCommand,
+    Delivery,
     DuplicateCommand,
     EventStore,
     MissingEntryError,
     RejectedCommand,
 )
-from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports import NodeAwayError
 from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
@@ -87,7 +87,7 @@ class CommandProcessor:
         self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet
         self._interrupted_games: set[str] = set()  # whose other commands wait until they are delivered again
 
-    def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
+    def process(self, deliveries: Sequence[Delivery]) -> None:
         """Decide these commands and write the decisions, DECIDED_AT_ONCE together, except those that wait for a fork. Games
         take turns, whatever partition they are in: who sends much waits first."""
         taken, turns = Counter[str](), list[tuple[int, PendingCommand]]()
@@ -131,7 +131,7 @@ class CommandProcessor:
 
         Raises UnloggedRejectionError: the command gets no entry; DecisionTooLongError."""
         command = PendingCommand(
-            DeliveredCommand(self.ledger.partition_of(envelope.game), "", b""),
+            Delivery(self.ledger.partition_of(envelope.game), "", b""),
             envelope,
             self.forks.expand_now(envelope.command, self.new_seed())
             if isinstance(envelope.command, ForkGame)
@@ -139,7 +139,7 @@ class CommandProcessor:
         )
         self._append([self._decide_within_limit(command)], Counter())
 
-    def move_to_dead_letters(self, delivery: DeliveredCommand, reason: str) -> None:
+    def move_to_dead_letters(self, delivery: Delivery, reason: str) -> None:
         """Move a command that can't be decided to the dead letters, for an operator."""
         try:
             self._move_to_dead_letters(delivery, unpack_envelope(delivery.data), reason)
@@ -258,9 +258,7 @@ class CommandProcessor:
         self.ledger.reject_without_entry(rejected)
         return retries
 
-    def _move_to_dead_letters(
-        self, delivery: DeliveredCommand, envelope: CommandEnvelope, reason: str
-    ) -> None:
+    def _move_to_dead_letters(self, delivery: Delivery, envelope: CommandEnvelope, reason: str) -> None:
         log.error("command moved to dead letters", **log_fields(envelope), reason=reason)
         metrics.COMMANDS.add("dead", "")
         if delivery.id:  # a command of the server itself is in no stream
@@ -413,7 +411,7 @@ def _trace_appended(decisions: Iterable[Decision], results: Sequence[AppendResul
             _trace("append", decision.command.envelope, took_s, sequence=sequence)
 
 
-def _trace_queue(delivery: DeliveredCommand, envelope: CommandEnvelope) -> None:
+def _trace_queue(delivery: Delivery, envelope: CommandEnvelope) -> None:
     """How long a command was in its stream: the id there begins with the engine's time."""
     queued_ms, _, _ = delivery.id.partition("-")
     _trace("queue", envelope, time.time() - int(queued_ms) / 1000, deliveries=delivery.delivery_count)

@@ -23,7 +23,7 @@ from schemas.commands import CommandEnvelope, CreateGame, ForkGame
 from schemas.refusals import CommandRefusedError, require
 from schemas.stored.player_names import SaltedNames, shown_names
 from services.archive import ArchiveUnavailableError
-from services.ledger import DeliveredCommand
+from services.ledger import Delivery
 from services.referee.games import UnloggedRejectionError, fold
 from services.runtime.executors import InlineExecutor
 from services.runtime.logging_setup import get_logger
@@ -70,7 +70,7 @@ class ForkExpansion(NamedTuple):
 class PendingCommand(NamedTuple):
     """A command that was delivered and isn't decided yet; a fork with its expansion, once that runs."""
 
-    delivery: DeliveredCommand
+    delivery: Delivery
     envelope: CommandEnvelope
     expansion: ForkExpansion | None = None
     has_waited: bool = False  # while others were decided, as it is large
@@ -142,11 +142,11 @@ class ForkExpander:
                 self._held_keys.difference_update(held.delivery[:2] for held in commands)
                 yield commands
 
-    def held_deliveries(self) -> list[DeliveredCommand]:
+    def held_deliveries(self) -> list[Delivery]:
         """The deliveries that wait for a creation."""
         return [command.delivery for commands in self.held.values() for command in commands]
 
-    def holds(self, delivery: DeliveredCommand) -> bool:
+    def holds(self, delivery: Delivery) -> bool:
         """Whether the delivery waits for a creation, however often it was delivered."""
         return delivery[:2] in self._held_keys
 

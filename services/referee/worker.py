@@ -26,7 +26,7 @@ from services.ledger import (
     BotTaskDispatcher,
     CommandSubmitter,
     DeadlineIndex,
-    DeliveredCommand,
+    Delivery,
     EventReader,
     EvictionIndex,
     GameLog,
@@ -140,7 +140,7 @@ class Referee:
                 break
         return count
 
-    def _give_up_if_exhausted(self, delivery: DeliveredCommand) -> bool:
+    def _give_up_if_exhausted(self, delivery: Delivery) -> bool:
         """Move a command to the dead letters if it was delivered so often that it seems to crash its
         referees. Returns whether it was."""
         if delivery.delivery_count <= self.max_deliveries:

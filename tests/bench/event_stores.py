@@ -32,7 +32,7 @@ from schemas.stored.hash_chain import initial_head, next_head
 from schemas.stored.rows import VisibilitySplit, event_to_row
 from schemas.trains.events import CardDrawn
 from services.gateway.server import open_listener
-from services.ledger import AppendRequest, AppendStatus, DeliveredCommand, RedisLedger
+from services.ledger import AppendRequest, AppendStatus, Delivery, RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import fresh_engine
@@ -74,7 +74,7 @@ class Ledgerline:
         [result] = self.ledger.append(
             [
                 AppendRequest(
-                    DeliveredCommand(self.ledger.partition_of(game), "", b""),
+                    Delivery(self.ledger.partition_of(game), "", b""),
                     game,
                     expected_length=version,
                     previous_head=before,

@@ -21,7 +21,7 @@ from services.bots.worker import RECLAIM_IDLE_MS, BotWorker
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import init_partition_count
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import run
 from services.ledger.stores.thinking_time import has_late_bots, record_creator
 from services.referee.games import legal
 from services.runtime.killable_processes import KillableProcesses

@@ -16,8 +16,8 @@ from services.bots.seat_random import SeatRandom
 from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.log.views import ViewPageOrError, ViewRequest
+from services.ledger.ports import NodeAwayError
 from services.referee.games import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.bots.recorded_commands import RecordedCommands

@@ -12,7 +12,7 @@ from redis.cluster import PRIMARY, ClusterNode
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports import NodeAwayError
 from tests.cluster.nodes import WORD, Cluster
 from tests.cluster.play import PARTITIONS
 

@@ -10,7 +10,7 @@ import pytest
 from redis.exceptions import RedisError
 
 from schemas.stored.hash_chain import initial_head, next_head
-from services.ledger import AppendStatus, DeliveredCommand, RedisLedger
+from services.ledger import AppendStatus, Delivery, RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
@@ -50,7 +50,7 @@ def play(nodes: Cluster, story: Story) -> None:
 
 async def heard_of(gateway: Hearing, writer: RedisLedger, partition: int) -> None:
     """Write an entry of this partition's game, as soon as its node takes it, and return when it is heard of."""
-    game, delivery = game_of(partition), DeliveredCommand(partition, "", b"")
+    game, delivery = game_of(partition), Delivery(partition, "", b"")
 
     def write() -> int:
         """The number of the entry; 0 if its node is away."""
@@ -150,7 +150,7 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
         games = [game_of(0), game_of(left)]
         for partition, game in zip((0, left), games, strict=True):
             head = next_head(initial_head(game), 1, public_of("c1"))
-            taken = DeliveredCommand(partition, "", b"")
+            taken = Delivery(partition, "", b"")
             writer.append([append_request(taken, 0, "c1", game=game, head=head)])
         await asyncio.to_thread(_die, nodes, dead)
         await asked(ledger, games)

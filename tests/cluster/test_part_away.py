@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from redis.exceptions import RedisError
 
-from services.ledger import DeliveredCommand
+from services.ledger import Delivery
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import hash_slot
@@ -55,7 +55,7 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
         for node in away:
             nodes.revive(node)
         patiently(lambda: ledger.submit(envelope_of("c1", game=unreachable)))
-        found: list[DeliveredCommand] = []
+        found: list[Delivery] = []
 
         def look() -> bool:
             try:

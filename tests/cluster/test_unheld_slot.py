@@ -11,7 +11,7 @@ import pytest
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
-from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports import NodeAwayError
 from tests.cluster.nodes import SLOTS, Cluster, Node, slot_of, wait_until
 from tests.conftest import PARTITIONS, nodes_may_be_slow
 from tests.hearing import SOON_S, hearing

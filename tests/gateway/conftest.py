@@ -14,7 +14,7 @@ import redis
 from services.bootstrap.composition import open_ledger
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.following import hub as hubs
-from services.ledger import DeliveredCommand, RedisLedger
+from services.ledger import Delivery, RedisLedger
 from services.referee.command_processor import CommandProcessor
 from tests.many_clients import PATIENT, settings_for_many_clients
 
@@ -52,7 +52,7 @@ def paused_referee(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]
     """The server's referee processes no command until this event is set."""
     resume, process = threading.Event(), CommandProcessor.process
 
-    def waiting(self: CommandProcessor, delivered: Sequence[DeliveredCommand]) -> None:
+    def waiting(self: CommandProcessor, delivered: Sequence[Delivery]) -> None:
         resume.wait(60)
         process(self, delivered)
 

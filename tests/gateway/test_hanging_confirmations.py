@@ -10,7 +10,7 @@ import pytest
 import redis.asyncio
 
 from services.ledger.acknowledgements import DURABLE, AckLevel, ConfirmationBatcher, EngineNode, replicated
-from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports import NodeAwayError
 from tests.gateway.confirmation import SOON_S
 
 

@@ -24,7 +24,7 @@ from services.gateway.web.problem_details import install_error_handlers
 from services.gateway.web.rate_limit import RateLimiter
 from services.gateway.web.request_middleware import ReadLimitMiddleware
 from services.ledger import MissingEntryError
-from services.ledger.engine.errors import EngineError
+from services.ledger.ports import EngineError
 from tests.gateway.clients import over
 
 PAGES: Final = Path(__file__).parents[2] / "services" / "gateway" / "pages"

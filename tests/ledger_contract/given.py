@@ -15,13 +15,13 @@ from schemas.stored.hash_chain import initial_head, next_head
 from schemas.stored.rows import VisibilitySplit, event_to_row
 from schemas.trains.commands import DrawBlind
 from schemas.trains.events import CardDrawn
-from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger
+from services.ledger import AppendRequest, BotTask, Delivery, RedisLedger
 from services.ledger.engine import keys
 from tests.conftest import ALL, PARTITIONS
 
 GAME = "game-one"
 PARTITION = keys.partition_of(GAME, PARTITIONS)
-SERVER_DELIVERY = DeliveredCommand(PARTITION, "", b"")
+SERVER_DELIVERY = Delivery(PARTITION, "", b"")
 NOON = 1_800_000_000_000
 DIGEST = digest_command(DrawBlind())
 
@@ -32,20 +32,20 @@ def envelope_of(id_: str, seat: Seat | None = 0, game: str = GAME) -> CommandEnv
 
 def submit_and_take(
     ledger: RedisLedger, *envelopes: CommandEnvelope, consumer: str = "one"
-) -> list[DeliveredCommand]:
+) -> list[Delivery]:
     """These commands, submitted and delivered to a consumer."""
     for each in envelopes:
         ledger.submit(each)
     return ledger.take(consumer, ALL, 100, 0)
 
 
-def redelivered_as(deliveries: Sequence[DeliveredCommand], delivery_count: int) -> list[DeliveredCommand]:
+def redelivered_as(deliveries: Sequence[Delivery], delivery_count: int) -> list[Delivery]:
     """The same commands, delivered so often."""
     return [delivery._replace(delivery_count=delivery_count) for delivery in deliveries]
 
 
 def append_request(
-    delivery: DeliveredCommand = SERVER_DELIVERY, expected: int = 0, id_: str = "c1", **given: Any
+    delivery: Delivery = SERVER_DELIVERY, expected: int = 0, id_: str = "c1", **given: Any
 ) -> AppendRequest:
     """An append for a blind draw of seat 0, where nothing else is given: decided on the entries of c1, c2
     and so on, as many as `expected`."""
@@ -108,9 +108,7 @@ def bot_task(seat: Seat, number: int) -> BotTask:
     return BotTask(GAME, seat, number, "random")
 
 
-def full_request(
-    expected: int, delivery: DeliveredCommand = SERVER_DELIVERY, id_: str = "c1"
-) -> AppendRequest:
+def full_request(expected: int, delivery: Delivery = SERVER_DELIVERY, id_: str = "c1") -> AppendRequest:
     """An append with everything that an append can have."""
     parts, tasks = (
         [(0, private_part(0, id_)), (2, private_part(0))],

@@ -10,7 +10,7 @@ import pytest
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.partitions import MistypedKeyLog
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import run
 from services.ledger.log.game_indexes import GameIds, GamePlace, list_games
 from tests.conftest import PARTITIONS
 from tests.ledger_contract.given import NOON, append_request

@@ -18,9 +18,10 @@ from redis.exceptions import ConnectionError
 from schemas.stored import rows
 from services.ledger import AppendStatus, RedisLedger
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.engine.queries import RedisCommand, command
-from services.ledger.engine.round_trips import (
+from services.ledger.engine.queries import (
     SENT_AT_ONCE_BYTES,
+    RedisCommand,
+    command,
     is_one_engine,
     make_async_round_trip,
     make_round_trip,

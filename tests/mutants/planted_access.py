@@ -79,11 +79,11 @@ ACCESS_MUTANTS: Final = (
         "        if not await self.is_over(game, location):\n            raise NotYours", "        if False:\n            raise NotYours", TABLES,
     ),
     Mutant(
-        "a game that isn't public is listed", "security", "services/ledger/scripts/script_calls.py",
+        "a game that isn't public is listed", "security", "services/ledger/log/event_store.py",
         "keys.games(partition) if is_listed else keys.unlisted_games(partition),", "keys.games(partition),", LISTED,
     ),
     Mutant(
-        "an unlisted game stays in its set when it is evicted", "P9", "services/ledger/scripts/script_calls.py",
+        "an unlisted game stays in its set when it is evicted", "P9", "services/ledger/log/game_indexes.py",
         "        keys.unlisted_games(partition),\n        keys.archived_lengths(partition),\n",
         "        keys.games(partition),\n        keys.archived_lengths(partition),\n", LISTED,
     ),

@@ -61,7 +61,7 @@ ENGINE_MUTANTS: Final = (
         "await asyncio.to_thread(self.check)", "await asyncio.sleep(0)", SETTINGS_TESTS,
     ),
     Mutant(
-        "a reply that nobody read answers the next command", "P3", "services/ledger/engine/round_trips.py",
+        "a reply that nobody read answers the next command", "P3", "services/ledger/engine/queries.py",
         "        connection.disconnect()  # a reply", "        pass  # a reply", ("tests/ledger_contract/test_round_trips.py",),
     ),
 )  # fmt: skip

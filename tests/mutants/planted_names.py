@@ -53,7 +53,7 @@ NAMES_MUTANTS: Final = (
         "            if nameless is not envelope:\n", "            if False:\n", SALTED,
     ),
     Mutant(
-        "names outlive their game", "security", "services/ledger/scripts/script_calls.py",
+        "names outlive their game", "security", "services/ledger/log/game_indexes.py",
         "        keys.webhook_games(partition),\n        keys.player_names(partition, game),\n",
         "        keys.webhook_games(partition),\n", SALTED,
     ),

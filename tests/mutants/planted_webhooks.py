@@ -86,7 +86,7 @@ WEBHOOK_MUTANTS: Final = (
         "    if notice is None or notice.number != number:\n", "    if notice is None:\n", NOTICES,
     ),
     Mutant(
-        "a webhook outlives its game", "P9", "services/ledger/scripts/script_calls.py",
+        "a webhook outlives its game", "P9", "services/ledger/log/game_indexes.py",
         "        keys.webhooks(partition, game),\n", "", NOTICES,
     ),
 )  # fmt: skip

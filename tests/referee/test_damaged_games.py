@@ -12,7 +12,7 @@ from schemas.commands import CommandEnvelope, Leave, StartGame
 from schemas.stored.codec import pack_envelope
 from services.ledger import GameLog, RedisLedger
 from services.ledger.engine import keys
-from services.ledger.engine.errors import NodeAwayError
+from services.ledger.ports import NodeAwayError
 from services.referee import worker
 from services.referee.decision_building import next_wakeup
 from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee

@@ -12,7 +12,7 @@ from schemas.commands import CommandEnvelope
 from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.stored.hash_chain import COMMITMENT_BYTES
-from services.ledger import AppendRequest, BotTask, DeliveredCommand
+from services.ledger import AppendRequest, BotTask, Delivery
 from services.referee.command_processor import CommandProcessor
 from services.referee.decision_building import Clocks, Decision
 from services.referee.decision_limit import DecisionLimit
@@ -33,7 +33,7 @@ class NoLedger:
 
 
 NO_LEDGER: Final[Any] = NoLedger()
-DELIVERED: Final = DeliveredCommand(0, "1-1", b"")
+DELIVERED: Final = Delivery(0, "1-1", b"")
 
 
 class Outcome(NamedTuple):

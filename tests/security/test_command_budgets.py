@@ -17,7 +17,7 @@ from schemas.commands import write_command
 from schemas.stored.codec import unpack_envelope
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.games.client_limits import MAX_UNANSWERED, Places
-from services.ledger import DeliveredCommand
+from services.ledger import Delivery
 from services.ledger.engine import keys
 from services.referee.command_processor import CommandProcessor
 from services.runtime.connection_limits import ServerLimits
@@ -58,7 +58,7 @@ def resume(monkeypatch: pytest.MonkeyPatch, delivered: list[str]) -> Iterator[th
     going, process = threading.Event(), CommandProcessor.process
     going.set()
 
-    def waiting(self: CommandProcessor, deliveries: Sequence[DeliveredCommand]) -> None:
+    def waiting(self: CommandProcessor, deliveries: Sequence[Delivery]) -> None:
         delivered.extend(unpack_envelope(delivery.data).id for delivery in deliveries)
         going.wait()
         process(self, deliveries)

@@ -13,7 +13,7 @@ from schemas.trains.commands import DrawBlind
 from services.ledger import (
     AppendRequest,
     BotTask,
-    DeliveredCommand,
+    Delivery,
     EvictAt,
     EvictionChange,
     RedisLedger,
@@ -30,7 +30,7 @@ class AnyLedgerCall:
 
     def __init__(self, ledgers: list[RedisLedger], rng: Random) -> None:
         self.ledgers, self.rng = ledgers, rng
-        self.deliveries: list[DeliveredCommand] = []
+        self.deliveries: list[Delivery] = []
         self.games = ("game-a", "game-b", "game-c")
         self.everywhere = range(ledgers[0].partitions)
         self.outcomes: set[str] = set()
@@ -56,8 +56,8 @@ class AnyLedgerCall:
         idle_ms = self.rng.choice((0, 2, 10))
         self.deliveries += ledger.reclaim(self.rng.choice(NAMES), self.everywhere, idle_ms)
 
-    def delivery(self) -> DeliveredCommand:
-        return self.rng.choice(self.deliveries[-6:]) if self.deliveries else DeliveredCommand(0, "", b"")
+    def delivery(self) -> Delivery:
+        return self.rng.choice(self.deliveries[-6:]) if self.deliveries else Delivery(0, "", b"")
 
     def append(self, ledger: RedisLedger) -> None:
         game = self.rng.choice(self.games)
@@ -73,7 +73,7 @@ class AnyLedgerCall:
         partition = keys.partition_of(game, len(self.everywhere))
         delivery = self.delivery()
         return AppendRequest(
-            delivery=delivery if delivery.partition == partition else DeliveredCommand(partition, "", b""),
+            delivery=delivery if delivery.partition == partition else Delivery(partition, "", b""),
             game=game,
             expected_length=length + self.rng.choice((0, 0, 0, 0, -1, 1)),
             previous_head=self.rng.choice((head, head, b"another")),

@@ -33,7 +33,7 @@ from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, OpenedGam
 from services.cli.output import CommandLineError, PlainTextConsole, print_json, print_line
 from services.ledger import MissingEntryError
 from services.ledger.embedded.embedded_engine import running_engine
-from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.ports import ENGINE_ERRORS
 from services.referee.games import fold
 from services.runtime.settings import Settings, read_settings
 from services.text.formatting import pluralize

@@ -21,7 +21,6 @@ from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_read
 from services.cli.output import console, print_json
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import EngineUnavailableError
-from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.operations.engine_examination import (
     Finding,
     Grade,
@@ -30,6 +29,7 @@ from services.ledger.operations.engine_examination import (
     judge_growth,
 )
 from services.ledger.operations.system_status import SystemStatus
+from services.ledger.ports import ENGINE_ERRORS
 from services.runtime.settings import Settings, read_settings
 
 app = typer.Typer()

@@ -46,10 +46,9 @@ from services.gateway.following.subscriptions import (
 )
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.engine.errors import ENGINE_ERRORS, EngineError, NodeAwayError
 from services.ledger.log.views import PAGE_SIZE, LogHead, ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.notifications import EntryNotification
-from services.ledger.ports import LogRewoundError
+from services.ledger.ports import ENGINE_ERRORS, EngineError, LogRewoundError, NodeAwayError
 from services.metrics import declared as metrics
 from services.runtime import command_traces
 from services.runtime.logging_setup import get_logger

@@ -26,7 +26,7 @@ from services.gateway.errors import NotYoursError, RefusedError, TokenError
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.models.response_models import SeatInvitation
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.ports import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
 
 GENERATIONS_KEPT_S: Final = 2.0

@@ -42,8 +42,7 @@ from services.gateway.web.request_log import SENT_COMMAND
 from services.ledger import CommandResult, MissingEntryError
 from services.ledger.acknowledgements import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.engine.errors import ENGINE_ERRORS
-from services.ledger.ports import EngineBehindError, QueueFullError
+from services.ledger.ports import ENGINE_ERRORS, EngineBehindError, QueueFullError
 from services.ledger.queues.command_submission import Submitted
 from services.metrics import declared as metrics
 from services.runtime import command_traces

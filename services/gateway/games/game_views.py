@@ -20,8 +20,8 @@ from services.gateway.games.finished_games import FinishedGames
 from services.gateway.games.game_creations import GameCreations
 from services.gateway.games.open_games import Creator
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.engine.errors import EngineError
 from services.ledger.log.views import LogHead
+from services.ledger.ports import EngineError
 
 FINISHED_COST: Final = 10  # what an audit or a file costs of the rate, in commands
 

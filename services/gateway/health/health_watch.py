@@ -23,7 +23,6 @@ from services.gateway.following.answer_watch import AnswerWatch
 from services.gateway.models.response_models import EngineHealth, MemberHealth, Readiness, WaitingTasks
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine.connection import EngineUnavailableError, connect
-from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.operations.backlog_queries import (
     BOT_TASKS,
     COMMANDS,
@@ -40,6 +39,7 @@ from services.ledger.operations.engine_settings import (
     unknown_settings,
 )
 from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, SILENT_S, Heartbeats, ServiceKind
+from services.ledger.ports import ENGINE_ERRORS
 from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal

@@ -36,7 +36,7 @@ from schemas.web.socket_messages import describe_socket
 from services.gateway.games.game_creations import GameCreation
 from services.gateway.games.service import GatewayService
 from services.gateway.tables.table_folds import TableFolds
-from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.ports import ENGINE_ERRORS
 from services.runtime.html_templates import html_templates
 from services.runtime.logging_setup import get_logger
 from services.runtime.shipped_files import shipped_file

@@ -29,9 +29,9 @@ from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import MAX_COMMANDS, TableFolds, read_table
 from services.gateway.tables.table_port import TableFold
 from services.ledger import MissingEntryError
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.keys import partition_of
 from services.ledger.log.game_indexes import GamePlace
+from services.ledger.ports import NodeAwayError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 

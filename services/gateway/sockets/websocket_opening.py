@@ -21,9 +21,8 @@ from services.gateway.games.service import GatewayService
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.web.request_parsing import parse_bearer_token, parse_message, parse_offered_token
 from services.ledger import MissingEntryError
-from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.log.views import LogHead
-from services.ledger.ports import LogRewoundError
+from services.ledger.ports import ENGINE_ERRORS, LogRewoundError
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")

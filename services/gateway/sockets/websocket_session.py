@@ -76,7 +76,7 @@ from services.gateway.sockets.websocket_opening import (
 from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
 from services.gateway.web.request_parsing import client_address, parse_message
 from services.ledger.acknowledgements import ACCEPTED
-from services.ledger.engine.errors import ENGINE_ERRORS
+from services.ledger.ports import ENGINE_ERRORS
 from services.ledger.queues.command_submission import Submitted
 from services.metrics import declared as metrics
 from services.runtime import command_traces

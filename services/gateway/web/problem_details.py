@@ -34,7 +34,7 @@ from services.gateway.errors import (
 )
 from services.gateway.web.request_parsing import WrongMediaTypeError
 from services.ledger import MissingEntryError
-from services.ledger.engine.errors import EngineError
+from services.ledger.ports import EngineError
 from services.metrics import declared as metrics
 from services.runtime.html_templates import html_templates
 from services.runtime.logging_setup import get_logger

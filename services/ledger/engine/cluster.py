@@ -25,9 +25,9 @@ from services.ledger.engine.cluster_pipeline import (
     is_node_lost,
     plan_next_round,
 )
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Client, Option, Reply
 from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, SilentNodes
+from services.ledger.ports import NodeAwayError
 
 
 class Cluster(RedisCluster):

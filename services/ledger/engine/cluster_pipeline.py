@@ -22,8 +22,8 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.queries import Argument, Reply
+from services.ledger.ports import NodeAwayError
 
 Node = TypeVar("Node")
 RETRY_PAUSES_S: Final = (0.0, 0.0, 0.01, 0.02, 0.04)  # before each round after the first

@@ -3,21 +3,35 @@
 A query is a generator. It yields the commands of one round trip, is sent their replies, and returns
 its result; most need one round. An error reply is sent as an exception object: what it means is the
 query's to decide.
+
+The round trips to one engine go past redis-py's pipeline. redis-py keeps the connections: it knows addresses, TLS, users and
+time-outs, and puts a lost one aside. Left out is what its pipeline does for each command besides packing it and reading its
+reply, which cost as much as deciding it. A blocking client's commands may be made while those before them are on their way:
+then the engine works while the next are decided. A cluster, a client that sends again by itself, and one that is none of
+redis-py's own, keep their pipelines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypeVar
 
+import redis
+import redis.asyncio
+from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import ResponseError
 
 from schemas.errors import CorruptDataError
+from services.fast_path.engine_connection import pack_command
 
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
 Option = Any  # a keyword argument of redis-py, which has many types of them
 Argument = str | bytes | int | float
+OWN_CONNECTIONS: Final = (Connection, SSLConnection, UnixDomainSocketConnection)
+SENT_AT_ONCE_BYTES: Final = 16_384  # the engine reads no more at once
 
 
 class RedisCommand(NamedTuple):
@@ -38,6 +52,35 @@ def command(*arguments: Argument, **options: object) -> RedisCommand:
     return RedisCommand(arguments, options)
 
 
+def run(client: Client, query: Query[Result]) -> Result:
+    """A query's result, by a blocking client. Raises what the query does, and the client's own errors."""
+    try:
+        commands = next(query)
+        while True:
+            commands = query.send(send_and_wait(client, commands))
+    except StopIteration as finished:
+        result: Result = finished.value
+        return result
+
+
+def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """One round trip by a blocking client: the replies, where an error is a reply too. Where the connection is
+    redis-py's own, to one engine, the first commands are on their way while the next are made."""
+    if is_one_engine(client):
+        return make_round_trip(client, commands)
+    replies: list[Reply] = _pipeline(client, commands).execute(raise_on_error=False)
+    return replies
+
+
+async def run_async(client: Client, query: Query[Result]) -> Result:
+    """Run a query by an asyncio client, and return its result. Raises as `run`."""
+
+    async def send(commands: Sequence[RedisCommand]) -> Sequence[Reply]:
+        return await send_commands(client, commands)
+
+    return await run_rounds(send, query)
+
+
 async def run_rounds(
     send: Callable[[Sequence[RedisCommand]], Awaitable[Sequence[Reply]]], query: Query[Result]
 ) -> Result:
@@ -49,6 +92,155 @@ async def run_rounds(
     except StopIteration as finished:
         result: Result = finished.value
         return result
+
+
+async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+    """One round trip by an asyncio client: the replies, where an error is a reply too."""
+    if has_cancellable_send(client):
+        return await make_async_round_trip(client, commands)
+    replies: list[Reply] = await _pipeline(client, commands).execute(raise_on_error=False)
+    return replies
+
+
+def is_one_engine(client: Client) -> bool:
+    """Whether this is redis-py's own client of one engine, on a connection of its own kinds, which sends nothing twice."""
+    if type(client) is not redis.Redis or client.connection_pool.connection_class not in OWN_CONNECTIONS:
+        return False
+    retry = client.connection_pool.connection_kwargs.get("retry")
+    return retry is not None and retry.get_retries() == 0
+
+
+def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """Send the commands, as they are made, and return their replies, in order; an error of the engine is a reply too.
+
+    Raises the connection's own errors, and what making a command raises: then those before it may have been run."""
+    to_send = iter(commands)
+    if (first := next(to_send, None)) is None:
+        return []
+    pool = client.connection_pool
+    connection = pool.get_connection()
+    try:
+        sent = list(_send(connection, chain((first,), to_send)))
+        replies = [_read_reply(connection) for _ in sent]
+    except BaseException:
+        connection.disconnect()  # a reply that nobody reads now would answer another command
+        raise
+    finally:
+        pool.release(connection)
+    return _decode(client, sent, replies)
+
+
+async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+    """Send commands at once by an asyncio client, and return their replies, as `make_round_trip` does."""
+    if not commands:
+        return []
+    pool = client.connection_pool
+    connection = await pool.get_connection()
+    try:
+        packed = b"".join(map(_as_sent, commands))
+        await connection.send_packed_command((packed,))
+        replies = [await _await_reply(connection) for _ in commands]
+    finally:  # redis-py has ended a connection on which sending or reading failed, or was cancelled
+        await pool.release(connection)
+    return _decode(client, commands, replies)
+
+
+def pack(arguments: tuple[Argument, ...]) -> bytes:
+    """A command as it is sent; its name may have two words."""
+    name = arguments[0]
+    if isinstance(name, str) and " " in name:
+        arguments = (*name.split(), *arguments[1:])
+    packed: bytes = pack_command(arguments)
+    return packed
+
+
+def _as_sent(command: RedisCommand) -> bytes:
+    return command.packed or pack(command.arguments)
+
+
+def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:
+    """Send the commands, some at once; yields each."""
+    unsent: list[bytes] = []
+    size = 0
+    for command in commands:
+        unsent.append(packed := _as_sent(command))
+        size += len(packed)
+        if size >= SENT_AT_ONCE_BYTES:
+            connection.send_packed_command((b"".join(unsent),))
+            unsent, size = [], 0
+        yield command
+    if unsent:
+        connection.send_packed_command((b"".join(unsent),))
+
+
+def _read_reply(connection: Client) -> Reply:
+    """The next reply, where an error of the engine is one too. Raises the connection's own errors."""
+    try:
+        return connection.read_response()
+    except ResponseError as error:
+        return error
+
+
+async def _await_reply(connection: Client) -> Reply:
+    """Read the next reply by an asyncio client, as `_read_reply` does by a blocking one."""
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
+
+
+def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Reply]) -> list[Reply]:
+    """The replies as redis-py gives them."""
+    names = {each.arguments[0] for each in commands}
+    decoders = {name: client.response_callbacks.get(name) for name in names}
+    if not any(decoders.values()):
+        return replies
+    return [
+        decode(reply, **each.options)
+        if (decode := decoders[each.arguments[0]]) and not isinstance(reply, Exception)
+        else reply
+        for each, reply in zip(commands, replies, strict=True)
+    ]
+
+
+def _pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
+    pipe = client.pipeline(transaction=False)
+    for arguments, options, *_ in commands:
+        pipe.execute_command(*arguments, **options)
+    return pipe
+
+
+def with_cancellable_send(connection_class: type) -> Any:  # a class that redis-py has no type for
+    """A connection class whose sending can be cancelled."""
+    return type("Connection", (CancellableSend, connection_class), {})
+
+
+def has_cancellable_send(client: object) -> bool:
+    """Whether this is a client of `connect_async`, of one engine."""
+    connection_class = getattr(getattr(client, "connection_pool", None), "connection_class", object)
+    return issubclass(connection_class, CancellableSend)
+
+
+class CancellableSend:
+    """A mixin over a connection of redis-py's: a task may be cancelled while it sends.
+
+    redis-py sends under `asyncio.wait_for`, which before Python 3.12 swallows a cancellation
+    that comes just as the sending ends: a busy gateway then never stopped (129 of 300 times)."""
+
+    socket_timeout: float | None
+
+    async def send_packed_command(self, command: object, check_health: bool = True) -> None:
+        """Send a command, within the socket's timeout. Raises redis.TimeoutError."""
+        timeout_s, self.socket_timeout = self.socket_timeout, None
+        base: Any = super()  # whichever class this one is mixed into
+        try:
+            async with asyncio.timeout(timeout_s):
+                await base.send_packed_command(command, check_health)
+        except TimeoutError:
+            await base.disconnect(nowait=True)
+            raise redis.TimeoutError("Timeout writing to socket") from None
+        finally:
+            self.socket_timeout = timeout_s
 
 
 def require_reply(reply: Reply) -> Reply:

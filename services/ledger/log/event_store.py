@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import tee
 from typing import Final
 
@@ -11,14 +12,13 @@ from redis.exceptions import AskError, ResponseError, TryAgainError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head
-from schemas.stored.player_names import SaltedNames
+from schemas.stored.player_names import SaltedName, SaltedNames
+from schemas.stored.rows import pack
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.partitions import is_mistyped
-from services.ledger.engine.queries import Client, Reply, require_game_reply
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import Argument, Client, Reply, require_game_reply, run
 from services.ledger.log.game_indexes import list_games
 from services.ledger.log.views import (
     PAGE_SIZE,
@@ -33,12 +33,14 @@ from services.ledger.ports import (
     AppendRequest,
     AppendResult,
     AppendStatus,
+    Delivery,
     DuplicateCommand,
+    EvictAt,
     GameLog,
+    NodeAwayError,
 )
 from services.ledger.queues.consumer_groups import RedisRole
-from services.ledger.scripts.lua_scripts import APPEND_ENTRY, run_each
-from services.ledger.scripts.script_calls import build_append_call
+from services.ledger.scripts.lua_scripts import APPEND_ENTRY, MAX_KNOWN_SENDERS, ScriptCall, run_each
 from services.ledger.scripts.stored_entries import head_after, join_log, parse_stored
 
 
@@ -82,6 +84,8 @@ def read_entries(client: Client, partitions: int, game: str, after: int) -> list
 
 
 MAX_CLUSTER_BLOCK_MS: Final = 200  # well below the time in which a node of a cluster has to answer
+# No log has this length: the script acknowledges a known command id, and else reports a conflict.
+NO_LENGTH: Final = -1
 UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
 DAMAGED_CODE: Final = -2
 NO_RIGHTS: Final = ("ACL failure", "The user executing")  # of Valkey and Redis, for a command in a script
@@ -100,26 +104,33 @@ class RedisEventStore(RedisRole):
         """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
         next are decided. Raises what deciding them raises; then those before may have been written."""
         channel, (to_append, appended) = self._wakeup_channels[keys.BOT_GROUP], tee(decided)
-        calls = (build_append_call(request, channel, self._publish_command) for request in to_append)
+        calls = (_append_call(request, channel, self._publish_command) for request in to_append)
         replies, requests = run_each(self._client, APPEND_ENTRY, calls), [*appended]
-        self._set_partitions_aside(requests, replies)
-        failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]
-        to_requeue = [index for index in failed if not _is_script_damage(replies[index])]
-        deliveries = [requests[index].delivery for index in to_requeue]
-        self._command_group.requeue(
-            (delivery.partition, delivery.id, delivery.delivery_count)
-            for delivery in deliveries
-            if delivery.id
-        )
-        for index in failed:
-            if index not in to_requeue:
-                replies[index] = (DAMAGED_CODE, _expected_length(requests[index]))
-            elif isinstance(replies[index], TryAgainError | AskError):  # moving: other games don't wait
-                replies[index] = ()
+        if any(isinstance(reply, Exception) for reply in replies):
+            replies = self._judge_errors(requests, replies)
         return [
-            AppendResult(STATUS_BY_CODE[reply[0]], reply[1]) if reply else UNKNOWN_RESULT
-            for reply in available_replies(replies)
+            AppendResult(STATUS_BY_CODE[reply[0]], reply[1]) if reply else UNKNOWN_RESULT for reply in replies
         ]
+
+    def _judge_errors(
+        self, requests: Sequence[AppendRequest | DuplicateCommand], replies: list[Reply]
+    ) -> list[Reply]:
+        """The replies, with what an error means for its command: its game is damaged, or it waits, which isn't counted as
+        a delivery. Raises an error of the engine."""
+        self._set_partitions_aside(requests, replies)
+        waiting: list[Delivery] = []
+        for index, (request, reply) in enumerate(zip(requests, replies, strict=True)):
+            if not isinstance(reply, ResponseError):
+                continue
+            if _is_script_damage(reply):
+                replies[index] = (DAMAGED_CODE, _expected_length(request))
+                continue
+            if request.delivery.id:
+                waiting.append(request.delivery)
+            if isinstance(reply, TryAgainError | AskError):  # moving: other games don't wait
+                replies[index] = ()
+        self._command_group.requeue(waiting)
+        return available_replies(replies)
 
     def _set_partitions_aside(
         self, requests: Sequence[AppendRequest | DuplicateCommand], replies: list[Reply]
@@ -204,6 +215,94 @@ class RedisEventStore(RedisRole):
         block = block_ms if block_ms > 0 else None  # 0 would block for ever
         new_entries = self._client.xread({stream: f"{after}-0"}, count=1, block=block)
         return self.read_view(game, viewer, after) if new_entries else []
+
+
+def _append_call(
+    request: AppendRequest | DuplicateCommand, wakeup_channel: str, publish_command: str
+) -> ScriptCall:
+    """The keys and arguments of append_entry.lua; `publish_command` sends the entry's notification."""
+    if isinstance(request, DuplicateCommand):
+        request = _as_append_request(request)
+    game, eviction = request.game, request.eviction
+    script_keys, channel = _append_keys(request.delivery.partition, game, request.sender, request.is_listed)
+    arguments: list[Argument] = [
+        keys.REFEREE_GROUP,
+        request.delivery.id,
+        request.expected_length,
+        request.previous_head,
+        request.command_id,
+        request.at_ms,
+        request.secret,
+        request.public,
+        request.head,
+        "" if request.deadline_ms is None else request.deadline_ms,
+        eviction.at_ms if isinstance(eviction, EvictAt) else eviction.value,
+        game,
+        channel,
+        wakeup_channel,
+        request.command_digest,
+        publish_command,
+        len(request.tasks),
+        len(request.private_parts),
+    ]
+    if request.tasks:
+        arguments += [pack(tuple(task)) for task in request.tasks]
+    for seat_and_part in request.private_parts:
+        arguments += seat_and_part
+    if request.names or request.names_left:
+        arguments += _name_fields(request.names, request.names_left)
+    return script_keys, arguments
+
+
+@lru_cache(MAX_KNOWN_SENDERS)
+def _append_keys(
+    partition: int, game: str, sender: Seat | None, is_listed: bool
+) -> tuple[tuple[str, ...], str]:
+    """The keys that append_entry.lua gets for an entry of this sender, and the channel of the game's notifications."""
+    script_keys = (
+        keys.commands(partition),
+        keys.log(partition, game),
+        keys.public_view(partition, game),
+        keys.command_results(partition, game, sender),
+        keys.bot_tasks(partition),
+        keys.deadlines(partition),
+        keys.games(partition) if is_listed else keys.unlisted_games(partition),
+        keys.evictions(partition),
+        keys.player_names(partition, game),
+        keys.game_file(partition, game),
+        keys.chain_head(partition, game),
+    )
+    return script_keys, keys.notification_channel(partition, game)
+
+
+def _as_append_request(duplicate: DuplicateCommand) -> AppendRequest:
+    """A request that writes nothing, whatever the log's length is."""
+    return AppendRequest(
+        delivery=duplicate.delivery,
+        game=duplicate.game,
+        expected_length=NO_LENGTH,
+        previous_head=b"",
+        sender=duplicate.sender,
+        command_id=duplicate.command_id,
+        command_digest="",
+        at_ms=0,
+        secret=b"",
+        public=b"",
+        head=b"",
+        private_parts=(),
+        tasks=(),
+        deadline_ms=None,
+    )
+
+
+def _name_fields(names: Sequence[SaltedName], left: Sequence[str]) -> Iterator[Argument]:
+    """The fields of the hash of names, each with its value; a name that leaves has none."""
+    for salted in names:
+        yield bytes.fromhex(salted.commitment)
+        yield salted.salt + salted.name.encode()
+    for commitment in left:
+        yield bytes.fromhex(commitment)
+        yield b""
 
 
 def _expected_length(request: AppendRequest | DuplicateCommand) -> int:

@@ -22,7 +22,6 @@ from redis.exceptions import RedisError
 from schemas.errors import CorruptDataError
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import available_replies
-from services.ledger.engine.errors import NodeAwayError
 from services.ledger.engine.partitions import MistypedKeyLog, PartitionScanner, is_mistyped
 from services.ledger.engine.queries import (
     Client,
@@ -31,13 +30,12 @@ from services.ledger.engine.queries import (
     command,
     require_game_reply,
     require_reply,
+    run,
 )
-from services.ledger.engine.round_trips import run
 from services.ledger.log.views import parse_names
-from services.ledger.ports import GameLog, MissingEntryError, StoredGame
+from services.ledger.ports import GameLog, MissingEntryError, NodeAwayError, StoredGame
 from services.ledger.queues.consumer_groups import RedisRole
-from services.ledger.scripts.lua_scripts import EVICT_GAME, REMOVE_STREAMS, run_script
-from services.ledger.scripts.script_calls import build_evict_call, build_removal_call
+from services.ledger.scripts.lua_scripts import EVICT_GAME, REMOVE_STREAMS, ScriptCall, run_script
 from services.ledger.scripts.stored_entries import PublicEntry, parse_head, parse_stored, require_contiguous
 from services.runtime.logging_setup import get_logger
 
@@ -224,7 +222,7 @@ class RedisScheduleIndex(RedisRole):
 
     def evict(self, game: str, seats: int, length: int) -> bool:
         """Remove every key of a game whose log has this length; False if it has another."""
-        call = build_evict_call(game, self.partition_of(game), seats, length)
+        call = _evict_call(game, self.partition_of(game), seats, length)
         return bool(run_script(self._client, EVICT_GAME, [call])[0])
 
     def _members_up_to(
@@ -294,5 +292,48 @@ class RedisGameFiles(RedisScheduleIndex):
     def remove_streams(self, game: str, seats: int, game_log: GameLog, data: bytes) -> bool:
         """Remove the streams of a game whose file is `data`, made of this log. False, and nothing changes, where the
         log or the file isn't that any more."""
-        call = build_removal_call(game, self.partition_of(game), seats, game_log, data)
+        call = _removal_call(game, self.partition_of(game), seats, game_log, data)
         return bool(run_script(self._client, REMOVE_STREAMS, [call])[0])
+
+
+def _evict_call(game: str, partition: int, seats: int, length: int) -> ScriptCall:
+    """The keys and arguments of evict_game.lua."""
+    script_keys = [
+        keys.log(partition, game),
+        keys.deadlines(partition),
+        keys.games(partition),
+        keys.evictions(partition),
+        keys.unlisted_games(partition),
+        keys.archived_lengths(partition),
+        keys.stream_removals(partition),
+        keys.webhook_games(partition),
+        keys.player_names(partition, game),
+        keys.webhooks(partition, game),
+        keys.creator(partition, game),
+        keys.late_bots(partition, game),
+        keys.game_file(partition, game),
+        *_stream_keys(game, partition, seats),
+    ]
+    return script_keys, [game, length]
+
+
+def _removal_call(game: str, partition: int, seats: int, game_log: GameLog, data: bytes) -> ScriptCall:
+    """The keys and arguments of remove_streams.lua: `data` is the game's file, made of this log."""
+    script_keys = [
+        keys.log(partition, game),
+        keys.public_view(partition, game),
+        keys.game_file(partition, game),
+        keys.stream_removals(partition),
+        *_stream_keys(game, partition, seats),
+    ]
+    return script_keys, [game, len(game_log.entries), game_log.head, data]
+
+
+def _stream_keys(game: str, partition: int, seats: int) -> list[str]:
+    """What a game of so many seats has besides its log while it has streams: its view, and results of commands."""
+    return [
+        keys.chain_head(partition, game),
+        keys.public_view(partition, game),
+        keys.command_results(partition, game, None),
+        *(keys.command_results(partition, game, seat) for seat in range(seats)),
+    ]

@@ -16,11 +16,10 @@ from redis.exceptions import RedisClusterException, ResponseError
 
 from schemas.field_types import MAX_SEATS
 from services.ledger.engine import keys
-from services.ledger.engine.errors import EngineError
-from services.ledger.engine.queries import Client, Query, Reply, command, require_reply
-from services.ledger.engine.round_trips import run_async
+from services.ledger.engine.queries import Client, Query, Reply, command, require_reply, run_async
 from services.ledger.operations.engine_settings import info_fields
 from services.ledger.operations.service_kinds import Heartbeats, ServiceKind, read_heartbeats
+from services.ledger.ports import EngineError
 
 
 class Queue(NamedTuple):

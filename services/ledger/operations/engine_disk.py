@@ -18,8 +18,7 @@ from redis.cluster import RedisCluster
 from redis.exceptions import NoPermissionError, RedisError
 
 from services.ledger.engine.connection import connect
-from services.ledger.engine.queries import Client, Reply, command
-from services.ledger.engine.round_trips import send_and_wait
+from services.ledger.engine.queries import Client, Reply, command, send_and_wait
 
 LOW_SHARE: Final = 0.1  # of a disk: with less left it is time to make room
 MIB: Final = 1 << 20

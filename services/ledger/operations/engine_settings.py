@@ -15,8 +15,7 @@ from redis.cluster import RedisCluster
 from redis.exceptions import RedisClusterException, RedisError
 
 from services.ledger.engine import keys
-from services.ledger.engine.queries import Client, Query, Reply, command
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import Client, Query, Reply, command, run
 
 NOT_SHOWN: Final = "?"  # of a setting that the engine doesn't show
 KEEPS_ALL: Final = "noeviction"

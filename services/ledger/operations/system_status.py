@@ -12,15 +12,14 @@ from redis.cluster import RedisCluster
 from redis.exceptions import ResponseError
 
 from services.ledger.engine import keys
-from services.ledger.engine.errors import ENGINE_ERRORS
 from services.ledger.engine.partitions import SHARED_PROBES, is_mistyped, partition_probes
-from services.ledger.engine.queries import Client, Reply
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import Client, Reply, run
 from services.ledger.engine.snapshot_stream import stream_snapshot
 from services.ledger.operations.backlog_queries import count_disputes
 from services.ledger.operations.engine_examination import NodeExamination, examine_node, startup_findings
 from services.ledger.operations.engine_settings import NOT_SHOWN
 from services.ledger.operations.service_kinds import KINDS, Heartbeats, ServiceKind, read_heartbeats
+from services.ledger.ports import ENGINE_ERRORS
 
 AWAY: Final = "away"
 _CLIENT_VERSION: Final = re.compile(r"ledgerline_v([^;)]+)")  # as `connect` says it

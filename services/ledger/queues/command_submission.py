@@ -19,13 +19,18 @@ from schemas.errors import InvalidInputError
 from services.fast_path.engine_connection import DirectCalls
 from services.ledger.acknowledgements import find_node
 from services.ledger.engine import keys
-from services.ledger.engine.queries import Client, RedisCommand, Reply, run_rounds
-from services.ledger.engine.round_trips import has_cancellable_send, send_commands
+from services.ledger.engine.queries import (
+    Client,
+    RedisCommand,
+    Reply,
+    has_cancellable_send,
+    run_rounds,
+    send_commands,
+)
 from services.ledger.ports import CommandResult, EngineBehindError
 from services.ledger.queues.consumer_groups import wakeup_channel_of
-from services.ledger.queues.task_queues import submission_outcome, submit_command
+from services.ledger.queues.task_queues import build_submit_call, submission_outcome, submit_command
 from services.ledger.scripts.lua_scripts import SUBMIT_COMMAND, ScriptCall, script_command
-from services.ledger.scripts.script_calls import build_submit_call
 
 MAX_BATCH_SIZE: Final = 512
 

@@ -15,8 +15,9 @@ which consumers receive at any node. It may be lost: it only saves waiting, as c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Final, NamedTuple
 
 import redis
@@ -27,9 +28,16 @@ from services.ledger.engine.async_cluster import AsyncCluster
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.partitions import UsablePartitions, is_mistyped
-from services.ledger.engine.queries import Client, RedisCommand, Reply, require_reply
-from services.ledger.engine.round_trips import pack, run, send_and_wait
-from services.ledger.ports import MAX_WAITING_COMMANDS
+from services.ledger.engine.queries import (
+    Client,
+    RedisCommand,
+    Reply,
+    pack,
+    require_reply,
+    run,
+    send_and_wait,
+)
+from services.ledger.ports import MAX_WAITING_COMMANDS, DeliveredBotTask, Delivery
 from services.ledger.scripts.lua_scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
 
 POLL_INTERVAL_S: Final = 0.2  # between two polls without a wake-up
@@ -143,17 +151,11 @@ NO_GROUP: Final = ("NOGROUP", "no such key")  # XINFO says the second where ther
 REQUEUE_CONSUMER: Final = "nobody"  # the consumer that holds requeued entries
 
 
-class Delivery(NamedTuple):
-    """An entry that was delivered to a consumer."""
-
-    partition: int
-    id: str
-    fields: Mapping[bytes, bytes]
-    delivery_count: int
+DeliveredEntry = Delivery | DeliveredBotTask
 
 
 class ConsumerGroup:
-    """One consumer group: the same name on one stream of each partition."""
+    """One consumer group: the same name on one stream of each partition. An entry's data is in the field `data_field`."""
 
     def __init__(
         self,
@@ -161,11 +163,11 @@ class ConsumerGroup:
         name: str,
         stream_of: Callable[[int], str],
         partitions: int,
-        clock: Callable[[], int] = monotonic_ms,
-        usable: UsablePartitions | None = None,
+        data_field: bytes,
+        clock: Callable[[], int],
+        usable: UsablePartitions,
     ) -> None:
-        self._client, self.name = client, name
-        self._usable = usable or UsablePartitions(client, clock)
+        self._client, self.name, self._data_field, self._usable = client, name, data_field, usable
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
@@ -188,13 +190,21 @@ class ConsumerGroup:
         wanted = list(partitions)
         if not wanted:
             return []
-        if self._wakeups is None:
-            return self._read_from_engine(consumer, wanted, count, block_ms)
-        deliveries = self._read_from_cluster(consumer, wanted, count)
-        if not deliveries and block_ms > 0:
-            self._wakeups.wait(block_ms / 1000)
-            deliveries = self._read_from_cluster(consumer, wanted, count)
-        return deliveries
+        if self._wakeups is not None:
+            return self._read_from_cluster(self._wakeups, consumer, wanted, count, block_ms)
+
+        def query(usable: Sequence[int]) -> Reply:
+            """One command for all streams of one engine."""
+            asked = (consumer, tuple(usable), count, block_ms)
+            if self._asked != asked:  # packing hundreds of names costs as much as deciding a command
+                self._asked, self._read_command = asked, self._pack_read(*asked)
+            [reply] = send_and_wait(self._client, [self._read_command])
+            return require_reply(reply)
+
+        usable, stream_replies = self._query_in_group(wanted, query)
+        if not usable:
+            time.sleep(max(0, block_ms) / 1000)
+        return self._parse_deliveries(stream_replies or ())
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
         """Entries that were delivered once, to another consumer, and are pending for `idle_ms`."""
@@ -211,35 +221,34 @@ class ConsumerGroup:
         for each in sorted(repeated, key=lambda each: each.pending.delivery_count):
             yield from self._claim(consumer, [each])
 
-    def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
+    def acknowledge(self, deliveries: Iterable[DeliveredEntry]) -> None:
         """Acknowledge these entries and delete them from their streams."""
-        calls = [([self._streams[p]], [self.name, *ids]) for p, ids in _ids_by_partition(entries).items()]
+        calls = [([self._streams[p]], [self.name, *ids]) for p, ids in _ids_by_partition(deliveries).items()]
         available_replies(run(self._client, call_script(ACKNOWLEDGE, calls)))
 
-    def requeue(self, entries: Iterable[tuple[int, str, int]]) -> None:
-        """Leave these entries (partition, id, delivery count) for later; this delivery isn't counted,
-        as they aren't the reason why they couldn't be processed."""
+    def requeue(self, deliveries: Iterable[DeliveredEntry]) -> None:
+        """Leave these entries for later; this delivery isn't counted, as they aren't the reason why they couldn't be
+        processed."""
         pipe = self._client.pipeline(transaction=False)
-        for partition, id_, delivery_count in entries:
+        for partition, id_, _, delivery_count in deliveries:
             options = {"retrycount": delivery_count - 1, "justid": True}
             pipe.xclaim(self._streams[partition], self.name, REQUEUE_CONSUMER, 0, [id_], **options)
         pipe.execute(raise_on_error=False)  # an entry that wasn't requeued only counts one delivery more
 
-    def renew(self, consumer: str, entries: Sequence[tuple[int, str]]) -> None:
+    def renew(self, consumer: str, deliveries: Iterable[DeliveredEntry]) -> None:
         """Restart the idle time of entries that the consumer still works on; not counted as a delivery.
 
         Each renewal moves them to a new name of the consumer, `name#1`, `name#2` and so on: others see
         by that too, whatever the engine's clock does, that they are in use. Old names are removed."""
         self._renewals += 1
         in_use = {*self._usable.among(range(len(self._streams)))}
-        entries = [entry for entry in entries if entry[0] in in_use]
         new_name = f"{consumer}#{self._renewals}"
-        ids_by_partition = _ids_by_partition(entries)
+        ids_by_partition = _ids_by_partition(each for each in deliveries if each.partition in in_use)
         old_names, self._renewed_by = self._renewed_by, dict.fromkeys(ids_by_partition, new_name)
         pipe = self._client.pipeline(transaction=False)
         for partition, ids in ids_by_partition.items():
             pipe.xclaim(self._streams[partition], self.name, new_name, 0, ids, justid=True)
-        if entries:
+        if ids_by_partition:
             pipe.execute(raise_on_error=False)  # what wasn't renewed is reclaimed, and harmless
         run_script(
             self._client,
@@ -265,23 +274,6 @@ class ConsumerGroup:
         ]
         return sum(run_script(self._client, REMOVE_CONSUMER, idle_consumers))
 
-    def _read_from_engine(
-        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
-    ) -> list[Delivery]:
-        """One command for all streams of one engine."""
-
-        def query(usable: Sequence[int]) -> Reply:
-            asked = (consumer, tuple(usable), count, block_ms)
-            if self._asked != asked:  # packing hundreds of names costs as much as deciding a command
-                self._asked, self._read_command = asked, self._pack_read(*asked)
-            [reply] = send_and_wait(self._client, [self._read_command])
-            return require_reply(reply)
-
-        usable, stream_replies = self._query_in_group(partitions, query)
-        if not usable:
-            time.sleep(max(0, block_ms) / 1000)
-        return self._parse_deliveries(stream_replies or ())
-
     def _pack_read(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> RedisCommand:
         blocking = ("BLOCK", block_ms) if block_ms > 0 else ()  # 0 would block for ever
         streams = (self._streams[partition] for partition in partitions)
@@ -289,19 +281,25 @@ class ConsumerGroup:
         arguments = ("XREADGROUP", "GROUP", self.name, consumer, "COUNT", count, *blocking, *wanted)
         return RedisCommand(arguments, packed=pack(arguments))
 
-    def _read_from_cluster(self, consumer: str, partitions: Sequence[int], count: int) -> list[Delivery]:
-        """One command for each stream of a cluster, in one round trip."""
+    def _read_from_cluster(
+        self, wakeups: WakeupChannel, consumer: str, partitions: Sequence[int], count: int, block_ms: int
+    ) -> list[Delivery]:
+        """One command for each stream of a cluster, in one round trip, and again after a wake-up."""
 
         def query(pipe: Client, stream: str) -> None:
             pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
 
-        return self._parse_deliveries(
-            stream_reply for _, reply in self._query_each(partitions, query) for stream_reply in reply or ()
-        )
+        for is_last in (block_ms <= 0, True):
+            replies = [reply or () for _, reply in self._query_each(partitions, query)]
+            deliveries = self._parse_deliveries(chain.from_iterable(replies))
+            if deliveries or is_last:
+                break
+            wakeups.wait(block_ms / 1000)
+        return deliveries
 
     def _parse_deliveries(self, stream_replies: Iterable[Reply]) -> list[Delivery]:
         return [
-            Delivery(self._partition_of[stream.decode()], id_.decode(), fields, 1)
+            Delivery(self._partition_of[stream.decode()], id_.decode(), fields.get(self._data_field, b""))
             for stream, entries in stream_replies
             for id_, fields in entries
         ]
@@ -329,7 +327,12 @@ class ConsumerGroup:
             pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
         replies = available_replies(pipe.execute(raise_on_error=False))
         return [
-            Delivery(partition, id_.decode(), fields, delivery_counts[partition, id_.decode()])
+            Delivery(
+                partition,
+                id_.decode(),
+                fields.get(self._data_field, b""),
+                delivery_counts[partition, id_.decode()],
+            )
             for (partition, _), claimed in zip(ids_by_claim, replies, strict=True)
             for id_, fields in claimed
             if fields  # an entry that was deleted while pending has none
@@ -382,9 +385,9 @@ class ConsumerGroup:
         self._is_created = True
 
 
-def _ids_by_partition(entries: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+def _ids_by_partition(deliveries: Iterable[DeliveredEntry]) -> dict[int, list[str]]:
     by_partition: dict[int, list[str]] = {}
-    for partition, id_ in entries:
+    for partition, id_, *_ in deliveries:
         by_partition.setdefault(partition, []).append(id_)
     return by_partition
 
@@ -409,10 +412,10 @@ class RedisRole:
         self._all_partitions = range(partitions)
         self._usable = UsablePartitions(client, clock)
         self._command_group = ConsumerGroup(
-            client, keys.REFEREE_GROUP, keys.commands, partitions, clock, self._usable
+            client, keys.REFEREE_GROUP, keys.commands, partitions, b"c", clock, self._usable
         )
         self._task_group = ConsumerGroup(
-            client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock, self._usable
+            client, keys.BOT_GROUP, keys.bot_tasks, partitions, b"t", clock, self._usable
         )
         self._wakeup_channels = {group: wakeup_channel_of(client, group) for group in keys.WAKEUP_CHANNELS}
         self._publish_command = publish_command_of(client)

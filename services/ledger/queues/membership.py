@@ -15,8 +15,7 @@ from redis.exceptions import NoScriptError
 
 from services.ledger.engine import keys
 from services.ledger.engine.partitions import MistypedKeyLog
-from services.ledger.engine.queries import Client, Query, command, require_reply
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import Client, Query, command, require_reply, run
 from services.ledger.operations.service_kinds import REFEREE, ServiceKind
 from services.ledger.scripts.lua_scripts import HEARTBEAT, run_script, script_command
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from redis.exceptions import TryAgainError
@@ -11,31 +12,31 @@ from schemas.commands import CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
+from schemas.stored.codec import pack_envelope
 from schemas.stored.entries import SentBy
 from schemas.stored.rows import pack, unpack
 from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import available_replies
-from services.ledger.engine.queries import Argument, Query, Reply, command, require_game_reply
-from services.ledger.engine.round_trips import run
+from services.ledger.engine.queries import Argument, Query, Reply, command, require_game_reply, run
 from services.ledger.ports import (
     MAX_WAITING_TASKS,
     BotTask,
     CommandResult,
     DeliveredBotTask,
-    DeliveredCommand,
+    Delivery,
     QueueFullError,
     RejectedCommand,
 )
-from services.ledger.queues.consumer_groups import Delivery, RedisRole
+from services.ledger.queues.consumer_groups import RedisRole
 from services.ledger.queues.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields
 from services.ledger.scripts.lua_scripts import (
+    MAX_KNOWN_SENDERS,
     REJECT_COMMAND,
     SUBMIT_COMMAND,
     ScriptCall,
     call_script,
     run_script,
 )
-from services.ledger.scripts.script_calls import build_submit_call
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("bots")
@@ -59,17 +60,15 @@ class RedisBotTaskQueue(RedisRole):
 
     def requeue_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
         """Leave these tasks for later; this delivery of them isn't counted."""
-        self._task_group.requeue(
-            (delivery.partition, delivery.id, delivery.delivery_count) for delivery in tasks
-        )
+        self._task_group.requeue(tasks)
 
     def renew_tasks(self, consumer: str, tasks: Sequence[DeliveredBotTask]) -> None:
         """Restart the idle time of all tasks that the consumer holds; not counted as a delivery."""
-        self._task_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in tasks])
+        self._task_group.renew(consumer, tasks)
 
     def acknowledge_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
         """Remove these tasks: they are done."""
-        self._task_group.acknowledge((delivery.partition, delivery.id) for delivery in tasks)
+        self._task_group.acknowledge(tasks)
 
     def redispatch(self, tasks: Sequence[BotTask]) -> None:
         """Send tasks again, unless so many wait that the bots must be away."""
@@ -79,12 +78,13 @@ class RedisBotTaskQueue(RedisRole):
                 self._client.xadd(stream, {"t": pack(tuple(task))})
 
     def _parse_tasks(self, delivered: Iterable[Delivery]) -> Iterator[DeliveredBotTask]:
-        for partition, id_, fields, delivery_count in delivered:
+        for delivery in delivered:
+            partition, id_, data, delivery_count = delivery
             try:
-                task = _BOT_TASK.read(unpack(fields.get(b"t", b"")))
+                task = _BOT_TASK.read(unpack(data))
             except (InvalidInputError, CorruptDataError) as error:
                 log.error("bot task can't be read", partition=partition, id=id_, error=str(error))
-                self._task_group.acknowledge([(partition, id_)])
+                self._task_group.acknowledge([delivery])
             else:
                 yield DeliveredBotTask(partition, id_, task, delivery_count)
 
@@ -117,27 +117,21 @@ class RedisCommandQueue(RedisRole):
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
         return run(self._client, read_result(self.partitions, game, sender, command_id))
 
-    def take(
-        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
-    ) -> list[DeliveredCommand]:
+    def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Delivery]:
         """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
-        deliveries = self._command_group.read(consumer, partitions, count, block_ms)
-        return [_parse_delivery(delivery) for delivery in deliveries]
+        return self._command_group.read(consumer, partitions, count, block_ms)
 
-    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[DeliveredCommand]:
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
         """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
-        deliveries = self._command_group.reclaim(consumer, partitions, idle_ms)
-        return [_parse_delivery(delivery) for delivery in deliveries]
+        return self._command_group.reclaim(consumer, partitions, idle_ms)
 
-    def redelivered(
-        self, consumer: str, partitions: Sequence[int], idle_ms: int
-    ) -> Iterator[DeliveredCommand]:
+    def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
         """Commands that were delivered more than once and are still pending: see `ports.CommandQueue`."""
-        return map(_parse_delivery, self._command_group.redelivered(consumer, partitions, idle_ms))
+        return self._command_group.redelivered(consumer, partitions, idle_ms)
 
-    def renew(self, consumer: str, deliveries: Sequence[DeliveredCommand]) -> None:
+    def renew(self, consumer: str, deliveries: Sequence[Delivery]) -> None:
         """Restart the idle time of deliveries that this consumer still works on."""
-        self._command_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in deliveries])
+        self._command_group.renew(consumer, deliveries)
 
     def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
         """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
@@ -148,7 +142,7 @@ class RedisCommandQueue(RedisRole):
         ]
         available_replies(run(self._client, call_script(REJECT_COMMAND, calls)))
 
-    def move_to_dead_letters(self, delivery: DeliveredCommand, envelope: SentBy | None, reason: str) -> None:
+    def move_to_dead_letters(self, delivery: Delivery, envelope: SentBy | None, reason: str) -> None:
         """Move a command that can't be decided to the dead letters. Its sender, where the envelope says who
         it is, finds a rejection for a minute."""
         dead_fields = tuple(dead_letter_fields(reason, delivery.data, delivery.delivery_count))
@@ -163,7 +157,7 @@ class RedisCommandQueue(RedisRole):
 
     def _rejection_call(
         self,
-        delivery: DeliveredCommand,
+        delivery: Delivery,
         envelope: SentBy | None,
         rule: str,
         reason: str,
@@ -193,9 +187,32 @@ class RedisCommandQueue(RedisRole):
         return [commands, rejection_key, dead_letters], arguments
 
 
-def _parse_delivery(delivery: Delivery) -> DeliveredCommand:
-    return DeliveredCommand(
-        delivery.partition, delivery.id, delivery.fields.get(b"c", b""), delivery.delivery_count
+def build_submit_call(
+    envelope: CommandEnvelope,
+    partitions: int,
+    max_waiting: int,
+    wakeup_channel: str = "",
+    *,
+    ask_verdict: bool,
+) -> ScriptCall:
+    """The keys and arguments of submit_command.lua; with `ask_verdict` it returns an earlier verdict on this id.
+
+    Raises InvalidInputError: the envelope is too large."""
+    commands, rejection_prefix, results = _submit_keys(envelope.game, envelope.seat, partitions)
+    script_keys = [commands, rejection_prefix + envelope.id]
+    if ask_verdict:
+        script_keys.append(results)
+    return script_keys, [max_waiting, pack_envelope(envelope), wakeup_channel, envelope.id]
+
+
+@lru_cache(MAX_KNOWN_SENDERS)
+def _submit_keys(game: str, sender: Seat | None, partitions: int) -> tuple[str, str, str]:
+    """The commands of a game's partition, how the key of a sender's rejection begins, and the sender's results."""
+    partition = keys.partition_of(game, partitions)
+    return (
+        keys.commands(partition),
+        keys.rejection(partition, game, sender, ""),
+        keys.command_results(partition, game, sender),
     )
 
 

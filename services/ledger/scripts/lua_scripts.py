@@ -20,9 +20,11 @@ from services.ledger.engine.queries import (
     Reply,
     command,
     require_reply,
+    run,
+    send_and_wait,
 )
-from services.ledger.engine.round_trips import run, send_and_wait
 
+MAX_KNOWN_SENDERS: Final = 16_384  # whose keys are kept ready, of those that sent last
 ScriptCall = tuple[Sequence[str], Sequence[Argument]]  # a script's keys and arguments
 
 
@@ -87,7 +89,9 @@ def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> lis
     Raises what making a call raises; then those before it may have been run."""
     to_send, made = tee(calls)
     replies = send_and_wait(client, (script_command("EVALSHA", script.sha, call) for call in to_send))
-    return run(client, _call_forgotten(script, [*made], replies))
+    if any(isinstance(reply, NoScriptError) for reply in replies):
+        return run(client, _call_forgotten(script, [*made], replies))
+    return replies
 
 
 def _call_forgotten(script: Script, calls: Sequence[ScriptCall], replies: list[Reply]) -> Query[list[Reply]]:

@@ -38,8 +38,16 @@ from services.ledger.engine.partitions import (
     PartitionScanner,
     read_lengths_and_scores,
 )
-from services.ledger.engine.queries import Client, Query, RedisCommand, Reply, command, require_reply
-from services.ledger.engine.round_trips import run, run_async
+from services.ledger.engine.queries import (
+    Client,
+    Query,
+    RedisCommand,
+    Reply,
+    command,
+    require_reply,
+    run,
+    run_async,
+)
 from services.ledger.scripts.lua_scripts import (
     RAISE_DISPUTE,
     SETTLE_DISPUTE,

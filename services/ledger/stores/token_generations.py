@@ -13,8 +13,15 @@ from typing import Final, NamedTuple
 from schemas.field_types import Seat
 from schemas.web.tokens import DAY_S, HOST
 from services.ledger.engine import keys
-from services.ledger.engine.queries import Client, Query, RedisCommand, Reply, command, require_reply
-from services.ledger.engine.round_trips import run_async
+from services.ledger.engine.queries import (
+    Client,
+    Query,
+    RedisCommand,
+    Reply,
+    command,
+    require_reply,
+    run_async,
+)
 from services.ledger.scripts.lua_scripts import WITHDRAW_TOKEN, call_script
 
 KEPT_S: Final = 400 * DAY_S  # longer than any token lives

@@ -11,8 +11,15 @@ from schemas.field_types import Seat
 from schemas.web.webhooks import MAX_DEVICES, Webhook, pack_webhook, unpack_webhook
 from services.ledger.engine import keys
 from services.ledger.engine.partitions import PartitionScanner, read_lengths_and_scores
-from services.ledger.engine.queries import Client, Query, command, require_game_reply, require_reply
-from services.ledger.engine.round_trips import run, run_async
+from services.ledger.engine.queries import (
+    Client,
+    Query,
+    command,
+    require_game_reply,
+    require_reply,
+    run,
+    run_async,
+)
 from services.ledger.scripts.lua_scripts import MARK_WEBHOOK, SET_WEBHOOK, call_script, run_script
 
 WEBHOOK: Final = 0  # where a seat's webhook is among its addresses; from 1 on there are its devices
