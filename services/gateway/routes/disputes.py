@@ -37,7 +37,7 @@ from services.ledger.stores.disputes import RaiseOutcome, dispute_json
 RETRY_AFTER_S: Final = 5
 _IDEMPOTENCY_KEY: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")
 
-router = APIRouter(tags=["disputes"])
+router = APIRouter(prefix="/v1", tags=["disputes"], responses=openapi.PROBLEM_RESPONSES)
 
 
 @router.post(

@@ -57,7 +57,7 @@ from services.gateway.tables.clock_presets import with_clock
 SEATING_REFUSAL: Final = "the game's host says who sits where"
 END_REFUSAL: Final = "the game's host ends it; a seat leaves it"
 
-router = APIRouter(tags=["games"])
+router = APIRouter(prefix="/v1", tags=["games"], responses=openapi.PROBLEM_RESPONSES)
 SeatParam = Annotated[int, Path(ge=0, lt=MAX_SEATS, description="the seat's number, from 0")]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from services.gateway.health.health_watch import HealthWatch
+from services.gateway.models import openapi
 from services.gateway.models.response_models import Health, Liveness, Readiness
 from services.gateway.routes.dependencies import ServiceParam
 
-router = APIRouter(tags=["server"])
+router = APIRouter(tags=["server"], responses=openapi.PROBLEM_RESPONSES)
 
 
 @router.get(

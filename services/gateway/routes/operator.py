@@ -18,7 +18,7 @@ from services.gateway.routes.dependencies import BearerToken, ServiceParam, read
 from services.metrics import declared as metrics
 
 MAX_NAME: Final = 200
-router = APIRouter(include_in_schema=False)
+router = APIRouter(prefix="/v1", include_in_schema=False)
 
 
 class OperatorPort(Protocol):

@@ -18,7 +18,8 @@ import gzip
 import mimetypes
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -180,12 +181,17 @@ AUDIT_PAGE: Final = Page(("audit/audit",), ("shared/base", "audit/audit"))
 OPERATOR_PAGE: Final = Page(("operator/operator",), ("shared/base", "operator/operator"))
 
 
-class Asset(NamedTuple):
+@dataclass(frozen=True)
+class Asset:
     """A file of the pages, as it is sent."""
 
     content: bytes
-    compressed: bytes
     headers: Mapping[str, str]
+
+    @cached_property
+    def compressed(self) -> bytes:
+        """What most browsers are sent: compressed when the first one asks."""
+        return gzip.compress(self.content)
 
     def response(self, request: Headers) -> Response:
         """The answer to a request with these headers."""
@@ -197,8 +203,8 @@ class Asset(NamedTuple):
 
 
 class Assets:
-    """A folder of files, with the bundles of these pages, as an application: read and compressed once, since a page needs
-    two dozen of them at the same moment. A browser asks each time whether one has changed, and is answered 304."""
+    """A folder of files, with the bundles of these pages, as an application: read once, since a page needs two dozen of
+    them at the same moment. A browser asks each time whether one has changed, and is answered 304."""
 
     def __init__(self, folder: Path, pages: Sequence[Page] = ()) -> None:
         files = [path for path in folder.rglob("*") if path.is_file()]
@@ -289,7 +295,7 @@ def _asset(name: str, content: bytes) -> Asset:
         "ETag": f'"{sha256(content).hexdigest()[:32]}"',
         "Vary": "Accept-Encoding",
     }
-    return Asset(content, gzip.compress(content), headers)
+    return Asset(content, headers)
 
 
 def _page(request: Request, page: Page, preview: LinkPreview = LOBBY, title: str = "") -> Response:

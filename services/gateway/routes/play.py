@@ -56,7 +56,7 @@ def _table_folds(connection: HTTPConnection) -> TableFolds | None:
     return folds
 
 
-router = APIRouter(tags=["play"])
+router = APIRouter(prefix="/v1", tags=["play"], responses=openapi.PROBLEM_RESPONSES)
 
 
 @router.post(

@@ -18,7 +18,7 @@ FILE_MEDIA_TYPE: Final = "application/vnd.ledgerline.game"
 FILE: Final[openapi.StatusResponses] = {
     200: {"content": {FILE_MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
 }
-router = APIRouter(tags=["replays"])
+router = APIRouter(prefix="/v1", tags=["replays"], responses=openapi.PROBLEM_RESPONSES)
 
 
 @router.get(

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from schemas.refusals import EVERY_RULE, MESSAGE_RULES
 from services.gateway.errors import NotFoundError
+from services.gateway.models import openapi
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
 from services.gateway.web.problem_details import VARY_HEADER
 from services.rulebook import extract_passages, read_pages, title_of
@@ -54,7 +55,7 @@ async def _wants_html(accept: Annotated[str, Header(include_in_schema=False)] = 
 RulebookParam = Annotated[Rulebook, Depends(_rulebook)]
 WantsHtml = Annotated[bool, Depends(_wants_html)]
 
-router = APIRouter(tags=["server"])
+router = APIRouter(tags=["server"], responses=openapi.PROBLEM_RESPONSES)
 
 
 @router.get(

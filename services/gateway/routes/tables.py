@@ -58,7 +58,7 @@ LegalParam = Annotated[
     bool, Query(alias="legal", description="with what you may do now, where you have a seat")
 ]
 
-router = APIRouter(tags=["tables"])
+router = APIRouter(prefix="/v1", tags=["tables"], responses=openapi.PROBLEM_RESPONSES)
 
 
 def parse_shown(as_: str | None) -> Seat | Literal["public"] | None:

@@ -28,7 +28,7 @@ from services.runtime.webhook_urls import read_webhook_url
 
 SECRET_BYTES: Final = 32
 
-router = APIRouter(tags=["webhooks"])
+router = APIRouter(prefix="/v1", tags=["webhooks"], responses=openapi.PROBLEM_RESPONSES)
 
 
 @router.put(
