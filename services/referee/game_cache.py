@@ -19,8 +19,7 @@ from services.ledger import EventReader, GameLog
 from services.metrics import declared as metrics
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
-from services.referee.games.seat_state import SEAT_FIELDS, SeatState
-from services.referee.games.state import STATE_FIELDS, Ruleset, Undo
+from services.referee.games.state import SEAT_FIELDS, STATE_FIELDS, Ruleset, SeatState, Undo
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 

@@ -28,8 +28,7 @@ from schemas.trains.commands import (
 )
 from schemas.trains.field_types import LOCOMOTIVE, PLUS_FOUR
 from schemas.trains.rule_options import RuleOptions
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import ACTION, Ruleset
+from services.referee.games.state import ACTION, Ruleset, SeatState
 from services.referee.games.trains.board import ticket_decks
 from services.referee.games.trains.train_state import (
     MIX,

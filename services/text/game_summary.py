@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 from schemas.contract import Json
 from schemas.events import Score, SeatScore
 from schemas.registry import OfItsGame
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import GameState
+from services.referee.games.state import GameState, SeatState
 
 
 def game_status(state: GameState) -> str:

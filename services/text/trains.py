@@ -9,7 +9,7 @@ from schemas.field_types import Seat
 from schemas.trains import commands as train_commands
 from schemas.trains import events as train_events
 from schemas.trains.events import TrainScore
-from services.referee.games.seat_state import SeatState
+from services.referee.games.state import SeatState
 from services.referee.games.trains.board import Route, track_text
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.text.commands import describes, titles

@@ -20,7 +20,7 @@ from services.bots.trains.searching.compact_game import NO_CARD, CompactGame
 from services.bots.trains.searching.compact_rules import KINDS, compact_rules
 from services.bots.trains.searching.world_sampler import START_TICKETS, WorldSampler
 from services.referee.games import GameState, legal
-from services.referee.games.seat_state import SeatState
+from services.referee.games.state import SeatState
 from services.referee.games.trains.determinization import ViewerKnowledge, determinize
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.train_state import SECOND_CARD

@@ -171,7 +171,7 @@ from pathlib import Path
 os.environ[{variable!r}] = "on"
 from services.compiled_rules import prefer_compiled_rules
 form = prefer_compiled_rules(Path({builds!r}), Path({root!r}))
-import services.referee.games.seat_state as module
+import services.referee.games.state as module
 print(form.compiled, form.fault, form.reason, module.__file__, sep="|")
 """
 

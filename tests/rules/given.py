@@ -15,8 +15,7 @@ from schemas.refusals import EVERY_RULE
 from schemas.trains.commands import DrawTickets, KeepTickets
 from schemas.trains.events import DeckRecreated, TicketsShuffled
 from services.referee.games import GameState, decide_and_apply, decide_envelope, evolve, legal
-from services.referee.games.seat_state import SEAT_FIELDS, SeatState
-from services.referee.games.state import STATE_FIELDS
+from services.referee.games.state import SEAT_FIELDS, STATE_FIELDS, SeatState
 from services.referee.games.trains.appliers import assign_route
 from services.referee.games.trains.board import points_for_route
 from services.referee.games.trains.train_state import MIX, TrainState

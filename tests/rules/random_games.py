@@ -56,8 +56,7 @@ from services.referee.games import (
     redact_for,
     split_by_visibility,
 )
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import ACTION
+from services.referee.games.state import ACTION, SeatState
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.train_state import TrainState

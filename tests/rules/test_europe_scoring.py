@@ -10,7 +10,7 @@ import pytest
 
 from schemas.commands import Pass
 from services.referee.games import GameState
-from services.referee.games.seat_state import SeatState
+from services.referee.games.state import SeatState
 from services.referee.games.trains.scoring import score
 from tests.rules.given import Scene, given
 

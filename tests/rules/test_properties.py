@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from schemas.field_types import HIDDEN, Seat
 from services.referee.games import RULESETS, GameState, fold, legal
-from services.referee.games.seat_state import SEAT_FIELDS
-from services.referee.games.state import STATE_FIELDS
+from services.referee.games.state import SEAT_FIELDS, STATE_FIELDS
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import score, train_scores

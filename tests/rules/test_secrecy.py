@@ -37,8 +37,8 @@ from services.referee.games import (
     split_by_visibility,
 )
 from services.referee.games.fair_randomness import derive_contribution
-from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import commit_to_seed, derive_seat_secret
+from services.referee.games.state import SeatState
 from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED, without_root
 from tests.rules.random_commands import command_pool

@@ -39,8 +39,7 @@ from services.referee.games.fair_randomness import (
     derive_shuffle_key,
 )  # fmt: skip
 from services.referee.games.found_games import find_version
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import ACTION, GameState, read_options
+from services.referee.games.state import ACTION, GameState, SeatState, read_options
 
 E = TypeVar("E", bound=EventContract)
 Applier: TypeAlias = Callable[[GameState, OfItsKey], None]

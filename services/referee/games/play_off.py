@@ -10,8 +10,7 @@ from schemas.commands import CreateGame, PlayOff, SeatPlan
 from schemas.events import EndReason, GameEnded, PlayOffCalled, PlayOffEnded, Score, SeedRevealed
 from schemas.field_types import Seat
 from schemas.stored.player_names import ERASED_NAME
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import EventStream, GameState
+from services.referee.games.state import EventStream, GameState, SeatState
 
 MAX_ROOT_ID_LENGTH: Final = 36  # characters of the first game's id that fit into the ids of the others
 

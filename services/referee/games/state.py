@@ -1,14 +1,14 @@
 """The state of a game: what a fold over its events amounts to; and the ruleset that decides on it.
 
 The referee's state has every card. A viewer's state is the same fold over the events as that
-viewer sees them, with HIDDEN (None) in place of each card that the viewer may not see. The
-state of each seat is in seat_state.py.
+viewer sees them, with HIDDEN (None) in place of each card that the viewer may not see.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Generic, NamedTuple, Protocol, TypeAlias
@@ -24,9 +24,9 @@ from schemas.game_options import PUBLIC_ACCESS, Access, ExitReason
 from schemas.registry import OfItsGame, OfItsKey
 from schemas.stored.player_names import ERASED_NAME
 from services.referee.games.frozen_classes import interpreted, pickle_by_fields
-from services.referee.games.seat_state import OwnSeatT, SeatState, copied
 
 OwnT = TypeVar("OwnT", default=OfItsGame)  # the game's own part of the state
+OwnSeatT = TypeVar("OwnSeatT", default=OfItsGame)  # and of a seat
 OptionsT = TypeVar("OptionsT", default=OfItsGame)
 T = PlainTypeVar("T")
 PartsT = TypeVar("PartsT", default=OfItsGame)  # of a ruleset: what its game alone needs
@@ -36,6 +36,67 @@ Choice: TypeAlias = str  # a kind of pending choice: a turn, or what a game asks
 # the turn, and the pending choices, each with the milliseconds left for it
 ForkTurnState = tuple[Seat | None, tuple[tuple[Seat, Choice, int | None], ...]]
 ACTION: Final = "action"  # what a seat whose turn it is must choose
+COPIED: Final = (dict, list, set)
+
+
+def copied(own: T) -> T:
+    """A copy of a game's own part that shares nothing mutable with it: by its method `copy`, where it has one."""
+    copy = getattr(own, "copy", None)
+    duplicate: T = deepcopy(own) if copy is None else copy()
+    return duplicate
+
+
+def copy_fields(source: T, target: T, names: Iterable[str]) -> None:
+    """Have an object hold in these fields what another one holds: a list, a dict or a set as a copy."""
+    for name in names:
+        value = getattr(source, name)
+        setattr(target, name, value.copy() if value.__class__ in COPIED else value)
+
+
+SEAT_FIELDS: Final = (
+    "age",
+    "clock_ms",
+    "contribution",
+    "deadline_ms",
+    "exit_reason",
+    "freed_at_ms",
+    "is_seated",
+    "kind",
+    "name",
+    "name_commitment",
+    "own",
+    "policy",
+    "seat_secret",
+    "times_freed",
+)
+
+
+class SeatState(Generic[OwnSeatT]):
+    """One seat of a game. Changed only by the appliers."""
+
+    __slots__ = SEAT_FIELDS
+
+    own: OwnSeatT  # the hand and all else, as the game itself describes it
+
+    def __init__(self, kind: str = "", name: str = "", policy: str | None = None) -> None:
+        self.kind, self.name, self.policy = kind, name, policy
+        self.name_commitment: str | None = None  # to the name, which is empty where it isn't known
+        self.is_seated = False
+        self.times_freed = 0  # before the start, by the host
+        self.freed_at_ms = 0  # like `at_ms`: when it was freed last
+        self.age: int | None = None
+        self.seat_secret: str | None = None
+        self.contribution: str | None = None  # to the game's shuffle key
+        self.clock_ms = 0
+        self.deadline_ms: int | None = None  # like `at_ms`: when the time for its last pending choice ends
+        self.exit_reason: ExitReason | None = None
+
+    def copy(self) -> SeatState[OwnSeatT]:
+        """A copy that shares no mutable part with this one."""
+        duplicate: SeatState[OwnSeatT] = SeatState()
+        copy_fields(self, duplicate, SEAT_FIELDS)
+        duplicate.own = copied(self.own)
+        return duplicate
 
 
 STATE_FIELDS: Final = (
@@ -149,42 +210,14 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
         """A copy that shares no mutable part with this one."""
         duplicate: GameState[OwnT, OwnSeatT, OptionsT, PartsT] = GameState(self.names)
         if self.game:
-            duplicate.ruleset, duplicate.rule_options = self.ruleset, self.rule_options
+            copy_fields(self, duplicate, STATE_FIELDS)
             duplicate.own = copied(self.own)
-        self._copy_values_to(duplicate)
-        duplicate.seats = [seat_state.copy() for seat_state in self.seats]
-        duplicate.pending_choices = self.pending_choices.copy()
-        duplicate.refusal_counts = self.refusal_counts.copy()
+            duplicate.seats = [seat_state.copy() for seat_state in self.seats]
         return duplicate
 
     def go_back_to(self, earlier: GameState[OwnT, OwnSeatT, OptionsT, PartsT]) -> None:
         """Take all that is in an earlier copy, which may be used for nothing else then."""
-        for field in STATE_FIELDS:
-            setattr(self, field, getattr(earlier, field))
-
-    def _copy_values_to(self, duplicate: GameState[OwnT, OwnSeatT, OptionsT, PartsT]) -> None:
-        """Hand over each value that never changes in place."""
-        duplicate.access = self.access
-        duplicate.at_ms = self.at_ms
-        duplicate.commitment = self.commitment
-        duplicate.created_at_ms = self.created_at_ms
-        duplicate.epoch = self.epoch
-        duplicate.fork_origin = self.fork_origin
-        duplicate.fork_turn_state = self.fork_turn_state
-        duplicate.game = self.game
-        duplicate.next_play_off = self.next_play_off
-        duplicate.opened_at_ms = self.opened_at_ms
-        duplicate.play_off = self.play_off
-        duplicate.result = self.result
-        duplicate.seed = self.seed
-        duplicate.seed_was_named = self.seed_was_named
-        duplicate.setup_digest = self.setup_digest
-        duplicate.shuffle_key = self.shuffle_key
-        duplicate.started = self.started
-        duplicate.turn = self.turn
-        duplicate.turn_order = self.turn_order
-        duplicate.undo = self.undo
-        duplicate.undone_count = self.undone_count
+        copy_fields(earlier, self, STATE_FIELDS)
 
 
 class Undo(NamedTuple):

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from schemas.commands import Command
 from schemas.registry import OfItsGame
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import GameState
+from services.referee.games.state import GameState, SeatState
 
 
 class KnowledgeRow(NamedTuple):

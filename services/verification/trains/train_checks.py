@@ -40,8 +40,8 @@ from schemas.trains.events import (
     TunnelRevealed,
 )
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER
-from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import in_canonical_order
+from services.referee.games.state import SeatState
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.text.formatting import format_cards, pluralize
 from services.text.trains import city_name, describe_route

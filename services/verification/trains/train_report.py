@@ -13,7 +13,7 @@ from schemas.commands import Command
 from schemas.field_types import Seat
 from schemas.trains import commands as train_commands
 from services.gateway.models.trains import CarSpace, DrawnRoute
-from services.referee.games.seat_state import SeatState
+from services.referee.games.state import SeatState
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.tables.trains.board_drawing import draw_board
 from services.text.commands import sender_name

@@ -41,9 +41,8 @@ from schemas.trains.events import (
     TunnelRevealed,
 )
 from schemas.trains.field_types import PASSENGER
-from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import in_canonical_order
-from services.referee.games.state import Seen, ShuffleFunction
+from services.referee.games.state import SeatState, Seen, ShuffleFunction
 from services.referee.games.trains.moves.tickets import name_offers
 from services.referee.games.trains.train_state import TrainGame
 from services.referee.games.views import redact_for

@@ -22,7 +22,7 @@ from schemas.trains.events import TrainScore
 from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.frozen_classes import pickle_by_fields
-from services.referee.games.state import EventStream, GameState, Packing, Ruleset
+from services.referee.games.state import EventStream, GameState, Packing, Ruleset, copy_fields
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.board import Board, Fare, Route, is_built_in
 
@@ -98,18 +98,8 @@ class TrainState:
     def copy(self) -> TrainState:
         """A copy that shares no mutable part with this one."""
         duplicate = TrainState()
-        duplicate.board, duplicate.closes_parallels = self.board, self.closes_parallels
-        duplicate.position_starter, duplicate.tunnel = self.position_starter, self.tunnel
-        duplicate.in_last_turns, duplicate.untaken = self.in_last_turns, self.untaken
-        duplicate.deck, duplicate.market = self.deck[:], self.market[:]
-        duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
+        copy_fields(self, duplicate, TRAIN_FIELDS)
         duplicate.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
-        duplicate.open_routes = self.open_routes.copy()
-        duplicate.station_owners = self.station_owners.copy()
-        duplicate.passenger_owners = self.passenger_owners.copy()
-        duplicate.tokens = self.tokens.copy()
-        duplicate.seats_with_last_turn = self.seats_with_last_turn.copy()
-        duplicate.seats_passed = self.seats_passed.copy()
         return duplicate
 
 
@@ -165,13 +155,7 @@ class TrainSeat:
     def copy(self) -> TrainSeat:
         """A copy that shares no mutable part with this one."""
         duplicate = TrainSeat()
-        duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
-        duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
-        duplicate.stations = self.stations.copy()
-        duplicate.cars, duplicate.passengers_left = self.cars, self.passengers_left
-        duplicate.merchandise, duplicate.points = self.merchandise, self.points
-        duplicate.min_keep, duplicate.requested_mix = self.min_keep, self.requested_mix
-        duplicate.start_tickets_chosen = self.start_tickets_chosen
+        copy_fields(self, duplicate, TRAIN_SEAT_FIELDS)
         return duplicate
 
 

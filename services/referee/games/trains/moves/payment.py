@@ -10,7 +10,7 @@ from schemas.refusals import CommandRefusedError, require
 from schemas.trains.commands import ClaimRoute
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.trains.rule_options import RuleOptions
-from services.referee.games.seat_state import SeatState
+from services.referee.games.state import SeatState
 from services.referee.games.trains.board import GRAY, Route
 from services.referee.games.trains.train_state import Cards, Hand, OpenRoutes, PayableRoutes
 

@@ -15,8 +15,7 @@ from schemas.refusals import CommandRefusedError, require
 from schemas.trains.commands import BuildStation, ClaimRoute, DeclineTunnel, PayTunnel
 from schemas.trains.events import PassengerPlaced, RouteClaimed, StationBuilt, TunnelDeclined, TunnelRevealed
 from schemas.trains.field_types import COLORS, LOCOMOTIVE
-from services.referee.games.seat_state import SeatState
-from services.referee.games.state import EventStream, Move
+from services.referee.games.state import EventStream, Move, SeatState
 from services.referee.games.trains.board import GRAY, Route, neighbours, points_for_route
 from services.referee.games.trains.moves.market import ensure_deck
 from services.referee.games.trains.moves.passengers import placement_offers, require_placeable

@@ -30,9 +30,8 @@ from schemas.trains.events import (
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games.evolve import fold_events
 from services.referee.games.play_off import seat_plan_of
-from services.referee.games.seat_state import SeatState
 from services.referee.games.shuffle import in_canonical_order, shuffled
-from services.referee.games.state import EventStream, GameState, ShuffleFunction
+from services.referee.games.state import EventStream, GameState, SeatState, ShuffleFunction
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.determinization import ViewerKnowledge, determinize
 from services.referee.games.trains.position_form import stations_given
