@@ -68,6 +68,16 @@ PUBLIC: Final = Public()
 Visibility: TypeAlias = Public | Private | Secret
 
 
+@dataclass(frozen=True, slots=True)
+class PileMove:
+    """What an event does to a hidden pile. Its cards are shuffled or laid, and all of it then; or shuffled under it; or one
+    is taken off each of several piles; or they are returned: to the top, or where the field `to` says."""
+
+    how: Literal["shuffled", "laid", "under", "taken", "returned"]
+    cards: str  # the field of the cards
+    pile: str = ""  # the field of the pile's name, or of the piles'; empty: it is the deck
+
+
 def require_fields(visibility: Visibility, class_name: str, field_names: tuple[str, ...]) -> None:
     """The visibility names fields of its event, and no others. Raises TypeError."""
     named: set[str] = set()
@@ -110,7 +120,7 @@ class Contract:
 
     __slots__ = ()
     type: ClassVar[str]
-    version: ClassVar[int]
+    version: ClassVar[int] = 1
     code: ClassVar[int | str]  # one for each type and version, never used twice
 
 
@@ -128,13 +138,14 @@ class EventContract(Contract):
     __slots__ = ()
     visibility: ClassVar[Visibility]
     sentence: ClassVar[str]  # what happened, like "{seat} plays {card}."; empty where a function says it
-    lays: ClassVar[bool]  # it stands for a part of the deal, and only in the first entry
-    repeats: ClassVar[
-        Class[CommandContract] | None
-    ]  # the command that its fields of the same names repeat in full
     # what it is to a move that its seat can take back, as it showed it nothing hidden
     in_move: ClassVar[InMove]
     draws: ClassVar[str]  # the field of the cards that it takes off the top of the hidden deck; empty: none
+    # What few events are, each says in its class.
+    lays: ClassVar[bool] = False  # it stands for a part of the deal, and only in the first entry
+    piles: ClassVar[PileMove | None] = None  # what else it moves into hidden piles, or out of them
+    # the command that its fields of the same names repeat in full
+    repeats: ClassVar[Class[CommandContract] | None] = None
 
 
 @dataclass_transform(frozen_default=True)
@@ -148,15 +159,14 @@ def contract() -> Callable[[Class[T]], Class[T]]:
 
 @dataclass_transform(frozen_default=True)
 def command(
-    *, type: str, code: int | str, sender: Sender, version: int = 1, description: str = ""
+    *, type: str, code: int | str, sender: Sender, description: str = ""
 ) -> Callable[[Class[CommandT]], Class[CommandT]]:
     """Declare a command. `type` and `code` are what the wire calls it: they stay when the class is renamed.
     `sender` is who may send it. Raises TypeError where another command has its type or code."""
 
     def decorate(cls: Class[CommandT]) -> Class[CommandT]:
         declared = _make_contract(cls)
-        declared.type, declared.version, declared.code, declared.sender = type, version, code, sender
-        declared.description = description
+        declared.type, declared.code, declared.sender, declared.description = type, code, sender, description
         require_words(description, declared.__name__, field_names(declared))
         _register(COMMAND_REGISTRY, declared, type, code)
         return declared
@@ -175,11 +185,8 @@ def event(
     type: str,
     code: int | str,
     visibility: Visibility,
-    version: int = 1,
     sentence: str = "",
-    lays: bool = False,
     draws: str = "",
-    repeats: Class[CommandContract] | None = None,
     in_move: InMove = "ends",
 ) -> Callable[[Class[EventT]], Class[EventT]]:
     """Declare an event. `type` and `code` are what the wire calls it: they stay when the class is renamed;
@@ -195,9 +202,8 @@ def event(
             raise TypeError(f"{declared.__name__} draws {draws!r}: that is no field of it, or nobody sees it")
         # A verifier that doesn't know the game must know the place of the cards in a row.
         wire_code = f"{code}^{names.index(draws) + 1}" if draws and isinstance(code, str) else code
-        declared.type, declared.version, declared.code = type, version, wire_code
-        declared.visibility, declared.sentence, declared.lays = visibility, sentence, lays
-        declared.draws, declared.repeats, declared.in_move = draws, repeats, in_move
+        declared.type, declared.code, declared.visibility = type, wire_code, visibility
+        declared.sentence, declared.draws, declared.in_move = sentence, draws, in_move
         require_words(sentence, declared.__name__, names)
         _register(EVENT_REGISTRY, declared, type, wire_code)
         return declared

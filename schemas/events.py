@@ -28,6 +28,7 @@ from schemas.contract import (
     WHOLE_EVENT,
     BroughtForms,
     EventContract,
+    PileMove,
     Private,
     Secret,
     contract,
@@ -130,6 +131,7 @@ class GameStarted(EventContract):
 class DeckShuffled(EventContract):
     """The discards were shuffled and put under the rest of the deck."""
 
+    piles = PileMove("under", "order")
     order: CardNameRow  # secret, top first
     root: Hex32  # of the commitments to its cards
 

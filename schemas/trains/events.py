@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.contract import PUBLIC, EventContract, Private, Secret, contract, event
+from schemas.contract import PUBLIC, EventContract, PileMove, Private, Secret, contract, event
 from schemas.events import SCORE_FORMS
 from schemas.field_types import Bool, Hex32, Int, Seat, Slug, Text
 from schemas.game_options import ExitReason
@@ -34,6 +34,7 @@ class MarketFlushed(EventContract):
 class TicketsOffered(EventContract):
     """Tickets from the tops of their decks; the seat keeps at least `least` of them."""
 
+    piles = PileMove("taken", "tickets", "decks")
     seat: Seat
     decks: tuple[Slug, ...]  # the deck of each, in order
     tickets: TicketRow  # private
@@ -50,6 +51,7 @@ class TicketsKept(EventContract):
 class TicketsReturned(EventContract):
     """The seat gave back the offered tickets that it didn't keep."""
 
+    piles = PileMove("returned", "tickets", "deck")
     seat: Seat
     deck: Slug
     to: Literal["bottom", "out", "shuffled", "top"]  # of its deck; shuffled: among it, or out of the game
@@ -86,10 +88,11 @@ class MarketCardTaken(EventContract):
     card: Card
 
 
-@event(type="route_claimed", code=15, visibility=PUBLIC, repeats=ClaimRoute, in_move="begins")
+@event(type="route_claimed", code=15, visibility=PUBLIC, in_move="begins")
 class RouteClaimed(EventContract):
     """A route was paid for and taken; all see the cards."""
 
+    repeats = ClaimRoute
     seat: Seat
     route: RouteId
     cards: Cards
@@ -221,12 +224,14 @@ class TrainScore:
 class DeckRecreated(EventContract):
     """The rest of the deck and the discards were shuffled together: they are the deck."""
 
+    piles = PileMove("shuffled", "order")
     order: CardRow  # secret, top first
     root: Hex32  # of the commitments to its cards
 
 
 @event(type="tickets_shuffled", code=5, visibility=Secret(hides=("order",)))
 class TicketsShuffled(EventContract):
+    piles = PileMove("shuffled", "order", "deck")
     deck: Slug
     order: TicketRow  # secret, top first
     root: Hex32  # of the commitments to its tickets
@@ -237,6 +242,7 @@ class HandReturned(EventContract):
     """What a removed seat had not taken went back on top of the deck: its hand before it had chosen its tickets, or the
     cards of its request while the next seat had not acted."""
 
+    piles = PileMove("returned", "cards")
     seat: Seat
     cards: CardRow  # private, top first
 
@@ -244,10 +250,11 @@ class HandReturned(EventContract):
 # -- a game that starts in its middle --------------------------------------------------------
 
 
-@event(type="position_laid", code=33, visibility=PUBLIC, lays=True)
+@event(type="position_laid", code=33, visibility=PUBLIC)
 class PositionLaid(EventContract):
     """The game starts from here: what all can see (rows by seat have every seat)."""
 
+    lays = True
     turn: Seat | None  # None: hands and starting tickets are dealt first
     market: tuple[Card | None, ...]
     discards: Cards
@@ -261,19 +268,22 @@ class PositionLaid(EventContract):
     tickets: tuple[TicketForm, ...]  # that the board doesn't have
 
 
-@event(type="deck_laid", code=34, visibility=Secret(hides=("order",)), lays=True)
+@event(type="deck_laid", code=34, visibility=Secret(hides=("order",)))
 class DeckLaid(EventContract):
+    lays, piles = True, PileMove("laid", "order")
     order: CardRow  # secret, top first
 
 
-@event(type="tickets_laid", code=35, visibility=Secret(hides=("order",)), lays=True)
+@event(type="tickets_laid", code=35, visibility=Secret(hides=("order",)))
 class TicketsLaid(EventContract):
+    lays, piles = True, PileMove("laid", "order", "deck")
     deck: Slug
     order: TicketRow  # secret, top first
 
 
-@event(type="hand_laid", code=36, visibility=Private(owner="seat", hides=("cards", "tickets")), lays=True)
+@event(type="hand_laid", code=36, visibility=Private(owner="seat", hides=("cards", "tickets")))
 class HandLaid(EventContract):
+    lays = True
     seat: Seat
     cards: CardRow  # private
     tickets: TicketRow  # private
@@ -283,10 +293,11 @@ PendingChoiceRow = tuple[Seat, Annotated[Text, Field(max_length=40)], Int | None
 TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 
-@event(type="moment_laid", code=46, visibility=PUBLIC, lays=True)
+@event(type="moment_laid", code=46, visibility=PUBLIC)
 class MomentLaid(EventContract):
     """The turn in progress, as far as all can see it (rows by seat have every seat)."""
 
+    lays = True
     order: tuple[Seat, ...]  # of the turns
     turn: Seat | None
     # The pending choices: seat, kind, and the milliseconds left for it.
@@ -303,10 +314,11 @@ class MomentLaid(EventContract):
     shown: tuple[Cards, ...]  # the cards of each hand that all have seen
 
 
-@event(type="choice_laid", code=47, visibility=Private(owner="seat", hides=("offer", "mix")), lays=True)
+@event(type="choice_laid", code=47, visibility=Private(owner="seat", hides=("offer", "mix")))
 class ChoiceLaid(EventContract):
     """The tickets that a seat is offered, or the mix of tickets that it has named."""
 
+    lays = True
     seat: Seat
     offer: TicketRow  # private
     least: Annotated[Int, Field(ge=0, le=10)]
@@ -314,10 +326,11 @@ class ChoiceLaid(EventContract):
     mix: Mapping[Slug, Int] | None  # private
 
 
-@event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)), lays=True)
+@event(type="deck_known", code=48, visibility=Private(owner="seat", hides=("order",)))
 class DeckKnown(EventContract):
     """A seat has seen these tickets of a deck, and knows where in the deck they are."""
 
+    lays = True
     seat: Seat
     deck: Slug
     order: TicketRow  # private, top first; null for those that it doesn't know

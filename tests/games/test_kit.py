@@ -16,7 +16,7 @@ from schemas.refusals import CommandRefusedError
 from schemas.registry import Registry
 from services.referee.games import RULESETS, GameState, decide, decide_and_apply, redact_for
 from services.referee.games.decide import SEAT_COMMANDS
-from services.referee.games.kit import DealUnseen, ask, plain_ruleset, shuffle_and_deal, shuffle_deck
+from services.referee.games.kit import DealUnseen, Pieces, ask, plain_ruleset, shuffle_and_deal, shuffle_deck
 from services.referee.games.state import ACTION, EventStream, Seen
 from services.referee.games.tricks import PlayCard
 from services.text.commands import command_title
@@ -88,7 +88,12 @@ def test_a_card_that_no_event_can_hold_is_refused_with_its_ruleset() -> None:
     reason = "the card 'Yellow-8' of loud: up to 30 small letters, digits and hyphens"
     with pytest.raises(TypeError, match=re.escape(reason)):
         plain_ruleset(
-            "loud", {}, lambda s: (), lambda s: (), lambda s, v: (), (dict, dict), GameOptions(), ["Yellow-8"]
+            "loud",
+            GameOptions(),
+            Pieces(dict, dict, lambda s, v: (), ["Yellow-8"]),
+            {},
+            lambda s: (),
+            lambda s: (),
         )
 
 

@@ -17,7 +17,7 @@ from schemas.field_types import Int
 from schemas.game_options import GameOptions
 from services.referee.games.appliers import applies
 from services.referee.games.found_games import Game
-from services.referee.games.kit import plain_ruleset, rank
+from services.referee.games.kit import Pieces, plain_ruleset, rank
 from services.referee.games.state import ACTION, Move
 
 @contract()
@@ -37,7 +37,7 @@ def nodded(state, event):
     pass
 
 MOVES = {ACTION: (Move(Nod, lambda state, seat: [Nod()], lambda *_: [Nodded()]),)}
-RULES = plain_ruleset("nods", MOVES, lambda s: (), lambda s: (), lambda s, v: (), (dict, dict), Options())
+RULES = plain_ruleset("nods", Options(), Pieces(dict, dict, lambda s, v: ()), MOVES, lambda s: (), lambda s: ())
 GAME = Game("nods", (RULES,))
 """
 PREFIX = "ledgerline: the game 'broken' of the package broken 2.0 can't be played here: "

@@ -21,7 +21,6 @@ from schemas.trains.commands import ClaimRoute, DrawBlind
 from schemas.trains.events import RouteClaimed
 from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, fold, undo
-from services.referee.games.proof import pile_tracker
 from services.referee.games.undo import MOVER
 from tests.rules.given import NEW_YORK, Scene, full_state, given
 from tests.rules.random_games import RandomGame, random_board
@@ -119,7 +118,7 @@ def test_UNDO_1_what_can_be_taken_back_moves_no_hidden_pile() -> None:
         if cls.in_move != "ends":
             assert not cls.draws
             assert cls.in_move != "begins" or MOVER in EVENT_REGISTRY.fields[cls]
-            assert pile_tracker._APPLIERS[cls] is None, cls.__name__
+            assert cls.piles is None, cls.__name__
 
 
 @EVERY_RULESET

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
@@ -55,23 +55,30 @@ class LayTable:
             seat_state.own = self.make_seat()
 
 
+class Pieces(NamedTuple):
+    """What lies on a table. With its `cards` named, a card game is played by `searcher` too, and searched for leaks
+    (`DealUnseen`)."""
+
+    table: Callable[[], object]  # makes a new table's own part
+    seat: Callable[[], object]  # makes a seat's
+    describe: Callable[[OfItsGame, Seat | None], Iterable[TablePart]]  # what a viewer sees of both
+    cards: Sequence[str] = ()
+
+
 def plain_ruleset(
     name: str,
+    rule_options: GameOptions,
+    pieces: Pieces,
     moves: Mapping[Choice, tuple[Move, ...]],
     start: Callable[[OfItsGame], EventStream],
     score: Callable[[OfItsGame], tuple[SeatScore, ...]],
-    describe: Callable[[OfItsGame, Seat | None], Iterable[TablePart]],
-    own_parts: tuple[Callable[[], object], Callable[[], object]],
-    rule_options: GameOptions,
-    cards: Sequence[str] = (),
 ) -> Ruleset:
     """The first version of a ruleset without a board, in which a game ends when a seat withdraws. `start` gives the
-    events from a full table to the first choices; `own_parts` make a new table's own part, and a seat's.
-    With its `cards` named, a card game is played by `searcher` too, and searched for leaks (`DealUnseen`).
+    events from a full table to the first choices.
 
     A ruleset with another ending, or more, comes of this one by `dataclasses.replace`. Raises TypeError for a card
     whose name no event can hold."""
-    for card in cards:
+    for card in pieces.cards:
         if not re.fullmatch(CARD_NAME, card):
             raise TypeError(f"the card {card!r} of {name}: up to 30 small letters, digits and hyphens")
     return Ruleset(
@@ -80,7 +87,7 @@ def plain_ruleset(
         rule_options=rule_options,
         options_schema=Schema(type(rule_options), "options"),
         randomness=SHARED_RANDOMNESS,
-        bot_policies=frozenset({"random", *(["searcher"] if cards else [])}),
+        bot_policies=frozenset({"random", *(["searcher"] if pieces.cards else [])}),
         moves=moves,
         open_game=open_without_board,
         start=start,
@@ -88,10 +95,14 @@ def plain_ruleset(
         go_on_without=end_without,
         show=show_nothing,
         score=score,
-        own_appliers={GameCreated: LayTable(*own_parts), DeckShuffled: deck_shuffled, HandDealt: hand_dealt},
+        own_appliers={
+            GameCreated: LayTable(pieces.table, pieces.seat),
+            DeckShuffled: deck_shuffled,
+            HandDealt: hand_dealt,
+        },
         parts=None,
-        describe=describe,
-        deal_afresh=DealUnseen(cards) if cards else None,
+        describe=pieces.describe,
+        deal_afresh=DealUnseen(pieces.cards) if pieces.cards else None,
     )
 
 

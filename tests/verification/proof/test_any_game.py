@@ -27,7 +27,7 @@ from services.archive import encode_game_file
 from services.referee.games.appliers import applies
 from services.referee.games.fair_randomness import shuffle_with_key
 from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
-from services.referee.games.kit import plain_ruleset, rank, shuffle_and_deal
+from services.referee.games.kit import Pieces, plain_ruleset, rank, shuffle_and_deal
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, GameState, Move
 from services.verification.log_check import check_file_bytes
@@ -194,12 +194,11 @@ def draw(state: GameState, seat: Seat, command: DrawOne) -> EventStream:
 
 DRAWS = plain_ruleset(
     "draws",
+    GameOptions(seats_least=2, seats_most=2),
+    Pieces(Table, Hand, lambda state, viewer: ()),
     {ACTION: (Move(DrawOne, lambda state, seat: [DrawOne()], draw),)},
     start,
     lambda state: rank(state, [{}] * len(state.seats)),
-    lambda state, viewer: (),
-    (Table, Hand),
-    GameOptions(seats_least=2, seats_most=2),
 )
 
 

@@ -14,7 +14,7 @@ from schemas.game_options import GameOptions
 from schemas.refusals import require
 from services.referee.games.appliers import applies
 from services.referee.games.found_games import Game
-from services.referee.games.kit import DealUnseen, answered, ask, plain_ruleset, rank, shuffle_deck
+from services.referee.games.kit import DealUnseen, Pieces, answered, ask, plain_ruleset, rank, shuffle_deck
 from services.referee.games.play_off import end_game
 from services.referee.games.state import (
     ACTION,
@@ -162,7 +162,7 @@ def deal_afresh(state: Bids, seen: Seen, shuffle: ShuffleFunction) -> Bids:
 deal_prizes: Final = DealUnseen(PRIZES)
 MOVES: Final = {ACTION: (Move(LayBid, offers, lay),)}
 RULES: Final = plain_ruleset(
-    "bids", MOVES, begin, score, describe, (Table, Bidder), GameOptions(seats_most=2), PRIZES
+    "bids", GameOptions(seats_most=2), Pieces(Table, Bidder, describe, PRIZES), MOVES, begin, score
 )
 BIDS: Final = Game(
     "bids",

@@ -3,16 +3,16 @@
 A pile is a list of runs of slots, the top first: `(epoch, first, end)`. The referee tracks the piles to
 know which card a salt belongs to, a viewer to know which leaf a card must have; both from the same
 events, since it is public how many cards move. docs/reference/proof.md numbers the epochs. An event declares what it
-draws off the deck; a game adds the appliers of its other events that move cards.
+draws off the deck, and what else it moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from schemas.events import DeckShuffled, Event
-from schemas.registry import MadeOnce, OfItsKey
+from schemas.contract import PileMove
+from schemas.events import Event
 from services.referee.games.views import owner_of
 
 CARD_PILE: Final = ""  # the deck; another pile has the name of its own deck
@@ -62,8 +62,38 @@ class PileTracker:
 
     def apply(self, event: Event) -> PileChange | None:
         """Apply an event; returns what it moved into a pile or from one, None if nothing."""
-        applier = _APPLIERS[event.__class__]
-        return applier(self, event) if applier else None
+        if event.draws:
+            names = names_of(event)
+            return PileChange((), self.take(CARD_PILE, len(names)), names, owner_of(event))
+        move = event.piles
+        return None if move is None else self._move(event, move)
+
+    def _move(self, event: Event, move: PileMove) -> PileChange | None:
+        names: CardNames = getattr(event, move.cards)
+        pile = getattr(event, move.pile) if move.pile else CARD_PILE
+        if move.how == "taken":
+            taken = [slot for each in pile for slot in self.take(each, 1)]
+            return PileChange((), taken, names, owner_of(event))
+        if move.how == "returned":
+            place = getattr(event, "to", "top")
+            if place not in (
+                "top",
+                "bottom",
+            ):  # what is shuffled in gets its slots from the shuffle that follows
+                return None
+            self.returned_count += 1
+            epoch = FIRST_RETURNED_EPOCH + self.returned_count - 1
+            added = self.add(pile, epoch, len(names), on_top=place == "top")
+            return PileChange(added, (), names, owner_of(event))
+        if move.how == "laid":
+            self.laid_count += 1
+            epoch = FIRST_LAID_EPOCH + self.laid_count - 1
+        else:
+            self.shuffle_count += 1
+            epoch = self.shuffle_count - 1
+        if move.how != "under":
+            self.runs[pile] = []
+        return PileChange(self.add(pile, epoch, len(names)), (), names, None, is_hidden=True)
 
     # -- in and out ------------------------------------------------------------------------
 
@@ -86,48 +116,12 @@ class PileTracker:
                 runs.insert(0, (epoch, cut, end))
         return slots
 
-    def next_shuffle_epoch(self) -> int:
-        """The epoch of the next shuffle of the play."""
-        self.shuffle_count += 1
-        return self.shuffle_count - 1
-
-    def next_laid_epoch(self) -> int:
-        """The epoch of the next pile that a position or a fork lays."""
-        self.laid_count += 1
-        return FIRST_LAID_EPOCH + self.laid_count - 1
-
-    def next_returned_epoch(self) -> int:
-        """The epoch of what a seat gives back next."""
-        self.returned_count += 1
-        return FIRST_RETURNED_EPOCH + self.returned_count - 1
-
 
 def names_of(event: Event) -> CardNames:
     """The names of what an event moves between a pile and one seat, as that seat sees them. Raises
     LookupError for any other event."""
-    return _drawn_names(event) if event.draws else NAMES_OF_MOVED[event.__class__](event)
-
-
-def _drawn_names(event: Event) -> CardNames:
-    cards: CardNames | str | None = getattr(event, event.draws)
+    field = event.draws or (event.piles and event.piles.cards)
+    if not field:
+        raise LookupError(f"{event.type} moves no cards")
+    cards: CardNames | str | None = getattr(event, field)
     return (cards,) if cards is None or isinstance(cards, str) else cards
-
-
-def _deck_shuffled(pile_tracker: PileTracker, event: DeckShuffled) -> PileChange:
-    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
-    return PileChange(added, (), event.order, None, is_hidden=True)
-
-
-def _cards_drawn(pile_tracker: PileTracker, event: Event) -> PileChange:
-    names = _drawn_names(event)
-    return PileChange((), pile_tracker.take(CARD_PILE, len(names)), names, owner_of(event))
-
-
-def _applier_of(cls: type[Event]) -> PileApplier | None:
-    return _cards_drawn if cls.draws else PILE_APPLIERS.get(cls)
-
-
-PileApplier: TypeAlias = Callable[[PileTracker, OfItsKey], PileChange | None]
-PILE_APPLIERS: Final[dict[type[Event], PileApplier]] = {DeckShuffled: _deck_shuffled}
-NAMES_OF_MOVED: Final[dict[type[Event], Callable[[OfItsKey], CardNames]]] = {}
-_APPLIERS: Final[MadeOnce[Event, PileApplier | None]] = MadeOnce(_applier_of)

@@ -17,7 +17,7 @@ from schemas.game_options import GameOptions
 from schemas.refusals import require
 from services.referee.games.appliers import applies
 from services.referee.games.found_games import Game
-from services.referee.games.kit import plain_ruleset, rank, shuffle_and_deal, take_from_hand
+from services.referee.games.kit import Pieces, plain_ruleset, rank, shuffle_and_deal, take_from_hand
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, GameState, Move, TablePart
 
@@ -140,7 +140,7 @@ MOVES: Final = {ACTION: (Move(PlayCard, offers, play),)}
 OPTIONS: Final = GameOptions(seats_least=3, seats_most=5)
 GAME: Final = Game(
     "tricks",
-    (plain_ruleset("tricks", MOVES, deal, score, describe, (Table, Hand), OPTIONS, DECK),),
+    (plain_ruleset("tricks", OPTIONS, Pieces(Table, Hand, describe, DECK), MOVES, deal, score),),
     rules={
         "HAND-1": "A seat plays a card that it holds.",
         "FOLLOW-1": "Who holds a card of the suit that was led plays one of them.",
