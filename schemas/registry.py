@@ -109,12 +109,14 @@ class HandlerTable(Generic[C, F]):
         self.what = what
         self.registry = registry
         self.functions: dict[type[C], F] = {}
-        self._without: set[type[C]] = set()
 
     def __call__(self, cls: type[C]) -> Callable[[F], F]:
         """The decorator of a class's function. Raises TypeError for a class that isn't declared, or that
         has one."""
-        self._require_new(cls)
+        if cls not in self.registry:
+            raise TypeError(f"{self.what} for {cls.__name__}, which is no declared {self.registry.kind}")
+        if cls in self.functions:
+            raise TypeError(f"a second {self.what} for the {self.registry.kind} {cls.__name__}")
 
         def decorate(function: F) -> F:
             self.functions[cls] = function
@@ -122,22 +124,8 @@ class HandlerTable(Generic[C, F]):
 
         return decorate
 
-    def none_for(self, *classes: type[C]) -> None:
-        """These have none, and need none. Raises TypeError as above."""
-        for cls in classes:
-            self._require_new(cls)
-            self._without.add(cls)
-
     def complete(self) -> Mapping[type[C], F]:
-        """The functions by class. Raises TypeError, naming the classes of the registry that have neither a
-        function nor a word that they need none."""
-        covered = self.functions.keys() | self._without
-        if missing := [cls.__name__ for cls in self.registry.classes if cls not in covered]:
+        """The functions by class. Raises TypeError, naming the classes of the registry that have none."""
+        if missing := [cls.__name__ for cls in self.registry.classes if cls not in self.functions]:
             raise TypeError(f"no {self.what} for the {self.registry.kind} {', '.join(missing)}")
         return self.functions
-
-    def _require_new(self, cls: type[C]) -> None:
-        if cls not in self.registry:
-            raise TypeError(f"{self.what} for {cls.__name__}, which is no declared {self.registry.kind}")
-        if cls in self.functions or cls in self._without:
-            raise TypeError(f"a second {self.what} for the {self.registry.kind} {cls.__name__}")

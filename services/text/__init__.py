@@ -4,8 +4,21 @@ Importing it checks that every declared event has a sentence, or is listed as ha
 """
 
 import services.text.trains  # noqa: F401 - the words that a family brings
-from services.text.commands import DESCRIPTION_TABLE
-from services.text.events import SENTENCE_TABLE
+from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
+from services.text.commands import DESCRIPTIONS
+from services.text.events import SENTENCES
 
-SENTENCE_TABLE.complete()
-DESCRIPTION_TABLE.complete()
+
+def require_words() -> None:
+    """Raises TypeError, naming the events without a sentence or the commands without a description."""
+    for what, registry, words in (
+        ("sentence", EVENT_REGISTRY, SENTENCES),
+        ("description", COMMAND_REGISTRY, DESCRIPTIONS),
+    ):
+        if missing := [
+            cls.__name__ for cls in registry.classes if cls not in words and not getattr(cls, what)
+        ]:
+            raise TypeError(f"no {what} for the {registry.kind} {', '.join(missing)}")
+
+
+require_words()

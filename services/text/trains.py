@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schemas.contract import Json
 from schemas.field_types import Seat
@@ -12,8 +12,8 @@ from schemas.trains.events import TrainScore
 from services.referee.games.state import SeatState
 from services.referee.games.trains.board import Route, track_text
 from services.referee.games.trains.train_state import TrainGame, TrainState
-from services.text.commands import describes, titles
-from services.text.events import SENTENCE_TABLE, sentence
+from services.text.commands import DESCRIPTIONS, TITLES
+from services.text.events import SENTENCES
 from services.text.formatting import format_cards, pluralize, seat_name
 from services.text.game_summary import OWN_SUMMARIES, OwnSummary
 
@@ -37,23 +37,16 @@ def tickets_suffix(state: TrainGame, tickets: Sequence[str | None]) -> str:
     return ": " + ", ".join(f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in known)
 
 
-@titles(train_commands.ClaimRoute)
-def _claim_title(state: TrainGame, command: train_commands.ClaimRoute) -> tuple[str, str]:
-    route = state.own.board.routes[command.route]
-    passenger_text = f", a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
-    title = f"claim {describe_route(state, command.route)} ({pluralize(route.length, 'space')}, {_route_color(state, route)})"
-    return title, f"{format_cards(command.cards)}{passenger_text}"
+def _counted_tickets(state: TrainGame, tickets: Sequence[str | None]) -> str:
+    return pluralize(len(tickets), "ticket") + tickets_suffix(state, tickets)
 
 
-@titles(train_commands.BuildStation)
-def _station_title(state: TrainGame, command: train_commands.BuildStation) -> tuple[str, str]:
-    return f"build a station with {format_cards(command.cards)}", f"in {city_name(state, command.city)}"
+def _mix(decks: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {deck}" for deck, n in decks.items())
 
 
-@titles(train_commands.MovePassenger)
-def _journey_title(state: TrainGame, command: train_commands.MovePassenger) -> tuple[str, str]:
-    way = ", ".join(describe_route(state, route) for route in command.path)
-    return f"move the passenger in {city_name(state, command.city)}", f"over {way}"
+def _ways(state: TrainGame, path: Sequence[str]) -> str:
+    return ", ".join(describe_route(state, route) for route in path)
 
 
 def _route_color(state: TrainGame, route: Route) -> str:
@@ -61,38 +54,24 @@ def _route_color(state: TrainGame, route: Route) -> str:
     return color + track_text(state.own.board, route)
 
 
-@describes(train_commands.DrawBlind)
-def _draw_blind(state: TrainGame, seat: Seat | None, command: train_commands.DrawBlind) -> str:
-    return "draw blind from the deck"
+# -- commands ----------------------------------------------------------------------------
 
 
-@describes(train_commands.DeclineTunnel)
-def _decline_tunnel(state: TrainGame, seat: Seat | None, command: train_commands.DeclineTunnel) -> str:
-    return "leave the tunnel"
+def _claim_title(state: TrainGame, command: train_commands.ClaimRoute) -> tuple[str, str]:
+    route = state.own.board.routes[command.route]
+    passenger_text = f", a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
+    title = f"claim {describe_route(state, command.route)} ({pluralize(route.length, 'space')}, {_route_color(state, route)})"
+    return title, f"{format_cards(command.cards)}{passenger_text}"
 
 
-@describes(train_commands.RequestCards)
-def _request_cards(state: TrainGame, seat: Seat | None, command: train_commands.RequestCards) -> str:
-    return "ask for the next cards of the deck"
-
-
-@describes(train_commands.DrawMarket)
 def _draw_market(state: TrainGame, seat: Seat | None, command: train_commands.DrawMarket) -> str:
     if command.slot is None:
         return f"draw {command.color} from the market"
-    table = state.own
-    card = table.market[command.slot] if command.slot < len(table.market) else None
+    market = state.own.market
+    card = market[command.slot] if command.slot < len(market) else None
     return f"draw {card or 'nothing'} from the market, place {command.slot + 1}"
 
 
-@describes(train_commands.DrawTickets)
-def _draw_tickets(state: TrainGame, seat: Seat | None, command: train_commands.DrawTickets) -> str:
-    if not command.decks:
-        return "draw tickets"
-    return f"draw tickets: {', '.join(f'{n} {deck}' for deck, n in command.decks.items())}"
-
-
-@describes(train_commands.KeepTickets)
 def _keep_tickets(state: TrainGame, seat: Seat | None, command: train_commands.KeepTickets) -> str:
     offer = state.seats[seat].own.offer if seat is not None else []
     kept = [offer[place] if place < len(offer) else None for place in command.keep]
@@ -102,82 +81,60 @@ def _keep_tickets(state: TrainGame, seat: Seat | None, command: train_commands.K
     return f"keep tickets {places} of the offer{tickets_suffix(state, kept)}"
 
 
-@describes(train_commands.ClaimRoute)
 def _claim_route(state: TrainGame, seat: Seat | None, command: train_commands.ClaimRoute) -> str:
     route = state.own.board.routes[command.route]
-    passenger_text = (
-        f", with a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
-    )
-    return f"claim {describe_route(state, command.route)} ({route.length}, {_route_color(state, route)}) with {format_cards(command.cards)}{passenger_text}"
+    passenger = f", with a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
+    return f"claim {describe_route(state, command.route)} ({route.length}, {_route_color(state, route)}) with {format_cards(command.cards)}{passenger}"
 
 
-@describes(train_commands.PayTunnel)
-def _pay_tunnel(state: TrainGame, seat: Seat | None, command: train_commands.PayTunnel) -> str:
-    return f"pay {format_cards(command.cards)} more for the tunnel"
-
-
-@describes(train_commands.BuildStation)
 def _build_station(state: TrainGame, seat: Seat | None, command: train_commands.BuildStation) -> str:
     neighbour_text = f", for a route from {city_name(state, command.neighbour)}" if command.neighbour else ""
     return f"build a station in {city_name(state, command.city)} with {format_cards(command.cards)}{neighbour_text}"
 
 
-@describes(train_commands.MovePassenger)
-def _move_passenger(state: TrainGame, seat: Seat | None, command: train_commands.MovePassenger) -> str:
-    way = ", ".join(describe_route(state, route) for route in command.path)
-    return f"move the passenger in {city_name(state, command.city)} over {way}"
+DESCRIPTIONS.update(
+    {
+        train_commands.DrawBlind: "draw blind from the deck",
+        train_commands.DeclineTunnel: "leave the tunnel",
+        train_commands.RequestCards: "ask for the next cards of the deck",
+        train_commands.DrawMarket: _draw_market,
+        train_commands.DrawTickets: lambda state, seat, command: (
+            f"draw tickets: {_mix(command.decks)}" if command.decks else "draw tickets"
+        ),
+        train_commands.KeepTickets: _keep_tickets,
+        train_commands.ClaimRoute: _claim_route,
+        train_commands.PayTunnel: lambda state, seat, command: (
+            f"pay {format_cards(command.cards)} more for the tunnel"
+        ),
+        train_commands.BuildStation: _build_station,
+        train_commands.MovePassenger: lambda state, seat, command: (
+            f"move the passenger in {city_name(state, command.city)} over {_ways(state, command.path)}"
+        ),
+    }
+)
+TITLES.update(
+    {
+        train_commands.ClaimRoute: _claim_title,
+        train_commands.BuildStation: lambda state, command: (
+            f"build a station with {format_cards(command.cards)}",
+            f"in {city_name(state, command.city)}",
+        ),
+        train_commands.MovePassenger: lambda state, command: (
+            f"move the passenger in {city_name(state, command.city)}",
+            f"over {_ways(state, command.path)}",
+        ),
+    }
+)
+
+# -- events ------------------------------------------------------------------------------
 
 
-@sentence(train_events.PositionLaid)
-def _position_laid(state: TrainGame, event: train_events.PositionLaid) -> str | None:
-    return None if state.fork_origin else "The game starts from a position."
-
-
-@sentence(train_events.TicketsNamed)
-def _tickets_named(state: TrainGame, event: train_events.TicketsNamed) -> str:
-    if not event.decks:
-        return f"{seat_name(state, event.seat)} says which tickets it wants."
-    return f"{seat_name(state, event.seat)} wants {', '.join(f'{n} {deck}' for deck, n in event.decks.items())} tickets."
-
-
-@sentence(train_events.TicketsOffered)
-def _tickets_offered(state: TrainGame, event: train_events.TicketsOffered) -> str:
-    return f"{seat_name(state, event.seat)} is offered {pluralize(len(event.tickets), 'ticket')}{tickets_suffix(state, event.tickets)}."
-
-
-@sentence(train_events.TicketsKept)
-def _tickets_kept(state: TrainGame, event: train_events.TicketsKept) -> str:
-    return f"{seat_name(state, event.seat)} keeps {pluralize(len(event.kept), 'ticket')}{tickets_suffix(state, event.kept)}."
-
-
-@sentence(train_events.CardDrawn)
-def _card_drawn(state: TrainGame, event: train_events.CardDrawn) -> str:
-    return f"{seat_name(state, event.seat)} draws {event.card or 'a card'} blind."
-
-
-@sentence(train_events.MarketCardTaken)
-def _market_card_taken(state: TrainGame, event: train_events.MarketCardTaken) -> str:
-    return f"{seat_name(state, event.seat)} takes {event.card}."
-
-
-@sentence(train_events.CardsGiven)
 def _cards_given(state: TrainGame, event: train_events.CardsGiven) -> str:
     known = [card for card in event.cards if card is not None]
     suffix = f": {', '.join(known)}" if known else ""
     return f"{seat_name(state, event.seat)} asks for cards and gets {len(event.cards)}{suffix}."
 
 
-@sentence(train_events.RequestUnmet)
-def _request_unmet(state: TrainGame, event: train_events.RequestUnmet) -> str:
-    return f"{seat_name(state, event.seat)} asks for cards, and there are too few."
-
-
-@sentence(train_events.HandReturned)
-def _hand_returned(state: TrainGame, event: train_events.HandReturned) -> str:
-    return f"{seat_name(state, event.seat)} leaves {pluralize(len(event.cards), 'card')} on top of the deck."
-
-
-@sentence(train_events.RouteClaimed)
 def _route_claimed(state: TrainGame, event: train_events.RouteClaimed) -> str:
     length, scored = state.own.board.routes[event.route].length, f": +{event.points}" if event.points else ""
     cities = describe_route(state, event.route)
@@ -186,7 +143,6 @@ def _route_claimed(state: TrainGame, event: train_events.RouteClaimed) -> str:
     )
 
 
-@sentence(train_events.TunnelRevealed)
 def _tunnel_revealed(state: TrainGame, event: train_events.TunnelRevealed) -> str:
     turned = ", ".join(event.revealed) or "no card"
     more = f"{pluralize(event.extra, 'card')} more" if event.extra else "nothing more"
@@ -194,24 +150,12 @@ def _tunnel_revealed(state: TrainGame, event: train_events.TunnelRevealed) -> st
     return f"{tried}; turned up: {turned}; it asks for {more}."
 
 
-@sentence(train_events.TunnelDeclined)
-def _tunnel_declined(state: TrainGame, event: train_events.TunnelDeclined) -> str:
-    return f"{seat_name(state, event.seat)} leaves the tunnel."
-
-
-@sentence(train_events.StationBuilt)
 def _station_built(state: TrainGame, event: train_events.StationBuilt) -> str:
     lent = f", to use a route from {city_name(state, event.neighbour)}" if event.neighbour else ""
     built = f"{seat_name(state, event.seat)} builds a station in {city_name(state, event.city)}"
     return f"{built} with {format_cards(event.cards)}{lent}."
 
 
-@sentence(train_events.PassengerPlaced)
-def _passenger_placed(state: TrainGame, event: train_events.PassengerPlaced) -> str:
-    return f"{seat_name(state, event.seat)} puts a passenger in {city_name(state, event.city)}."
-
-
-@sentence(train_events.PassengerMoved)
 def _passenger_moved(state: TrainGame, event: train_events.PassengerMoved) -> str:
     paid = f" with {pluralize(event.cards, 'passenger card')}" if event.cards else ""
     collected = ", ".join(city_name(state, name) for name in event.taken) or "no city"
@@ -219,19 +163,53 @@ def _passenger_moved(state: TrainGame, event: train_events.PassengerMoved) -> st
     return f"{start} over {pluralize(len(event.path), 'route')}{paid}, collecting in {collected}: +{event.points}."
 
 
-SENTENCE_TABLE.none_for(
-    train_events.TicketsShown,
-    train_events.TicketsShuffled,
-    train_events.DeckLaid,
-    train_events.TicketsLaid,
-    train_events.HandLaid,
-    train_events.MomentLaid,
-    train_events.ChoiceLaid,
-    train_events.DeckKnown,
-    train_events.MarketFilled,
-    train_events.TicketsReturned,
-    train_events.MixAsked,
-    train_events.RevealedDiscarded,
+SENTENCES.update(
+    {
+        train_events.PositionLaid: lambda state, event: (
+            None if state.fork_origin else "The game starts from a position."
+        ),
+        train_events.TicketsNamed: lambda state, event: (
+            f"{seat_name(state, event.seat)} "
+            + (f"wants {_mix(event.decks)} tickets." if event.decks else "says which tickets it wants.")
+        ),
+        train_events.TicketsOffered: lambda state, event: (
+            f"{seat_name(state, event.seat)} is offered {_counted_tickets(state, event.tickets)}."
+        ),
+        train_events.TicketsKept: lambda state, event: (
+            f"{seat_name(state, event.seat)} keeps {_counted_tickets(state, event.kept)}."
+        ),
+        train_events.CardDrawn: "{seat} draws {card} blind.",
+        train_events.MarketCardTaken: "{seat} takes {card}.",
+        train_events.CardsGiven: _cards_given,
+        train_events.RequestUnmet: "{seat} asks for cards, and there are too few.",
+        train_events.HandReturned: lambda state, event: (
+            f"{seat_name(state, event.seat)} leaves {pluralize(len(event.cards), 'card')} on top of the deck."
+        ),
+        train_events.RouteClaimed: _route_claimed,
+        train_events.TunnelRevealed: _tunnel_revealed,
+        train_events.TunnelDeclined: "{seat} leaves the tunnel.",
+        train_events.StationBuilt: _station_built,
+        train_events.PassengerPlaced: lambda state, event: (
+            f"{seat_name(state, event.seat)} puts a passenger in {city_name(state, event.city)}."
+        ),
+        train_events.PassengerMoved: _passenger_moved,
+        **dict.fromkeys(
+            (
+                train_events.TicketsShown,
+                train_events.TicketsShuffled,
+                train_events.DeckLaid,
+                train_events.TicketsLaid,
+                train_events.HandLaid,
+                train_events.MomentLaid,
+                train_events.ChoiceLaid,
+                train_events.DeckKnown,
+                train_events.MarketFilled,
+                train_events.TicketsReturned,
+                train_events.MixAsked,
+                train_events.RevealedDiscarded,
+            )
+        ),
+    }
 )
 
 
