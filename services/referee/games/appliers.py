@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from schemas.contract import EVENT_REGISTRY, EventContract
 from schemas.events import (
+    FIELDS,
     AccessSet,
     CommandRefused,
     DeckShuffled,
@@ -83,9 +84,7 @@ def game_created(state: GameState, event: GameCreated) -> None:
 
 @applies(AccessSet)
 def access_set(state: GameState, event: AccessSet) -> None:
-    state.access = Access(
-        event.visible_to, event.spectator_delay, event.by_invitation, event.suggestions, event.undo
-    )
+    state.access = Access(*(getattr(event, name) for name in FIELDS[AccessSet]))
 
 
 @applies(SeedSealed)
@@ -134,11 +133,6 @@ def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
     state.epoch += 1
 
 
-@applies(HandDealt)
-def hand_dealt(state: GameState, event: HandDealt) -> None:
-    apply_own(state, event)
-
-
 @applies(GameForked)
 def game_forked(state: GameState, event: GameForked) -> None:
     state.fork_origin = event.of, event.at
@@ -185,9 +179,8 @@ def seat_gone(state: GameState, event: SeatGone) -> None:
     apply_own(state, event)
 
 
-@applies(SeatCleared)
-def seat_cleared(state: GameState, event: SeatCleared) -> None:
-    apply_own(state, event)
+for _cls in (HandDealt, SeatCleared):  # nothing of them is every game's
+    applies(_cls)(apply_own)
 
 
 @applies(PlayOffCalled)

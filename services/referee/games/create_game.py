@@ -54,13 +54,7 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     seed = seed_from_text(command.seed) if command.seed is not None else context.fresh_seed
     yield SeedSealed(commit_to_seed(seed), command.seed is not None, seed)
     if (access := access_of(command)) != PUBLIC_ACCESS:
-        yield AccessSet(
-            access.visibility,
-            access.spectator_delay,
-            access.by_invitation,
-            access.suggestions,
-            access.undo,
-        )
+        yield AccessSet(*access)
     yield from seats_at_creation(context.game, seed, command)
     yield from opening.lay(seed)
 

@@ -6,7 +6,8 @@ caller owns and apply each event as it comes, because to copy a state costs as m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 from schemas.commands import (
@@ -87,9 +88,12 @@ def decide_envelope(
         opening = NewGameContext(
             envelope.game, now_ms, now_ms if created_at_ms is None else created_at_ms, fresh_seed
         )
-        return tuple(_create_game(state, opening, envelope.command, rulesets))
+        with unlogged():  # there is no game to log it
+            require(not state.game, "GAME-6", f"there is a game {opening.game} already")
+            return tuple(apply_each(state, create_game(rulesets, opening, envelope.command)))
     if isinstance(envelope.command, EndGame):
-        _require_abandoned(state, now_ms)
+        with unlogged():  # an entry would begin the host's wait anew
+            require_abandoned(state, now_ms - state.opened_at_ms - state.at_ms)
     strict = state.started and state.rule_options.strict  # the first refusal removes the seat (CONDUCT-2)
     if not strict and state.refusal_counts.get(envelope.seat, 0) >= state.rule_options.refusals_kept:
         _require_accepted(state.copy(), envelope, now_ms)
@@ -100,25 +104,24 @@ def decide_envelope(
         return tuple(apply_each(state, refusal_events(state, envelope.seat, error)))
 
 
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Have a refusal get no entry. Raises UnloggedRejectionError in its place."""
+    try:
+        yield
+    except CommandRefusedError as error:
+        raise UnloggedRejectionError(error.rule, error.reason) from None
+
+
 def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
     """Raises UnloggedRejectionError unless the verdict gets an entry in the log."""
     seat, creates = envelope.seat, isinstance(envelope.command, CreateGame)
-    try:
+    with unlogged():
         require(state.game or creates, "GAME-1", f"there is no game {envelope.game}")
         require(not state.result, "GAME-3", "the game is over")
         require(seat is None or seat < len(state.seats), "TOKEN-1", f"the game has no seat {seat}")
         if seat is not None and not creates and state.seats[seat].times_freed:
             require(state.seats[seat].is_seated, "TOKEN-1", f"the host has freed seat {seat}")
-    except CommandRefusedError as error:
-        raise UnloggedRejectionError(error.rule, error.reason) from None
-
-
-def _require_abandoned(state: GameState, now_ms: int) -> None:
-    """A host that asks too early gets no entry, which would begin the wait anew. Raises UnloggedRejectionError."""
-    try:
-        require_abandoned(state, now_ms - state.opened_at_ms - state.at_ms)
-    except CommandRefusedError as error:
-        raise UnloggedRejectionError(error.rule, error.reason) from None
 
 
 def _require_accepted(state_copy: GameState, envelope: CommandEnvelope, now_ms: int) -> None:
@@ -184,17 +187,6 @@ def refusal_events(state: GameState, seat: Seat | None, error: CommandRefusedErr
     strict = state.started and state.rule_options.strict and is_rule_of_play(error.rule)
     if strict and seat is not None and state.seats[seat].exit_reason is None:
         yield from withdraw_seat(state, seat, "removed")
-
-
-def _create_game(
-    state: GameState, opening: NewGameContext, command: CreateGame, rulesets: Mapping[str, Ruleset]
-) -> list[Event]:
-    """The events of a new game. A refusal is unlogged, since there is no game to log it."""
-    try:
-        require(not state.game, "GAME-6", f"there is a game {opening.game} already")
-        return apply_each(state, create_game(rulesets, opening, command))
-    except CommandRefusedError as error:
-        raise UnloggedRejectionError(error.rule, error.reason) from None
 
 
 SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, OfItsKey], EventStream]]] = {

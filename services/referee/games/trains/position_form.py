@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schemas.field_types import Seat
 from schemas.trains.positions import OfferGiven, Position, StationGiven, TicketGiven, TunnelGiven
 from services.referee.games.trains.train_state import SECOND_CARD, TICKETS, TUNNEL, TrainGame
 
@@ -16,7 +15,7 @@ def state_as_position(state: TrainGame) -> Position:
     What clocks have left isn't in it."""
     table = state.own
     seats, tunnel = state.seats, table.tunnel
-    turn = _seat_to_act(state)
+    turn = state.turn if state.turn is not None else next(iter(state.active_seats), 0)
     choice = state.pending_choices.get(turn)
     return Position(
         turn=turn,
@@ -56,12 +55,6 @@ def stations_given(state: TrainGame) -> dict[str, StationGiven]:
         city: StationGiven(seat, state.seats[seat].own.stations[city])
         for city, seat in state.own.station_owners.items()
     }
-
-
-def _seat_to_act(state: TrainGame) -> Seat:
-    if state.turn is not None:
-        return state.turn
-    return next(iter(state.active_seats), 0)
 
 
 def _tickets(state: TrainGame, ids: Iterable[str | None]) -> tuple[TicketGiven, ...]:

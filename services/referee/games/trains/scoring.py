@@ -140,7 +140,7 @@ def assign_places(state: TrainGame, scores: Sequence[TrainScore]) -> Iterable[Tr
     """The scores with their places: by total, then by the ruleset's tie-breaks, then shared (TIE-1)."""
     keys = {
         s.seat: (
-            _is_ranked(state.seats[s.seat]),
+            state.seats[s.seat].exit_reason != "removed",
             s.total,
             *(rank(s, scores) for rank in state.ruleset.parts.tie_breaks),
         )
@@ -179,7 +179,3 @@ def longest_bonus(score: TrainScore, scores: Sequence[TrainScore]) -> int:
 def merchandise_total(score: TrainScore, scores: Sequence[TrainScore]) -> int:
     """Tie-break: the points of merchandise."""
     return score.merchandise
-
-
-def _is_ranked(seat_state: SeatState) -> bool:
-    return seat_state.exit_reason != "removed"
