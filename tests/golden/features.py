@@ -52,7 +52,7 @@ from services.referee.games import GameState, evolve
 from services.referee.games.evolve import advance_clocks
 from services.referee.games.state import ACTION, Choice
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
-from services.referee.games.trains.scoring import train_scores
+from services.referee.games.trains.scoring import TIE_BREAKS, train_scores
 from services.referee.games.trains.train_state import TrainGame
 
 
@@ -128,13 +128,15 @@ def _tie_breaks(state: TrainGame, event: GameEnded) -> Iterator[str]:
         if first is None or score is first or score.total != first.total:
             continue
         criteria = (
-            rank for rank in state.ruleset.parts.tie_breaks if rank(score, scores) != rank(first, scores)
+            name
+            for name in state.ruleset.parts.tie_breaks
+            if TIE_BREAKS[name](score, scores) != TIE_BREAKS[name](first, scores)
         )
         criterion = next(criteria, None)
         assert (criterion is None) == (score.place == 1), (
             "seats share the first place if no criterion decides between them"
         )
-        yield criterion.__name__ if criterion else SHARED
+        yield criterion or SHARED
 
 
 # -- detectors -----------------------------------------------------------------------------

@@ -55,6 +55,6 @@ def wanted() -> set[str]:
         *(f"out of time for a {what}: {choice}" for what, choices in LIMITS.items() for choice in choices),
         *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
         *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),
-        *(f"{r.name} tie: {rank.__name__}" for r in TRAIN_RULESETS.values() for rank in r.parts.tie_breaks),
+        *(f"{r.name} tie: {name}" for r in TRAIN_RULESETS.values() for name in r.parts.tie_breaks),
         *(f"{rules} tie: {SHARED}" for rules in TRAIN_RULESETS),
     }

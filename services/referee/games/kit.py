@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
 from schemas.field_types import CARD_NAME, HIDDEN, Seat
-from schemas.game_options import ExitReason, GameOptions
+from schemas.game_options import GameOptions
 from schemas.refusals import require
 from schemas.registry import OfItsGame, OfItsKey
 from services.referee.games.appliers import deadline_for
@@ -33,6 +33,7 @@ from services.referee.games.state import (
     Seen,
     ShuffleFunction,
     TablePart,
+    no_events,
 )
 
 
@@ -91,9 +92,9 @@ def plain_ruleset(
         moves=moves,
         open_game=open_without_board,
         start=start,
-        settle=settle_nothing,
+        settle=no_events,
         go_on_without=end_without,
-        show=show_nothing,
+        show=no_events,
         score=score,
         own_appliers={
             GameCreated: LayTable(pieces.table, pieces.seat),
@@ -211,19 +212,9 @@ def answered(state: GameState, seat: Seat) -> None:
 # -- seats that withdraw, and scores ---------------------------------------------------------------
 
 
-def settle_nothing(state: GameState, seat: Seat, reason: ExitReason) -> EventStream:
-    """Nothing has to be chosen for a seat that withdraws."""
-    return ()
-
-
 def end_without(state: GameState, seat: Seat) -> EventStream:
     """The game ends as soon as a seat has withdrawn, and is counted as it stands."""
     return () if state.result else end_game(state, "a seat withdrew")
-
-
-def show_nothing(state: GameState) -> EventStream:
-    """Nothing is turned up at the end: the seed that is revealed shows all that was dealt."""
-    return ()
 
 
 def rank(state: GameState, parts: Sequence[Mapping[str, int]]) -> tuple[SeatScore, ...]:

@@ -105,7 +105,7 @@ def seat_bot(state: GameState, seat: Seat | None, command: SeatBot) -> EventStre
 
 def is_laid(state: GameState) -> bool:
     """Whether hands and piles lie there before the start: those of a position, or of another game."""
-    return state.fork_origin is not None or state.ruleset.is_laid(state)
+    return state.fork_origin is not None or bool(state.ruleset.is_laid(state))
 
 
 def require_rested(state: GameState, seat: Seat) -> None:

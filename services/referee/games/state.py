@@ -289,26 +289,26 @@ def _own_bytes(state: GameState) -> int:
     return 5 * len(pickle.dumps(_own_values(state), 5))
 
 
-def nothing_of(state: GameState) -> None:
+def nothing(*_: object) -> None:
     """What a game has that has no such thing."""
 
 
-def no_bytes(shared: object) -> int:
+def no_bytes(*_: object) -> int:
     """Nothing is shared."""
     return 0
 
 
-def always(state: GameState, seats: int) -> bool:
+def no_events(*_: object) -> EventStream:
+    """What happens where nothing does."""
+    return ()
+
+
+def always(*_: object) -> bool:
     """Any number of seats can play again."""
     return True
 
 
-def nothing_lies(state: GameState) -> bool:
-    """Every game begins with the deal."""
-    return False
-
-
-PLAIN_PACKING: Final = Packing(nothing_of, _own_values, _restore_own, _own_bytes, no_bytes)
+PLAIN_PACKING: Final = Packing(nothing, _own_values, _restore_own, _own_bytes, no_bytes)
 
 
 class Seen(NamedTuple):
@@ -363,9 +363,9 @@ class Ruleset(Generic[PartsT]):
     default_board: str = ""  # of a game that names none; empty: it is played on no board
     can_be_dealt: Callable[[GameState, int], bool] = always  # again, for so many seats
     # a board's name or form, as a creation has it
-    board_of: Callable[[GameState], object] = nothing_of
+    board_of: Callable[[GameState], object] = nothing
     # whether hands and piles lie there before the start
-    is_laid: Callable[[GameState], bool] = nothing_lies
+    is_laid: Callable[[GameState], object] = nothing
     packing: Packing = PLAIN_PACKING
     # the table in parts, as a viewer sees it; None: the game has a page of its own
     describe: Callable[[GameState, Seat | None], Iterable[TablePart]] | None = None

@@ -6,9 +6,8 @@ determines the randomness was repeated after the contributions were known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
 from schemas.events import (
     AccessSet,
@@ -24,7 +23,6 @@ from schemas.events import (
     SeedSealed,
 )
 from schemas.field_types import Seat
-from schemas.registry import OfItsKey
 from services.referee.games.shuffle import commit_to_seed
 
 
@@ -52,77 +50,44 @@ class EventOrder:
         return ""
 
     def _find_violation(self, sequence: int, index: int, event: Event) -> str:
-        if (check := _CHECKS.get(event.__class__)) is not None:
-            return check(self, sequence, index, event)
-        if event.lays:
-            return self._check_first_entry(sequence, index, event)
-        return "" if self.started else f"It has the event {_event_name(event)} before the game has started."
-
-    def _check_opening(self, sequence: int, index: int, event: GameCreated | SeedSealed) -> str:
-        if sequence != 1 or index > 1:
-            return f"It has the event {_event_name(event)} again."
-        return self._check_creation(event)
-
-    def _check_first_entry(self, sequence: int, _: int, event: Event) -> str:
-        return (
-            ""
-            if sequence == 1
-            else f"It has the event {_event_name(event)}, which only a game's first entry has."
-        )
-
-    def _check_refusal(self, *_: object) -> str:
+        name = event.type.replace("_", " ")
+        match event:
+            case GameCreated() | SeedSealed() if sequence != 1 or index > 1:
+                return f"It has the event {name} again."
+            case GameCreated(seats=seats):
+                self.free_seats = set(range(len(seats)))
+            case SeedSealed(commitment=commitment):
+                self.seed_commitment = commitment
+            case SeatTaken(seat=seat):
+                if self.started or seat not in self.free_seats:
+                    return f"It takes seat {seat}, which isn't free any more."
+                self.free_seats.remove(seat)
+            case SeatFreed(seat=seat):
+                if self.started or seat in self.free_seats:
+                    return f"It frees seat {seat}, which is free already, or whose cards are dealt."
+                self.free_seats.add(seat)
+            case GameStarted():
+                if self.started or self.free_seats:
+                    return "The game starts again, or before every seat is taken."
+                self.started = True
+            case SeedRevealed(seed=seed):
+                self.seed_revealed = True
+                if not self._is_committed(seed):
+                    return "The seed that is revealed isn't the one that was committed to."
+            case _:
+                return self._find_violation_in_play(sequence, name, event)
         return ""
 
-    def _check_end(self, sequence: int, index: int, event: GameEnded) -> str:
-        self.game_ended = True
-        return "" if self.started else f"It has the event {_event_name(event)} before the game has started."
-
-    def _check_creation(self, event: GameCreated | SeedSealed) -> str:
-        if isinstance(event, SeedSealed):
-            self.seed_commitment = event.commitment
+    def _find_violation_in_play(self, sequence: int, name: str, event: Event) -> str:
+        """All other events come after the start, but for those of the first entry, and refusals."""
+        self.game_ended = self.game_ended or isinstance(event, GameEnded)
+        if event.lays or isinstance(event, AccessSet | GameForked):
+            return "" if sequence == 1 else f"It has the event {name}, which only a game's first entry has."
+        if self.started or isinstance(event, CommandRefused):
             return ""
-        self.free_seats = set(range(len(event.seats)))
-        return ""
+        return f"It has the event {name} before the game has started."
 
-    def _check_seat_taken(self, _: int, __: int, event: SeatTaken) -> str:
-        if self.started or event.seat not in self.free_seats:
-            return f"It takes seat {event.seat}, which isn't free any more."
-        self.free_seats.remove(event.seat)
-        return ""
-
-    def _check_seat_freed(self, _: int, __: int, event: SeatFreed) -> str:
-        if self.started or event.seat in self.free_seats:
-            return f"It frees seat {event.seat}, which is free already, or whose cards are dealt."
-        self.free_seats.add(event.seat)
-        return ""
-
-    def _check_start(self, *_: object) -> str:
-        if self.started or self.free_seats:
-            return "The game starts again, or before every seat is taken."
-        self.started = True
-        return ""
-
-    def _check_seed_revealed(self, _: int, __: int, event: SeedRevealed) -> str:
-        self.seed_revealed = True
+    def _is_committed(self, seed: str) -> bool:
         with suppress(ValueError, TypeError):
-            if commit_to_seed(event.seed) == self.seed_commitment:
-                return ""
-        return "The seed that is revealed isn't the one that was committed to."
-
-
-def _event_name(event: Event) -> str:
-    return event.type.replace("_", " ")
-
-
-# All other events come after the start.
-_CHECKS: Final[Mapping[type[Event], Callable[[EventOrder, int, int, OfItsKey], str]]] = {
-    GameCreated: EventOrder._check_opening,
-    SeedSealed: EventOrder._check_opening,
-    **dict.fromkeys((AccessSet, GameForked), EventOrder._check_first_entry),
-    SeatTaken: EventOrder._check_seat_taken,
-    SeatFreed: EventOrder._check_seat_freed,
-    GameStarted: EventOrder._check_start,
-    SeedRevealed: EventOrder._check_seed_revealed,
-    GameEnded: EventOrder._check_end,
-    CommandRefused: EventOrder._check_refusal,
-}
+            return commit_to_seed(seed) == self.seed_commitment
+        return False

@@ -67,10 +67,9 @@ from services.referee.games.trains.train_state import (
 def market_filled(state: TrainGame, event: MarketFilled) -> None:
     if len(event.slots) != len(event.cards):
         raise ValueError("a slot for each card")  # `strict` costs more than all else here
-    table = state.own
     for slot, card in zip(event.slots, event.cards):  # noqa: B905 - see above
-        table.deck.pop()
-        table.market[slot] = card
+        state.own.deck.pop()
+        state.own.market[slot] = card
 
 
 @applies(MarketFlushed)
@@ -85,21 +84,19 @@ def market_flushed(state: TrainGame, event: MarketFlushed) -> None:
 @applies(CardDrawn)
 def card_drawn(state: TrainGame, event: CardDrawn) -> None:
     seat = event.seat
-    table = state.own
-    table.deck.pop()
+    state.own.deck.pop()
     state.seats[seat].own.hand[event.card] += 1
     state.pending_choices[seat] = SECOND_CARD
-    table.seats_passed.clear()
+    state.own.seats_passed.clear()
 
 
 @applies(MarketCardTaken)
 def market_card_taken(state: TrainGame, event: MarketCardTaken) -> None:
     seat = event.seat
-    table = state.own
-    table.market[event.slot] = None
+    state.own.market[event.slot] = None
     state.seats[seat].own.hand[event.card] += 1
     state.pending_choices[seat] = SECOND_CARD
-    table.seats_passed.clear()
+    state.own.seats_passed.clear()
 
 
 @applies(CardsGiven)
@@ -115,9 +112,8 @@ def cards_given(state: TrainGame, event: CardsGiven) -> None:
 
 @applies(RequestUnmet)
 def request_unmet(state: TrainGame, event: RequestUnmet) -> None:
-    table = state.own
-    table.untaken = None
-    table.seats_passed.add(event.seat)
+    state.own.untaken = None
+    state.own.seats_passed.add(event.seat)
 
 
 # -- tickets -------------------------------------------------------------------------
@@ -137,9 +133,8 @@ def tickets_named(state: TrainGame, event: TicketsNamed) -> None:
 @applies(TicketsOffered)
 def tickets_offered(state: TrainGame, event: TicketsOffered) -> None:
     seat_state = state.seats[event.seat]
-    table = state.own
     for deck in event.decks:
-        table.ticket_decks[deck].pop()
+        state.own.ticket_decks[deck].pop()
     seat_state.own.offer, seat_state.own.min_keep, seat_state.own.requested_mix = (
         list(event.tickets),
         event.least,
@@ -148,7 +143,7 @@ def tickets_offered(state: TrainGame, event: TicketsOffered) -> None:
     if event.seat not in state.pending_choices:  # else it drew them, and is in the middle of its turn
         seat_state.deadline_ms = deadline_for(state, seat_state)
     state.pending_choices[event.seat] = TICKETS
-    table.seats_passed.clear()
+    state.own.seats_passed.clear()
 
 
 @applies(TicketsKept)
@@ -232,11 +227,10 @@ def assign_route(state: TrainGame, route_id: str, seat: Seat) -> None:
 def close_route(state: TrainGame, route: Route) -> None:
     """Nobody can claim the route any more. In a position a parallel may have closed it before."""
     fare, name = route.fare, route.id
-    table = state.own
-    open_routes = table.open_routes[fare]
+    open_routes = state.own.open_routes[fare]
     if name in open_routes:
         place = open_routes.index(name)
-        table.open_routes[fare] = open_routes[:place] + open_routes[place + 1 :]
+        state.own.open_routes[fare] = open_routes[:place] + open_routes[place + 1 :]
 
 
 @applies(TunnelRevealed)
@@ -268,10 +262,9 @@ def revealed_discarded(state: TrainGame, event: RevealedDiscarded) -> None:
 @applies(StationBuilt)
 def station_built(state: TrainGame, event: StationBuilt) -> None:
     pay(state, event.seat, event.cards)
-    table = state.own
-    table.station_owners[event.city] = event.seat
+    state.own.station_owners[event.city] = event.seat
     state.seats[event.seat].own.stations[event.city] = event.neighbour
-    table.seats_passed.clear()
+    state.own.seats_passed.clear()
 
 
 @applies(PassengerPlaced)
@@ -302,8 +295,7 @@ def passed(state: TrainGame, event: Passed) -> None:
 
 @applies(LastTurnsBegan)
 def last_turns_began(state: TrainGame, event: LastTurnsBegan) -> None:
-    table = state.own
-    table.in_last_turns, table.seats_with_last_turn = True, set(event.seats)
+    state.own.in_last_turns, state.own.seats_with_last_turn = True, set(event.seats)
 
 
 def forget_last_turn(state: TrainGame, event: TurnStarted | SeatGone) -> None:
@@ -353,10 +345,9 @@ def reopen_twins(state: TrainGame, route_id: str) -> None:
 
 def open_route(state: TrainGame, route: Route) -> None:
     """The route can be claimed again; it stands behind the others of its fare."""
-    table = state.own
-    open_routes = table.open_routes[route.fare]
+    open_routes = state.own.open_routes[route.fare]
     if route.id not in open_routes:
-        table.open_routes[route.fare] = (*open_routes, route.id)
+        state.own.open_routes[route.fare] = (*open_routes, route.id)
 
 
 @applies(TicketsShown)
@@ -390,16 +381,14 @@ def _board_of(event: GameCreated) -> boards.Board:
 
 def deck_shuffled(state: TrainGame, event: DeckShuffled) -> None:
     """The shuffled discards lie under the rest of the deck."""
-    table = state.own
-    table.deck[:0] = reversed(event.order)
-    table.discards = dict.fromkeys(state.rule_options.cards, 0)
+    state.own.deck[:0] = reversed(event.order)
+    state.own.discards = dict.fromkeys(state.rule_options.cards, 0)
 
 
 @applies(DeckRecreated)
 def deck_recreated(state: TrainGame, event: DeckRecreated) -> None:
-    table = state.own
-    table.deck = list(reversed(event.order))
-    table.discards = dict.fromkeys(state.rule_options.cards, 0)
+    state.own.deck = list(reversed(event.order))
+    state.own.discards = dict.fromkeys(state.rule_options.cards, 0)
     state.epoch += 1
 
 
@@ -423,9 +412,8 @@ def hand_returned(state: TrainGame, event: HandReturned) -> None:
     for card in event.cards:
         hand[card] -= 1
     is_view = not state.shuffle_key  # which shows no card of a deck, though its seat has held these
-    table = state.own
-    table.deck += [HIDDEN] * len(event.cards) if is_view else reversed(event.cards)
-    table.untaken = None
+    state.own.deck += [HIDDEN] * len(event.cards) if is_view else reversed(event.cards)
+    state.own.untaken = None
 
 
 # -- a position in place of a deal -----------------------------------------------------
@@ -502,9 +490,8 @@ def choice_laid(state: TrainGame, event: ChoiceLaid) -> None:
 @applies(DeckKnown)
 def deck_known(state: TrainGame, event: DeckKnown) -> None:
     """For a viewer who may know them: the deck has these tickets at these indexes anyway."""
-    table = state.own
-    deck = table.ticket_decks[event.deck]
-    table.ticket_decks[event.deck] = [
+    deck = state.own.ticket_decks[event.deck]
+    state.own.ticket_decks[event.deck] = [
         ticket if known_ticket is None else known_ticket
         for known_ticket, ticket in zip(reversed(event.order), deck, strict=True)
     ]

@@ -15,13 +15,12 @@ ticket since), and where in the deck a removed seat's hand went, counts as unkno
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
 from schemas.events import Event, HandDealt, SeatCleared
 from schemas.field_types import HIDDEN, Seat
-from schemas.registry import OfItsKey
 from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
@@ -62,10 +61,53 @@ class ViewerKnowledge:
 
     def apply(self, event: Event) -> None:
         """Apply an event. An unredacted one is redacted for the viewer first."""
-        if (applier := _APPLIERS.get(event.__class__)) and (
-            redacted := redact_for(self.viewer, event)
-        ) is not None:
-            applier(self, redacted)
+        if event.__class__ in TELLING and (seen := redact_for(self.viewer, event)) is not None:
+            self._learn_cards(seen)
+            self._learn_tickets(seen)
+
+    def _learn_cards(self, event: Event) -> None:
+        """Of equal cards the known ones are paid first: it makes no difference which of them were seen."""
+        match event:
+            case HandDealt() | CardsGiven() | HandLaid():
+                self.hand(event.seat).update(filter(None, event.cards))
+            case CardDrawn() | MarketCardTaken():
+                self.hand(event.seat).update(filter(None, (event.card,)))
+            case RouteClaimed() | StationBuilt():
+                self.hands[event.seat] = self.hand(event.seat) - Counter(event.cards)
+            case PassengerMoved():
+                self.hands[event.seat] = self.hand(event.seat) - Counter({PASSENGER: event.cards})
+            case TunnelRevealed():
+                self.hands[event.seat] = self.hand(event.seat) | Counter(event.cards)
+            case HandReturned():
+                self.hands[event.seat] = self.hand(event.seat) - Counter(filter(None, event.cards))
+            case SeatCleared():
+                self.removed_cards += self.hands.pop(event.seat, Counter())
+            case MomentLaid():
+                for seat, hand in enumerate(event.shown):
+                    self.hand(seat).update(hand)
+
+    def _learn_tickets(self, event: Event) -> None:
+        """The places of top tickets that the viewer knew are forgotten once these are offered to another seat."""
+        match event:
+            case HandLaid():
+                self.located_tickets.update(filter(None, event.tickets))
+            case ChoiceLaid():
+                self.located_tickets.update(filter(None, event.offer))
+            case TicketsShuffled() | TicketsLaid():
+                self.located_tickets.difference_update(filter(None, self.decks.get(event.deck, ())))
+                self.decks[event.deck] = [HIDDEN] * len(event.order)
+            case TicketsOffered():
+                removed_tickets = [self.decks[deck].pop() for deck in event.decks]
+                self.located_tickets.difference_update(filter(None, removed_tickets))
+                self.located_tickets.update(filter(None, event.tickets))
+            case TicketsReturned(to="top"):
+                self.decks[event.deck].extend(reversed(event.tickets))
+            case TicketsReturned(to="bottom" | "shuffled"):
+                self.decks[event.deck][:0] = reversed(event.tickets)
+            case DeckKnown():
+                tickets = zip(reversed(event.order), self.decks[event.deck], strict=True)
+                self.decks[event.deck] = [shown or current for shown, current in tickets]
+                self.located_tickets.update(filter(None, event.order))
 
     def hand(self, seat: Seat) -> Counter[str]:
         """The seat's known cards."""
@@ -200,96 +242,25 @@ def _other_seats(state: TrainGame, viewer: Seat | None) -> list[tuple[Seat, Seat
     return [(seat, seat_state) for seat, seat_state in enumerate(state.seats) if seat != viewer]
 
 
-# -- what each event adds to the knowledge -----------------------------------------------------
-
-
-def _cards_received(knowledge: ViewerKnowledge, event: HandDealt | CardsGiven | HandLaid) -> None:
-    knowledge.hand(event.seat).update(card for card in event.cards if card is not None)
-    if isinstance(event, HandLaid):
-        knowledge.located_tickets.update(ticket for ticket in event.tickets if ticket is not None)
-
-
-def _card_drawn(knowledge: ViewerKnowledge, event: CardDrawn | MarketCardTaken) -> None:
-    if event.card is not None:
-        knowledge.hand(event.seat)[event.card] += 1
-
-
-def _cards_paid(knowledge: ViewerKnowledge, event: RouteClaimed | StationBuilt) -> None:
-    """Pay the known ones of equal cards first: it makes no difference which of them were seen."""
-    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(event.cards)
-
-
-def _passenger_moved(knowledge: ViewerKnowledge, event: PassengerMoved) -> None:
-    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter({PASSENGER: event.cards})
-
-
-def _tunnel_revealed(knowledge: ViewerKnowledge, event: TunnelRevealed) -> None:
-    knowledge.hands[event.seat] = knowledge.hand(event.seat) | Counter(event.cards)
-
-
-def _hand_returned(knowledge: ViewerKnowledge, event: HandReturned) -> None:
-    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(filter(None, event.cards))
-
-
-def _seat_cleared(knowledge: ViewerKnowledge, event: SeatCleared) -> None:
-    knowledge.removed_cards += knowledge.hands.pop(event.seat, Counter())
-
-
-def _tickets_stacked(knowledge: ViewerKnowledge, event: TicketsShuffled | TicketsLaid) -> None:
-    knowledge.located_tickets.difference_update(filter(None, knowledge.decks.get(event.deck, ())))
-    knowledge.decks[event.deck] = [HIDDEN] * len(event.order)
-
-
-def _tickets_offered(knowledge: ViewerKnowledge, event: TicketsOffered) -> None:
-    """Forget the places of top tickets that the viewer knew, once they are offered to another seat."""
-    removed_tickets = [knowledge.decks[deck].pop() for deck in event.decks]
-    knowledge.located_tickets.difference_update(filter(None, removed_tickets))
-    knowledge.located_tickets.update(filter(None, event.tickets))
-
-
-def _tickets_returned(knowledge: ViewerKnowledge, event: TicketsReturned) -> None:
-    deck = knowledge.decks[event.deck]
-    if event.to == "top":
-        deck.extend(reversed(event.tickets))
-    elif event.to != "out":
-        deck[:0] = reversed(event.tickets)
-
-
-def _fork_state_laid(knowledge: ViewerKnowledge, event: MomentLaid) -> None:
-    for seat, hand in enumerate(event.shown):
-        knowledge.hand(seat).update(hand)
-
-
-def _choice_laid(knowledge: ViewerKnowledge, event: ChoiceLaid) -> None:
-    knowledge.located_tickets.update(filter(None, event.offer))
-
-
-def _deck_known(knowledge: ViewerKnowledge, event: DeckKnown) -> None:
-    deck = knowledge.decks[event.deck]
-    knowledge.decks[event.deck] = [
-        shown_ticket or current_ticket
-        for shown_ticket, current_ticket in zip(reversed(event.order), deck, strict=True)
-    ]
-    knowledge.located_tickets.update(filter(None, event.order))
-
-
-_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, OfItsKey], None]]] = {
-    HandDealt: _cards_received,
-    CardsGiven: _cards_received,
-    HandLaid: _cards_received,
-    MomentLaid: _fork_state_laid,
-    ChoiceLaid: _choice_laid,
-    DeckKnown: _deck_known,
-    CardDrawn: _card_drawn,
-    MarketCardTaken: _card_drawn,
-    RouteClaimed: _cards_paid,
-    StationBuilt: _cards_paid,
-    PassengerMoved: _passenger_moved,
-    TunnelRevealed: _tunnel_revealed,
-    HandReturned: _hand_returned,
-    SeatCleared: _seat_cleared,
-    TicketsShuffled: _tickets_stacked,
-    TicketsLaid: _tickets_stacked,
-    TicketsOffered: _tickets_offered,
-    TicketsReturned: _tickets_returned,
-}
+TELLING: Final = frozenset(  # events that add to a viewer's knowledge
+    {
+        HandDealt,
+        CardsGiven,
+        HandLaid,
+        MomentLaid,
+        ChoiceLaid,
+        DeckKnown,
+        CardDrawn,
+        MarketCardTaken,
+        RouteClaimed,
+        StationBuilt,
+        PassengerMoved,
+        TunnelRevealed,
+        HandReturned,
+        SeatCleared,
+        TicketsShuffled,
+        TicketsLaid,
+        TicketsOffered,
+        TicketsReturned,
+    }
+)

@@ -11,7 +11,7 @@ from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA, TRAIN_RULES, RuleOp
 from services.referee.games.fair_randomness import SHARED_RANDOMNESS
 from services.referee.games.found_games import Game
 from services.referee.games.shuffle import state_order
-from services.referee.games.state import ACTION, Ruleset
+from services.referee.games.state import ACTION, Ruleset, no_events, nothing
 from services.referee.games.trains.appliers import (
     deck_shuffled,
     forget_last_turn,
@@ -48,15 +48,7 @@ from services.referee.games.trains.moves.tickets import (
     settle_choice,
 )
 from services.referee.games.trains.moves.turns import PASS, show_tickets
-from services.referee.games.trains.scoring import (
-    holds_longest,
-    longest_bonus,
-    merchandise_total,
-    most_tickets_made,
-    points_of_stations,
-    points_of_tickets_made,
-    score,
-)
+from services.referee.games.trains.scoring import score
 from services.referee.games.trains.search.longest_trail import longest_trail
 from services.referee.games.trains.search.sweeps import longest_path
 from services.referee.games.trains.setup.deal import (
@@ -66,7 +58,6 @@ from services.referee.games.trains.setup.deal import (
     continue_after_seat_choice,
     offer_to_all,
     offer_to_first,
-    return_nothing,
     return_on_top,
 )
 from services.referee.games.trains.setup.fork import fork_command
@@ -79,7 +70,6 @@ from services.referee.games.trains.setup.opening import (
     start_play,
 )
 from services.referee.games.trains.setup.validation import (
-    accept_board,
     require_connections,
     require_tickets_for_all,
     require_tickets_for_mixes,
@@ -171,14 +161,14 @@ USA: Final = Ruleset(
         route_kinds=frozenset({"rail"}),
         deal=offer_to_all,
         rebuild_deck=shuffle_discards_under,
-        return_untaken=return_nothing,
+        return_untaken=no_events,  # all of it leaves the game with a removed seat (CONDUCT-2)
         after_start_choice=continue_after_all_choices,
-        require_board=accept_board,
+        require_board=nothing,  # any will do, as far as its form goes
         require_enough_tickets=require_tickets_for_all,
         find_payable_routes=one_colour_payable,
         payment_checks=(require_one_colour,),
         measure_longest=longest_trail,
-        tie_breaks=(most_tickets_made, holds_longest),
+        tie_breaks=("tickets made", "longest route"),
     ),
 )
 
@@ -210,7 +200,7 @@ EUROPE: Final = replace(
         route_kinds=frozenset({"rail", "ferry", "tunnel"}),
         rebuild_deck=shuffle_all_together,
         payment_checks=(require_one_colour, require_ferry_locomotives),
-        tie_breaks=(points_of_tickets_made, points_of_stations, longest_bonus),
+        tie_breaks=("points of tickets made", "unbuilt stations", "longest bonus"),
     ),
 )
 
@@ -249,7 +239,7 @@ MARKLIN: Final = replace(
         require_enough_tickets=require_tickets_for_mixes,
         find_payable_routes=one_colour_with_plus_four_payable,
         payment_checks=(require_long_route_for_plus_four, require_one_colour_with_plus_four),
-        tie_breaks=(most_tickets_made, merchandise_total),
+        tie_breaks=("tickets made", "merchandise"),
     ),
 )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from schemas.events import GameEnded
 from schemas.trains.events import TrainScore
@@ -125,9 +126,8 @@ def choose_loans(state: TrainGame, seat: int, tickets: Sequence[Ticket]) -> tupl
 def lendable_routes(state: TrainGame, seat: int, city: str, neighbour: str | None) -> list[Loan]:
     """Routes of other seats into this city: from the neighbour that was named, or from any."""
     loans = []
-    table = state.own
-    for name, owner in table.route_owners.items():
-        route = table.board.routes[name]
+    for name, owner in state.own.route_owners.items():
+        route = state.own.board.routes[name]
         if owner != seat and city in (route.a, route.b) and neighbour in (None, route.a, route.b):
             loans.append(Loan(name, route.a, route.b))
     return loans
@@ -142,7 +142,7 @@ def assign_places(state: TrainGame, scores: Sequence[TrainScore]) -> Iterable[Tr
         s.seat: (
             state.seats[s.seat].exit_reason != "removed",
             s.total,
-            *(rank(s, scores) for rank in state.ruleset.parts.tie_breaks),
+            *(TIE_BREAKS[name](s, scores) for name in state.ruleset.parts.tie_breaks),
         )
         for s in scores
     }
@@ -151,31 +151,12 @@ def assign_places(state: TrainGame, scores: Sequence[TrainScore]) -> Iterable[Tr
         yield replace(s, place=place)
 
 
-def most_tickets_made(score: TrainScore, scores: Sequence[TrainScore]) -> int:
-    """Tie-break: the number of tickets made."""
-    return len(score.made)
-
-
-def holds_longest(score: TrainScore, scores: Sequence[TrainScore]) -> int:
-    """Tie-break: 1 for the longest route of all, else 0."""
-    return int(score.longest == max(other.longest for other in scores))
-
-
-def points_of_tickets_made(score: TrainScore, scores: Sequence[TrainScore]) -> int:
-    """Tie-break: the points of the tickets made."""
-    return score.won
-
-
-def points_of_stations(score: TrainScore, scores: Sequence[TrainScore]) -> int:
-    """Tie-break: the points of unbuilt stations."""
-    return score.stations
-
-
-def longest_bonus(score: TrainScore, scores: Sequence[TrainScore]) -> int:
-    """Tie-break: the bonus for the longest route."""
-    return score.bonus
-
-
-def merchandise_total(score: TrainScore, scores: Sequence[TrainScore]) -> int:
-    """Tie-break: the points of merchandise."""
-    return score.merchandise
+# What decides between equal totals: higher wins.
+TIE_BREAKS: Final[Mapping[str, Callable[[TrainScore, Sequence[TrainScore]], int]]] = {
+    "tickets made": lambda score, scores: len(score.made),
+    "points of tickets made": lambda score, scores: score.won,
+    "longest route": lambda score, scores: int(score.longest == max(other.longest for other in scores)),
+    "longest bonus": lambda score, scores: score.bonus,
+    "unbuilt stations": lambda score, scores: score.stations,
+    "merchandise": lambda score, scores: score.merchandise,
+}

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, TypeAlias
 from schemas.field_types import HIDDEN, Seat
 from schemas.registry import OfItsGame
 from schemas.trains.commands import ClaimRoute
-from schemas.trains.events import TrainScore
 from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.frozen_classes import pickle_by_fields
@@ -164,7 +163,7 @@ class TrainParts:
     """What differs between the rulesets of train games."""
 
     route_kinds: frozenset[str]  # the kinds of routes that it has rules for
-    deal: Callable[[TrainGame], EventStream]  # from the shuffled decks to the first choices
+    deal: Callable[[TrainGame], EventStream]  # from hands and market to the first choices
     # the deck when it has fewer cards than are needed
     rebuild_deck: Callable[[TrainGame], EventStream]
     # refuses a board that these rules can't be played on
@@ -180,8 +179,7 @@ class TrainParts:
     # each refuses one kind of wrong payment
     payment_checks: tuple[Callable[[Cards, Route, RuleOptions], None], ...]
     measure_longest: Callable[[Iterable[tuple[str, str, int]]], int]  # (city, city, spaces) to spaces
-    # higher wins; the first decides before the second
-    tie_breaks: tuple[Callable[[TrainScore, Sequence[TrainScore]], int], ...]
+    tie_breaks: tuple[str, ...]  # of scoring.TIE_BREAKS: the first decides before the second
 
 
 TrainGame: TypeAlias = GameState[TrainState, TrainSeat, RuleOptions, TrainParts]

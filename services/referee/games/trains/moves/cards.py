@@ -26,12 +26,11 @@ def blind_offers(state: TrainGame, seat: Seat) -> Sequence[DrawBlind]:
 def draw_blind(state: TrainGame, seat: Seat, command: DrawBlind) -> EventStream:
     """A card from the deck. Refuses with CARD-4 if there is none."""
     is_first_card = state.pending_choices[seat] == ACTION
-    table = state.own
-    if not table.deck:
+    if not state.own.deck:
         if not has_cards_left(state):
             raise CommandRefusedError("CARD-4", "deck and discard pile are empty")
         yield from ensure_deck(state, 1)
-    yield _card_drawn(seat, table.deck[-1])
+    yield _card_drawn(seat, state.own.deck[-1])
     yield from continue_after_card(state, seat, is_first_card)
 
 
@@ -68,9 +67,10 @@ def draw_market(state: TrainGame, seat: Seat, command: DrawMarket) -> EventStrea
 
 def continue_after_card(state: TrainGame, seat: Seat, may_draw_second: bool) -> EventStream:
     """Waits for a second card if one is due and can be had; else the turn is over (CARD-1, CARD-4)."""
-    table = state.own
     has_second = may_draw_second and (
-        table.deck or has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in table.market)
+        state.own.deck
+        or has_cards_left(state)
+        or any(card not in _NOT_AS_SECOND_CARD for card in state.own.market)
     )
     return () if has_second else end_turn(state, seat)
 

@@ -15,14 +15,12 @@ from services.referee.games.trains.train_state import TrainGame
 
 def has_cards_left(state: TrainGame) -> bool:
     """Whether a card can still be drawn blind, after a reshuffle if need be."""
-    table = state.own
-    return bool(table.deck) or any(table.discards.values())
+    return bool(state.own.deck) or any(state.own.discards.values())
 
 
 def ensure_deck(state: TrainGame, count: int) -> EventStream:
     """Rebuild the deck if it has fewer than `count` cards. It may still have fewer then."""
-    table = state.own
-    if len(table.deck) < count and any(table.discards.values()):
+    if len(state.own.deck) < count and any(state.own.discards.values()):
         yield from state.ruleset.parts.rebuild_deck(state)
 
 
@@ -68,9 +66,8 @@ def shuffle_discards_under(state: TrainGame) -> EventStream:
 
 def shuffle_all_together(state: TrainGame) -> EventStream:
     """The rest of the deck and the discards are shuffled together."""
-    table = state.own
-    cards = Counter(table.discards)
-    cards.update(table.deck)
+    cards = Counter(state.own.discards)
+    cards.update(state.own.deck)
     order = state.ruleset.randomness.shuffle(state, in_canonical_order(cards.items()))
     yield DeckRecreated(order, state.ruleset.randomness.order_root(state, order))
 

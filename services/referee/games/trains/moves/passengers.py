@@ -36,9 +36,8 @@ def require_placeable(state: TrainGame, seat: Seat, route: Route, city: str) -> 
     """The seat may place a passenger in this city with its claim. Refuses with PASSENGER-1."""
     require(state.seats[seat].own.passengers_left, "PASSENGER-1", "you have no passenger left to place")
     require(city in (route.a, route.b), "PASSENGER-1", f"{city} isn't a city of {route.id}")
-    table = state.own
-    require(city not in table.board.countries, "PASSENGER-1", f"{city} is a country")
-    require(city not in table.passenger_owners, "PASSENGER-1", f"a passenger stands in {city} already")
+    require(city not in state.own.board.countries, "PASSENGER-1", f"{city} is a country")
+    require(city not in state.own.passenger_owners, "PASSENGER-1", f"a passenger stands in {city} already")
 
 
 def move_offers(state: TrainGame, seat: Seat) -> Sequence[MovePassenger]:

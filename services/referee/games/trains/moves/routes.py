@@ -96,9 +96,8 @@ def decline_tunnel(state: TrainGame, seat: Seat, command: DeclineTunnel) -> Even
 
 def pending_tunnel(state: TrainGame) -> Tunnel:
     """The tunnel that waits for its extra payment; there must be one."""
-    table = state.own
-    assert table.tunnel is not None, "a tunnel is open"
-    return table.tunnel
+    assert state.own.tunnel is not None, "a tunnel is open"
+    return state.own.tunnel
 
 
 def payable_kinds(tunnel: Tunnel) -> tuple[str, ...]:
@@ -193,8 +192,7 @@ def build_offers(state: TrainGame, seat: Seat) -> Sequence[BuildStation]:
     cost = next_station_cost(state, state.seats[seat])
     if cost is None:
         return ()
-    table = state.own
-    free_cities = [city for city in table.board.cities if city not in table.station_owners]
+    free_cities = [city for city in state.own.board.cities if city not in state.own.station_owners]
     hand = state.seats[seat].own.hand
     held_colours = [(colour, hand[colour]) for colour in COLORS if hand[colour]]
     return [

@@ -43,19 +43,17 @@ def end_eventful_turn(state: TrainGame, seat: Seat, *, is_last_round_due: bool) 
 def clean_up_turn(state: TrainGame) -> EventStream:
     """The turned-up cards of a tunnel are discarded (TUNNEL-4); then gaps in the market that stayed open
     for want of cards are filled (CARD-4)."""
-    table = state.own
-    if table.tunnel is not None:
+    if state.own.tunnel is not None:
         yield RevealedDiscarded()
-    if None in table.market:
+    if None in state.own.market:
         yield from fill_market(state)
 
 
 def next_turn(state: TrainGame, seat: Seat) -> EventStream:
     """The next seat that takes part begins its turn; without one the game is over."""
-    table = state.own
     for next_seat in state.seats_after(seat):
         if state.seats[next_seat].exit_reason is None and (
-            not table.in_last_turns or next_seat in table.seats_with_last_turn
+            not state.own.in_last_turns or next_seat in state.own.seats_with_last_turn
         ):
             return _TURN_STARTS[next_seat]
     if state.active_seats:

@@ -28,27 +28,21 @@ def shuffle_all(state: TrainGame) -> EventStream:
 
 
 def deal_hands(state: TrainGame) -> EventStream:
-    """The top cards of the deck to every seat, in turn order."""
+    """The top cards of the deck to every seat, in turn order; then the market (SETUP-1)."""
     hand_size = state.rule_options.hand
     for seat in state.turn_order:
         if hand_size:
             yield HandDealt(seat, tuple(state.own.deck[: -hand_size - 1 : -1]))
+    yield from fill_market(state)
 
 
 # -- all at the same time ------------------------------------------------------------------
 
 
 def offer_to_all(state: TrainGame) -> EventStream:
-    """Hands, then the market, then tickets for all to choose from (SETUP-1, SETUP-2)."""
-    yield from deal_hands(state)
-    yield from fill_market(state)
+    """Tickets for all to choose from (SETUP-2)."""
     for seat in state.turn_order:
-        yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
-
-
-def return_nothing(state: TrainGame, seat: Seat) -> EventStream:
-    """All that it has leaves the game with a removed seat; the others don't wait for it (CONDUCT-2)."""
-    yield from ()
+        yield from offer_start_tickets(state, seat)
 
 
 def continue_after_all_choices(state: TrainGame) -> EventStream:
@@ -72,9 +66,7 @@ def return_all_tickets(state: TrainGame) -> EventStream:
 
 
 def ask_for_mixes(state: TrainGame) -> EventStream:
-    """Hands and market; then every seat names how many tickets of each deck it wants (SETUP-2)."""
-    yield from deal_hands(state)
-    yield from fill_market(state)
+    """Every seat names how many tickets of each deck it wants (SETUP-2)."""
     for seat in state.turn_order:
         yield MixAsked(seat)
 
@@ -96,9 +88,7 @@ def continue_after_all_mixes(state: TrainGame) -> EventStream:
 
 
 def offer_to_first(state: TrainGame) -> EventStream:
-    """Hands; then the first seat chooses its tickets (SETUP-4)."""
-    yield from deal_hands(state)
-    yield from fill_market(state)
+    """The first seat chooses its tickets (SETUP-4)."""
     yield from offer_start_tickets(state, state.turn_order[0])
 
 

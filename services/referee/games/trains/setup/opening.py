@@ -23,7 +23,7 @@ from services.referee.games.trains.setup.complexity_limits import (
     require_room_for_play_off,
     require_within_limits,
 )
-from services.referee.games.trains.setup.deal import shuffle_all
+from services.referee.games.trains.setup.deal import deal_hands, shuffle_all
 from services.referee.games.trains.setup.fork import set_up_fork
 from services.referee.games.trains.setup.position import require_position, require_turn_state, set_up_position
 from services.referee.games.trains.setup.validation import require_dealable, require_playable
@@ -126,6 +126,7 @@ def start_play(state: TrainGame) -> EventStream:
         return
     if not table.ticket_decks:  # else a position has laid the decks
         yield from shuffle_all(state)
+    yield from deal_hands(state)
     yield from state.ruleset.parts.deal(state)
 
 
@@ -160,10 +161,9 @@ def _tickets_in_decks(board: Board, position: Position) -> Iterator[Ticket]:
 def can_be_dealt(state: TrainGame, seats: int) -> bool:
     """Whether the game's cards and tickets are enough for a new deal. A game that started from a position
     may have too few: then its first place stays shared."""
-    table = state.own
-    if table.position_starter is None:
+    if state.own.position_starter is None:
         return True
-    rule_options, board = state.rule_options, boards.build_board(table.board.form)
+    rule_options, board = state.rule_options, boards.build_board(state.own.board.form)
     if rule_options.pair_tickets:
         board = boards.with_pair_tickets(board, rule_options.pair_tickets)
     try:

@@ -126,10 +126,6 @@ def require_offer(phase: str, offered: int, keep: int) -> int:
 # -- parts of rulesets: which boards can be played on ------------------------------------------
 
 
-def accept_board(rule_options: RuleOptions, board: Board) -> None:
-    """Any board will do, as far as its form goes."""
-
-
 def require_connections(rule_options: RuleOptions, board: Board) -> None:
     """Every card and connection has one of the COLORS, every connection one of the LENGTHS, and two cities are joined by
     one colour at most once."""
