@@ -25,7 +25,7 @@ from services.bots.trains.trains_strategies import buy_now, hold_10
 from services.referee.games import GameState, decide_envelope, legal
 from services.referee.games.trains.board import build_board, with_pair_tickets
 from services.referee.games.trains.rulesets import TRAINS
-from services.referee.games.trains.setup.complexity_limits import require_within_limits
+from services.referee.games.trains.setup.validation import require_within_limits
 from services.tournament.knock_out import GameOutcome, game_outcome
 from services.trains.player_state import MAX_SEATS
 

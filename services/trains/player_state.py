@@ -18,8 +18,8 @@ from schemas.trains.positions import Position
 from services.bots.trains.trains_strategies import Connection, connection_of
 from services.referee.games import UnloggedRejectionError, decide
 from services.referee.games.trains.board import Board, build_board
-from services.referee.games.trains.position_game import start_from_position
 from services.referee.games.trains.rulesets import TRAINS
+from services.referee.games.trains.setup.position import start_from_position
 from services.referee.games.trains.train_state import TrainGame
 
 MIN_SEATS, MAX_SEATS = TRAINS.rule_options.seats_least, TRAINS.rule_options.seats_most

@@ -29,8 +29,8 @@ from services.referee.games import (
     split_by_visibility,
 )
 from services.referee.games.found_games import find_version
-from services.referee.games.proof.event_order import EventOrder
 from services.referee.games.proof.pile_tracker import PileTracker
+from services.referee.games.proof.public_verifier import EventOrder
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.games.state import Ruleset
 from services.runtime.worker_loop import PROGRAMMING_ERRORS

@@ -133,7 +133,7 @@ ACCESS_MUTANTS: Final = (
         "        **state.access.fields(),\n", "", ACCESS,
     ),
     Mutant(
-        "a game's access is set again", "P6", "services/referee/games/proof/event_order.py",
+        "a game's access is set again", "P6", "services/referee/games/proof/public_verifier.py",
         "dict.fromkeys((AccessSet, GameForked), ", "dict.fromkeys((GameForked,), ", ACCESS,
     ),
     Mutant(

@@ -21,11 +21,11 @@ RULES_MUTANTS: Final = (
         "    rebuild_deck=shuffle_all_together,\n", "", TUNNELS,
     ),
     Mutant(
-        "flushes are counted, not reshuffles", "MARKET-2", "services/referee/games/trains/moves/market.py",
+        "flushes are counted, not reshuffles", "MARKET-2", "services/referee/games/trains/moves/turns.py",
         "        yield MarketFlushed()\n", "        yield MarketFlushed()\n        epoch -= 1\n", CARDS,
     ),
     Mutant(
-        "reshuffles for flushes have no limit", "MARKET-2", "services/referee/games/trains/moves/market.py",
+        "reshuffles for flushes have no limit", "MARKET-2", "services/referee/games/trains/moves/turns.py",
         "state.epoch - epoch >= state.rule_options.flush_most", "state.epoch - epoch >= 50", CARDS,
     ),
     Mutant(

@@ -91,11 +91,11 @@ SECURITY_MUTANTS: Final = (
         "        city = min(waiting, key=growth)\n", "        city = next(iter(waiting))\n", LONGEST_TRAIL,
     ),
     Mutant(
-        "what stations lend isn't bounded", "security", "services/referee/games/trains/setup/complexity_limits.py",
+        "what stations lend isn't bounded", "security", "services/referee/games/trains/setup/validation.py",
         "prod(1 + count for _, count in busiest)", "0", ("tests/rules/test_complexity_limits.py",),
     ),
     Mutant(
-        "any number of ticket decks", "security", "services/referee/games/trains/setup/complexity_limits.py",
+        "any number of ticket decks", "security", "services/referee/games/trains/setup/validation.py",
         "comb(named + deck_count - 1, named) if named else 1", "1", ("tests/rules/test_complexity_limits.py",),
     ),
     Mutant(

@@ -16,7 +16,7 @@ from schemas.game_options import MAX_SPECTATOR_DELAY, PUBLIC_ACCESS, VISIBILITIE
 from schemas.refusals import CommandRefusedError
 from services.referee.games.create_game import access_of
 from services.referee.games.play_off import next_game
-from services.referee.games.proof.event_order import EventOrder
+from services.referee.games.proof.public_verifier import EventOrder
 from services.referee.games.trains.setup.fork import fork_command
 from tests.rules.forks import SEED, SOURCE_GAME, start_entry
 from tests.rules.given import create_from

@@ -15,7 +15,7 @@ from services.referee.games import GameState, UnloggedRejectionError, decide_env
 from services.referee.games.trains.board import board_names, load_board
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.search.passenger_journeys import JourneyEdge, best_journeys
-from services.referee.games.trains.setup.complexity_limits import require_within_limits
+from services.referee.games.trains.setup.validation import require_within_limits
 from tests.rules.given import CREATED_AT_MS, SEED
 
 

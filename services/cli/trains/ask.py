@@ -34,8 +34,8 @@ from schemas.trains.positions import (
 from services.cli.trains.position_question import ids_meant, position_json, question_ids, read_question_board
 from services.documents import read_document, read_text
 from services.referee.games import UnloggedRejectionError, decide_envelope, legal
-from services.referee.games.trains.position_game import QUESTION_GAME_ID, start_from_position
 from services.referee.games.trains.scoring import score, train_scores
+from services.referee.games.trains.setup.position import QUESTION_GAME_ID, start_from_position
 from services.referee.games.trains.train_state import TrainGame
 from services.text.formatting import in_one_line
 

@@ -17,8 +17,8 @@ from schemas.trains.positions import POSITION_SCHEMA
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.games import RULESETS
 from services.referee.games.trains.board import Board, board_ids, board_names, board_reference, load_board
-from services.referee.games.trains.position_form import state_as_position
 from services.referee.games.trains.setup.opening import resolve_rule_options
+from services.referee.games.trains.setup.position import state_as_position
 from services.referee.games.trains.train_state import TrainGame
 from services.trains.board_files import read_board_file, read_board_text
 

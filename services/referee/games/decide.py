@@ -21,6 +21,7 @@ from schemas.commands import (
     ForkGame,
     FreeSeat,
     Leave,
+    Pass,
     SeatBot,
     StartGame,
     TakeSeat,
@@ -217,3 +218,25 @@ def require_decided() -> None:
     }
     if undecided := [cls.__name__ for cls in COMMAND_REGISTRY.classes if cls not in decided]:
         raise TypeError(f"nothing decides the command {', '.join(undecided)}")
+
+
+# -- what it would accept -----------------------------------------------------------------------
+
+
+def legal(state: GameState, seat: Seat) -> list[Command]:
+    """Every command that the referee would accept from this seat now, in a fixed order.
+
+    Leaving is always possible and never listed; a market card is listed by its slot only. The list is the
+    same for the referee's state and the seat's own view: nothing hidden from the seat is read."""
+    choice = state.pending_choices.get(seat)
+    if choice is None or state.is_out_of_time(seat):
+        return []
+    commands: list[Command] = []
+    must_act = choice != ACTION
+    for move in state.ruleset.moves[choice]:
+        list_offers = move.offers
+        offers = list_offers(state, seat)
+        commands += offers
+        must_act = must_act or (bool(offers) and not move.is_optional)
+    must_act = must_act or not state.ruleset.has_command(Pass)
+    return commands if must_act else [Pass(), *commands]  # TURN-4

@@ -15,8 +15,7 @@ from schemas.commands import OF_EVERY_GAME, TYPES_BY_RULESET, CreateGame
 from schemas.errors import LedgerlineError, missing_game
 from schemas.refusals import BROUGHT_PAGES, BROUGHT_RULES, EVERY_RULE
 from schemas.registry import FilledWhenAsked
-from services.referee.games.frozen_classes import as_call
-from services.referee.games.state import Ruleset
+from services.referee.games.state import Ruleset, as_call
 
 
 class Game(NamedTuple):

@@ -6,12 +6,13 @@ viewer sees them, with HIDDEN (None) in place of each card that the viewer may n
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Final, Generic, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeAlias
 from typing import TypeVar as PlainTypeVar
 
 from typing_extensions import TypeVar
@@ -23,12 +24,35 @@ from schemas.field_types import Seat, as_logged
 from schemas.game_options import PUBLIC_ACCESS, Access, ExitReason
 from schemas.registry import OfItsGame, OfItsKey
 from schemas.stored.player_names import ERASED_NAME
-from services.referee.games.frozen_classes import interpreted, pickle_by_fields
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+T = PlainTypeVar("T")
+
+# -- how objects of frozen classes reach another process: pickle's own way sets fields of an object that exists already
+
+
+def pickle_by_fields(*classes: type) -> None:
+    """Have objects of these dataclasses pickled as calls of their classes with all fields."""
+    for cls in classes:
+        copyreg.pickle(cls, as_call)
+
+
+def interpreted(cls: type[T]) -> type[T]:
+    """Leave the class to Python in a compiled module: mypyc can't compile a dataclass that is generic."""
+    return cls
+
+
+def as_call(frozen: DataclassInstance) -> tuple[type, tuple[object, ...]]:
+    """The call that makes an equal object, in the form of `copyreg`."""
+    return frozen.__class__, tuple([getattr(frozen, field.name) for field in fields(frozen)])
+
 
 OwnT = TypeVar("OwnT", default=OfItsGame)  # the game's own part of the state
 OwnSeatT = TypeVar("OwnSeatT", default=OfItsGame)  # and of a seat
 OptionsT = TypeVar("OptionsT", default=OfItsGame)
-T = PlainTypeVar("T")
 PartsT = TypeVar("PartsT", default=OfItsGame)  # of a ruleset: what its game alone needs
 
 EventStream: TypeAlias = Iterable[Event]  # lazily: each is applied before the next is asked for

@@ -8,18 +8,32 @@ several seats of one game does all this once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from schemas.errors import CorruptDataError, LedgerlineError
-from schemas.events import Event, GameCreated, Row
+from schemas.events import (
+    AccessSet,
+    CommandRefused,
+    Event,
+    GameCreated,
+    GameEnded,
+    GameForked,
+    GameStarted,
+    Row,
+    SeatFreed,
+    SeatTaken,
+    SeedRevealed,
+    SeedSealed,
+)
 from schemas.field_types import Seat
 from schemas.stored.codec import Proofs, read_public_rows
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import COMMITMENT_BYTES, initial_head, next_head
 from services.referee.games.fair_randomness import LEAF_BYTES, card_leaf, merkle_root
-from services.referee.games.proof.event_order import EventOrder
 from services.referee.games.proof.pile_tracker import CardSlot, PileChange, PileTracker
-from services.referee.games.views import REDACTORS
+from services.referee.games.shuffle import commit_to_seed
+from services.referee.games.views import owner_of
 
 
 class VerificationFailedError(LedgerlineError):
@@ -83,7 +97,7 @@ class PublicVerifier:
         if violation := self.event_order.check(number, entry.events):
             raise VerificationFailedError(number, violation)
         indexed_events = _indexed_events(rows, entry.events)
-        owners = _owners(indexed_events)
+        owners = {index: owner for index, event in indexed_events if (owner := owner_of(event)) is not None}
         _require_commitment_count(number, rows, proofs, owners)
         hidden_moves = self._follow_cards(number, indexed_events, proofs)
         self.sequence, self.head = number, head
@@ -161,15 +175,6 @@ def _indexed_events(rows: Sequence[Row | None], events: Sequence[Event]) -> list
     return list(zip(indexes, events, strict=True))
 
 
-def _owners(indexed_events: Sequence[tuple[int, Event]]) -> Mapping[int, Seat]:
-    owners = dict[int, Seat]()
-    for index, event in indexed_events:
-        redactor = REDACTORS[event.__class__]
-        if redactor is not None and (owner := redactor.owner_of(event)) is not None:
-            owners[index] = owner
-    return owners
-
-
 def _require_commitment_count(
     number: int, rows: Sequence[Row | None], proofs: Proofs, owners: Mapping[int, Seat]
 ) -> None:
@@ -179,3 +184,74 @@ def _require_commitment_count(
     max_count = min_count + (None in rows)
     if len(proofs.commitments) not in (min_count * COMMITMENT_BYTES, max_count * COMMITMENT_BYTES):
         raise VerificationFailedError(number, "it has more or fewer commitments than it hides parts")
+
+
+# -- the legal order of events: which come once, before the first card, at the end. The rules themselves keep it; a viewer, or
+# an audit, checks with it that nothing that determines the randomness was repeated once the contributions were known. --------
+
+
+class EventOrder:
+    """The progress of one game through its legal order. Violations are returned as sentences, never raised."""
+
+    __slots__ = ("free_seats", "game_ended", "seed_commitment", "seed_revealed", "started")
+
+    def __init__(self) -> None:
+        self.seed_commitment: str | None = None  # to the seed
+        self.free_seats: set[Seat] = set()
+        self.started = self.game_ended = self.seed_revealed = False
+
+    def check(self, sequence: int, events: Sequence[Event]) -> str:
+        """Apply the events of an entry, numbered from 1. Returns what is out of order there; "" if nothing is."""
+        if self.game_ended:
+            return "It comes after the game's end."
+        if sequence == 1 and [type(event) for event in events[:2]] != [GameCreated, SeedSealed]:
+            return "It doesn't begin with the game's creation and its seed."
+        for index, event in enumerate(events):
+            if violation := self._find_violation(sequence, index, event):
+                return violation
+        if self.game_ended != self.seed_revealed:
+            return "The game ends without revealing its seed, or reveals it before it ends."
+        return ""
+
+    def _find_violation(self, sequence: int, index: int, event: Event) -> str:
+        name = event.type.replace("_", " ")
+        match event:
+            case GameCreated() | SeedSealed() if sequence != 1 or index > 1:
+                return f"It has the event {name} again."
+            case GameCreated(seats=seats):
+                self.free_seats = set(range(len(seats)))
+            case SeedSealed(commitment=commitment):
+                self.seed_commitment = commitment
+            case SeatTaken(seat=seat):
+                if self.started or seat not in self.free_seats:
+                    return f"It takes seat {seat}, which isn't free any more."
+                self.free_seats.remove(seat)
+            case SeatFreed(seat=seat):
+                if self.started or seat in self.free_seats:
+                    return f"It frees seat {seat}, which is free already, or whose cards are dealt."
+                self.free_seats.add(seat)
+            case GameStarted():
+                if self.started or self.free_seats:
+                    return "The game starts again, or before every seat is taken."
+                self.started = True
+            case SeedRevealed(seed=seed):
+                self.seed_revealed = True
+                if not self._is_committed(seed):
+                    return "The seed that is revealed isn't the one that was committed to."
+            case _:
+                return self._find_violation_in_play(sequence, name, event)
+        return ""
+
+    def _find_violation_in_play(self, sequence: int, name: str, event: Event) -> str:
+        """All other events come after the start, but for those of the first entry, and refusals."""
+        self.game_ended = self.game_ended or isinstance(event, GameEnded)
+        if event.lays or isinstance(event, AccessSet | GameForked):
+            return "" if sequence == 1 else f"It has the event {name}, which only a game's first entry has."
+        if self.started or isinstance(event, CommandRefused):
+            return ""
+        return f"It has the event {name} before the game has started."
+
+    def _is_committed(self, seed: str) -> bool:
+        with suppress(ValueError, TypeError):
+            return commit_to_seed(seed) == self.seed_commitment
+        return False

@@ -18,7 +18,7 @@ from schemas.trains.boards.board_ids import BoardIds, did_you_mean
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
 from schemas.trains.boards.trains import read_trains_map
 from schemas.trains.rule_options import RuleOptions
-from services.referee.games.frozen_classes import pickle_by_fields
+from services.referee.games.state import pickle_by_fields
 from services.referee.games.trains.search.connectivity import Networks
 
 # What a route costs: its length, its colour, and the least number of locomotives in a payment (FERRY-1). Routes

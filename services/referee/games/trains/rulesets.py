@@ -22,7 +22,6 @@ from services.referee.games.trains.appliers import (
 from services.referee.games.trains.board import board_names, unreadable_boards
 from services.referee.games.trains.determinization import deal_afresh
 from services.referee.games.trains.moves.cards import DRAW_BLIND, DRAW_MARKET, REQUEST_CARDS
-from services.referee.games.trains.moves.market import shuffle_all_together, shuffle_discards_under
 from services.referee.games.trains.moves.passengers import MOVE_PASSENGER
 from services.referee.games.trains.moves.payment import (
     one_colour_payable,
@@ -47,7 +46,12 @@ from services.referee.games.trains.moves.tickets import (
     go_on_without,
     settle_choice,
 )
-from services.referee.games.trains.moves.turns import PASS, show_tickets
+from services.referee.games.trains.moves.turns import (
+    PASS,
+    show_tickets,
+    shuffle_all_together,
+    shuffle_discards_under,
+)
 from services.referee.games.trains.scoring import score
 from services.referee.games.trains.search.longest_trail import longest_trail
 from services.referee.games.trains.search.sweeps import longest_path

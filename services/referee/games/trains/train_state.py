@@ -20,8 +20,14 @@ from schemas.registry import OfItsGame
 from schemas.trains.commands import ClaimRoute
 from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from schemas.trains.rule_options import RuleOptions
-from services.referee.games.frozen_classes import pickle_by_fields
-from services.referee.games.state import EventStream, GameState, Packing, Ruleset, copy_fields
+from services.referee.games.state import (
+    EventStream,
+    GameState,
+    Packing,
+    Ruleset,
+    copy_fields,
+    pickle_by_fields,
+)
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.board import Board, Fare, Route, is_built_in
 

@@ -13,8 +13,7 @@ from schemas.trains.events import CardDrawn, CardsGiven, MarketCardTaken, Reques
 from schemas.trains.field_types import LOCOMOTIVE
 from services.referee.games.play_off import end_game
 from services.referee.games.state import ACTION, EventStream, Move
-from services.referee.games.trains.moves.market import ensure_deck, fill_market, has_cards_left
-from services.referee.games.trains.moves.turns import end_turn
+from services.referee.games.trains.moves.turns import end_turn, ensure_deck, fill_market, has_cards_left
 from services.referee.games.trains.train_state import TrainGame
 
 

@@ -17,7 +17,6 @@ from schemas.trains.events import PassengerPlaced, RouteClaimed, StationBuilt, T
 from schemas.trains.field_types import COLORS, LOCOMOTIVE
 from services.referee.games.state import EventStream, Move, SeatState
 from services.referee.games.trains.board import GRAY, Route, neighbours, points_for_route
-from services.referee.games.trains.moves.market import ensure_deck
 from services.referee.games.trains.moves.passengers import placement_offers, require_placeable
 from services.referee.games.trains.moves.payment import (
     WILD_CARDS,
@@ -26,7 +25,7 @@ from services.referee.games.trains.moves.payment import (
     is_one_colour_payment,
     require_held,
 )
-from services.referee.games.trains.moves.turns import end_turn
+from services.referee.games.trains.moves.turns import end_turn, ensure_deck
 from services.referee.games.trains.train_state import Cards, TrainGame, Tunnel
 
 

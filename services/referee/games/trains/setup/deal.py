@@ -8,14 +8,13 @@ from schemas.trains.events import HandReturned, MixAsked
 from services.referee.games.shuffle import in_canonical_order
 from services.referee.games.state import EventStream
 from services.referee.games.trains.board import ticket_decks
-from services.referee.games.trains.moves.market import fill_market, shuffle_discards_under
 from services.referee.games.trains.moves.tickets import (
     offer_tickets,
     return_tickets,
     return_tickets_to,
     shuffle_tickets,
 )
-from services.referee.games.trains.moves.turns import first_turn
+from services.referee.games.trains.moves.turns import fill_market, first_turn, shuffle_discards_under
 from services.referee.games.trains.train_state import TrainGame
 
 

@@ -34,8 +34,7 @@ from services.referee.games.shuffle import in_canonical_order, shuffled
 from services.referee.games.state import EventStream, GameState, SeatState, ShuffleFunction
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.determinization import ViewerKnowledge, determinize
-from services.referee.games.trains.position_form import stations_given
-from services.referee.games.trains.setup.position import FIRST_POSITION_EPOCH
+from services.referee.games.trains.setup.position import FIRST_POSITION_EPOCH, stations_given
 from services.referee.games.trains.train_state import TrainGame
 
 

@@ -19,14 +19,15 @@ from services.referee.games import create_game
 from services.referee.games.state import EventStream, Opening
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.board import Board, Ticket
-from services.referee.games.trains.setup.complexity_limits import (
-    require_room_for_play_off,
-    require_within_limits,
-)
 from services.referee.games.trains.setup.deal import deal_hands, shuffle_all
 from services.referee.games.trains.setup.fork import set_up_fork
 from services.referee.games.trains.setup.position import require_position, require_turn_state, set_up_position
-from services.referee.games.trains.setup.validation import require_dealable, require_playable
+from services.referee.games.trains.setup.validation import (
+    require_dealable,
+    require_playable,
+    require_room_for_play_off,
+    require_within_limits,
+)
 from services.referee.games.trains.train_state import TrainGame, TrainRuleset
 
 MAX_RULESET_NAME: Final = 40  # characters of a slug
