@@ -63,7 +63,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a seat is freed that has seen its hand", "security", "services/referee/games/seat_changes.py",
-        "state.fork_origin is not None or state.ruleset.is_laid(state)", "False", FREED,
+        "state.fork_origin is not None or bool(state.ruleset.is_laid(state))", "False", FREED,
     ),
     Mutant(
         "a game for its players alone is shown to everybody", "security", "services/gateway/games/game_views.py",
@@ -134,7 +134,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a game's access is set again", "P6", "services/referee/games/proof/public_verifier.py",
-        "dict.fromkeys((AccessSet, GameForked), ", "dict.fromkeys((GameForked,), ", ACCESS,
+        "isinstance(event, AccessSet | GameForked)", "isinstance(event, GameForked)", ACCESS,
     ),
     Mutant(
         "a seat is taken without an invitation", "security", "services/gateway/games/authorization.py",

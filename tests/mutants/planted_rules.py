@@ -67,7 +67,7 @@ RULES_MUTANTS: Final = (
     ),
     Mutant(
         "the hand goes under the deck", "CONDUCT-2", "services/referee/games/trains/appliers.py",
-        "    table.deck += [HIDDEN]", "    table.deck[:0] = [HIDDEN]", TRAINS,
+        "    state.own.deck += [HIDDEN]", "    state.own.deck[:0] = [HIDDEN]", TRAINS,
     ),
     Mutant(
         "the youngest is last", "TURN-1", "services/referee/games/create_game.py",
@@ -79,8 +79,8 @@ RULES_MUTANTS: Final = (
         "RULESET_VERSIONS.get(max(key for key in RULESET_VERSIONS if key[0] == name))", VERSIONS,
     ),
     Mutant(
-        "a rebuilt deck's old places are kept", "P6", "services/referee/games/trains/appliers.py",
-        "    pile_tracker.runs[pile] = []\n", "", FILES,
+        "a rebuilt deck's old places are kept", "P6", "services/referee/games/proof/pile_tracker.py",
+        "            self.runs[pile] = []\n", "            pass\n", FILES,
     ),
     Mutant(
         "compiled rules decide though the sources changed", "P4", "services/compiled_rules/__init__.py",
