@@ -54,12 +54,13 @@ class OperatorReads:
         self._settings, self._lock = settings, Lock()
         self._ledger: RedisLedger | None = None
 
-    def overview(self) -> Json:
-        """Every part by its name; instead of one that can't be read: `{"error": why}`."""
+    def overview(self, dead_after: str = "") -> Json:
+        """Every part by its name; instead of one that can't be read: `{"error": why}`. Of the dead letters a page, from the one
+        that follows `dead_after`."""
         parts: Mapping[str, Callable[[RedisLedger], object]] = {
             "system": lambda ledger: report_json(read_report(ledger, self._count_jobs())),
             "games": _games,
-            "dead_letters": _dead_letters,
+            "dead_letters": lambda ledger: _dead_letters(ledger, dead_after),
             "disputes": _disputes,
             "jobs": lambda _: self._list_jobs(),
             "webhooks": _webhooks,
@@ -107,7 +108,9 @@ class OperatorReads:
             return {
                 "error": f"this gateway's user of the engine may not read that; `{SHOWN_BY[name]}` shows it"
             }
-        except (*ENGINE_ERRORS, EngineUnavailableError, InvalidInputError, CorruptDataError) as error:
+        except InvalidInputError as error:
+            return {"error": str(error)}
+        except (*ENGINE_ERRORS, EngineUnavailableError, CorruptDataError) as error:
             return {"error": f"it can't be read now: {type(error).__name__}"}
 
     @contextmanager
@@ -196,7 +199,7 @@ def _game_row(game: str, length: int, opening: Sequence[ViewEntry], end: Sequenc
     return {"game": game, "state": state, "entries": length, "age_s": age_s, "idle_s": idle_s}
 
 
-def _dead_letters(ledger: RedisLedger) -> list[Json]:
+def _dead_letters(ledger: RedisLedger, after: str) -> list[Json]:
     """Without their commands, which have what a seat hides."""
     return [
         {
@@ -207,7 +210,7 @@ def _dead_letters(ledger: RedisLedger) -> list[Json]:
             "command": dead.envelope.command.type if isinstance(dead.envelope, CommandEnvelope) else None,
             "error": dead.reason.partition(":")[0],
         }
-        for dead in ledger.dead_letters().list_all(MOST_ROWS)
+        for dead in ledger.dead_letters().list_all(MOST_ROWS, after)
     ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from schemas.commands import CommandEnvelope
 from schemas.trains.commands import DrawBlind
 from services.ledger import RedisLedger
+from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.conftest import ALL, PARTITIONS
@@ -69,9 +70,25 @@ def test_P8_a_dead_letter_is_retried_or_dropped(dead: RunDead, ledger: RedisLedg
     assert ledger.dead_letters().list_all() == []
 
 
+def test_P8_dead_letters_are_listed_page_by_page(dead: RunDead, ledger: RedisLedger, engine_url: str) -> None:
+    with connect(engine_url) as client:
+        for partition, id_ in ((1, "7-0"), (2, "7-0"), (2, "7-1"), (3, "7-0"), (0, "8-0"), (1, "8-0")):
+            client.xadd(keys.dead_letters(partition), {"reason": "broke"}, id_)
+    store, pages = ledger.dead_letters(), list[list[str]]()
+    while page := store.list_all(2, pages[-1][-1] if pages else ""):
+        pages.append([letter.reference for letter in page])
+        store.drop(page[-1])  # the next page follows it all the same
+    assert pages == [["p01/7-0", "p02/7-0"], ["p02/7-1", "p03/7-0"], ["p00/8-0", "p01/8-0"]]
+    listed = dead("list", "--most", "1").stdout
+    assert "`ledgerline dead list --after p01/7-0` shows those that follow." in listed
+    assert "p00/8-0" in dead("list", "--after", "p02/7-1").stdout
+    assert "No dead letters follow it." in dead("list", "--after", "p01/8-0").stdout
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
+        (("list", "--after", "nonsense"), "is named as `ledgerline dead list` shows it"),
         (("show", "p00/1-0"), "there is no p00/1-0"),
         (("show", "nonsense"), "is named as `ledgerline dead list` shows it"),
         (("show", "pff/1-0"), "is named as `ledgerline dead list` shows it"),

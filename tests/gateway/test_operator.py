@@ -39,8 +39,8 @@ class Watched(NamedTuple):
     game: str
     tokens: list[str]
 
-    def overview(self) -> dict[str, Any]:
-        reply = self.http.get("/v1/operator", headers=bearer(KEY))
+    def overview(self, **asked: str) -> dict[str, Any]:
+        reply = self.http.get("/v1/operator", params=asked, headers=bearer(KEY))
         assert reply.status_code == 200, reply.text
         found: dict[str, Any] = reply.json()
         return found
@@ -116,6 +116,16 @@ def test_buttons_retry_and_drop_dead_letters_once(watched: Watched) -> None:
         assert watched.act(action, letter).json()["done"] == f"{letter} is {word}."
         again = watched.act(action, letter)
         assert (again.status_code, "any more" in again.json()["detail"]) == (422, True)
+
+
+def test_dead_letters_are_shown_from_one_on(watched: Watched) -> None:
+    for id_ in ("one", "two"):
+        add_dead_letter(watched.url, id_, watched.game)
+    *_, first, second = [row["letter"] for row in watched.overview()["dead_letters"]]
+    assert [row["letter"] for row in watched.overview(dead_after=first)["dead_letters"]] == [second]
+    assert "is named as" in watched.overview(dead_after="p0/x")["dead_letters"]["error"]
+    for letter in (first, second):
+        watched.act("drop dead letter", letter)
 
 
 def test_an_entry_is_disputed_and_a_job_that_isnt_there_is_named(watched: Watched) -> None:

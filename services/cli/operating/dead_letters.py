@@ -28,17 +28,20 @@ AllOption = Annotated[bool, typer.Option("--all", help="All of them (a thousand 
 @app.command("list")
 def list_command(
     most: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many, the oldest first.")] = 1_000,
+    after: Annotated[str, typer.Option(help="Those that follow this one.")] = "",
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """List the dead letters: the commands that broke the referee."""
     with open_read_ledger(data) as ledger:
-        dead_letters = ledger.dead_letters().list_all(most)
+        dead_letters = ledger.dead_letters().list_all(most, after)
     if as_json:
         print_json({"dead": [_dead_letter_json(dead) for dead in dead_letters]})
         return
     if not dead_letters:
-        console.print("No dead letters: no command has broken the referee.")
+        console.print(
+            "No dead letters follow it." if after else "No dead letters: no command has broken the referee."
+        )
         return
     table = Table("letter", "since", "game", "seat", "command", "why")
     for dead in dead_letters:
@@ -49,6 +52,8 @@ def list_command(
             seat = "system" if envelope.seat is None else str(envelope.seat)
         table.add_row(dead.reference, _format_time(dead.at_ms), game, seat, command, dead.reason)
     console.print(table)
+    if len(dead_letters) == most:
+        console.print(f"`ledgerline dead list --after {dead_letters[-1].reference}` shows those that follow.")
     console.print(
         "`ledgerline dead show LETTER` shows all of one; retry it when the cause is mended, or drop it."
     )

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Final, Protocol
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
 from schemas.contract import Schema, contract
@@ -24,8 +24,9 @@ router = APIRouter(prefix="/v1", include_in_schema=False)
 class OperatorPort(Protocol):
     """What an operator sees and does; its calls block."""
 
-    def overview(self) -> dict[str, object]:
-        """Every part by its name; `{"error": why}` instead of one that can't be read."""
+    def overview(self, dead_after: str = "") -> dict[str, object]:
+        """Every part by its name; `{"error": why}` instead of one that can't be read. Its dead letters are those that follow
+        this one."""
 
     def act(self, what: str, name: str, reason: str = "") -> str:
         """Do what a button says; returns a sentence. Raises InvalidInputError."""
@@ -62,8 +63,12 @@ OperatorParam = Annotated[OperatorPort, Depends(_operator)]
 
 
 @router.get("/operator", summary="The whole system")
-async def overview(operator: OperatorParam, service: ServiceParam, request: Request) -> dict[str, object]:
-    found = await asyncio.to_thread(operator.overview)
+async def overview(
+    operator: OperatorParam,
+    request: Request,
+    dead_after: Annotated[str, Query(max_length=MAX_NAME)] = "",
+) -> dict[str, object]:
+    found = await asyncio.to_thread(operator.overview, dead_after)
     readiness = request.app.state.health.readiness(request.app.state.listening)
     return {
         **found,

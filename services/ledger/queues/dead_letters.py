@@ -39,11 +39,19 @@ class DeadLetterStore:
         self._client: Client = client
         self.partitions = partitions
 
-    def list_all(self, limit: int = 1000) -> list[DeadLetter]:
-        """The oldest of every partition, the oldest first, at most so many."""
+    def list_all(self, limit: int = 1000, after: str = "") -> list[DeadLetter]:
+        """The oldest of every partition, the oldest first, at most so many; those that follow the one named `after`, which
+        may be gone. Raises InvalidInputError: it can't be a name."""
+        last_partition, last_id = self._parse_reference(after) if after else (-1, "0")
+        last_ms = int(last_id.partition("-")[0])
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self.partitions):
-            pipe.xrange(keys.dead_letters(partition), count=limit)
+            first = last_ms if partition > last_partition else last_ms + 1  # of one moment, by partition
+            pipe.xrange(
+                keys.dead_letters(partition),
+                f"({last_id}" if partition == last_partition else first,
+                count=limit,
+            )
         dead_letters = [
             _parse_dead_letter(partition, id_.decode(), fields)
             for partition, entries in enumerate(pipe.execute())

@@ -11,11 +11,12 @@ import { operatorPage } from "./operator_view.js";
 const AGAIN_MS = 3000;
 
 /** @type {OperatorPage} */
-const page = { key: "", overview: null, failure: "", done: "", entries: null, enter, act, look };
+const page = { key: "", overview: null, failure: "", done: "", entries: null, deadAfter: "", enter, act, look, turn };
 
 /** Ask as the operator. Throws Problem, or TypeError. @param {object} [body] @returns {Promise<any>} */
 async function askOperator(body) {
-  const reply = await fetch("/v1/operator", {
+  const query = body ? "" : `?dead_after=${encodeURIComponent(page.deadAfter)}`;
+  const reply = await fetch(`/v1/operator${query}`, {
     method: body ? "POST" : "GET",
     headers: {
       Authorization: `Bearer ${page.key}`,
@@ -48,6 +49,12 @@ async function enter(key) {
   page.key = key;
   await refresh();
   say(page.failure || "The system is shown.");
+}
+
+/** Show the dead letters that follow this one; the first ones after "". @param {string} letter */
+async function turn(letter) {
+  page.deadAfter = letter;
+  await refresh();
 }
 
 /** Do what a button says. @param {string} action @param {string} name @param {string} [reason] */

@@ -23,12 +23,15 @@ import { home, onSubmit } from "../shared/frame.js";
  * @property {string} failure
  * @property {string} done what the last button did
  * @property {{ game: string, entries: Row[] } | null} entries
+ * @property {string} deadAfter the dead letter that those shown follow
  * @property {(key: string) => unknown} enter
  * @property {(action: string, name: string, reason?: string) => unknown} act
  * @property {(game: string) => unknown} look
+ * @property {(letter: string) => unknown} turn to the dead letters that follow
  */
 
 const SHOWN_ENTRIES = 50;
+const SHOWN_LETTERS = 50; // of a page, by operator_reads.py
 
 /** How long something is there, in the largest unit that fits. @param {number | null} seconds */
 function age(seconds) {
@@ -166,6 +169,14 @@ function entriesView(page) {
     <label>Reason <input name="reason" maxlength="500" required></label><button>Dispute it</button></form>`;
 }
 
+/** To the pages of the dead letters. @param {OperatorPage} page @param {Rows} rows */
+function turning(page, rows) {
+  const last = Array.isArray(rows) && rows.length >= SHOWN_LETTERS ? rows.at(-1)?.letter : "";
+  const to = (/** @type {string} */ letter, /** @type {string} */ word) =>
+    html`<button type="button" @click=${() => page.turn(letter)}>${word}</button>`;
+  return html`${page.deadAfter ? to("", "First dead letters") : nothing}${last ? to(last, "Next dead letters") : nothing}`;
+}
+
 /** @param {OperatorPage} page @param {Overview} overview */
 function waitingViews(page, { dead_letters, disputes, jobs, webhooks }) {
   return html`${part(
@@ -180,8 +191,8 @@ function waitingViews(page, { dead_letters, disputes, jobs, webhooks }) {
       retry: button(page, "retry dead letter", "Retry", (row) => row.letter),
       drop: button(page, "drop dead letter", "Drop", (row) => row.letter),
     },
-    "No command has broken a referee.",
-  )}${part(
+    page.deadAfter ? "None follow." : "No command has broken a referee.",
+  )}${turning(page, dead_letters)}${part(
     "Disputes",
     disputes,
     {
