@@ -246,9 +246,9 @@ class CommandBatchSubmitter(Protocol):
         ...
 
 
-class CommandQueue(CommandSubmitter, Protocol):
-    """The command streams, read through one consumer group. `partitions` are those that the
-    caller has leased; any partition may be read by any consumer."""
+class CommandDeliveries(Protocol):
+    """Reads the command streams through one consumer group. `partitions` are those that the caller has leased; any
+    partition may be read by any consumer."""
 
     def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Delivery]:
         """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
@@ -267,6 +267,15 @@ class CommandQueue(CommandSubmitter, Protocol):
     def renew(self, consumer: str, deliveries: Sequence[Delivery]) -> None:
         """Restart the idle time of deliveries that this consumer still works on, so that nobody reclaims
         them. This isn't counted as a delivery. What was acknowledged meanwhile stays so."""
+        ...
+
+
+class CommandQueue(CommandSubmitter, Protocol):
+    """The command streams, and what becomes of a command without an entry."""
+
+    @property
+    def commands(self) -> CommandDeliveries:
+        """The commands that wait, and those that were handed out."""
         ...
 
     def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
@@ -305,7 +314,7 @@ class BotTaskQueue(BotTaskDispatcher, Protocol):
         ...
 
     def redelivered_tasks(self, consumer: str, idle_ms: int) -> Iterator[DeliveredBotTask]:
-        """Tasks that were delivered more than once, one at a time: see `CommandQueue.redelivered`."""
+        """Tasks that were delivered more than once, one at a time: see `CommandDeliveries.redelivered`."""
         ...
 
     def requeue_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:

@@ -213,7 +213,8 @@ class SizedGames(Generic[T]):
 
     def put(self, game: str, value: T) -> None:
         """Keep a game, measured now, as the most recently used one."""
-        self.pop(game)
+        if game in self.games:
+            self.pop(game)
         self.games[game] = value
         own_bytes, shared, shared_bytes = self._sizes[game] = value.measure()
         self._uses[id(shared)] += 1
@@ -344,12 +345,12 @@ class GameCache:
         self._unpacked.put(game, cached_game)
         unpacked, packed = self._unpacked, self._packed
         while (
-            self.total_bytes() > self.max_bytes
+            unpacked.total_bytes + packed.total_bytes > self.max_bytes
             and len(unpacked.games) > 1
             and unpacked.total_bytes * MIN_UNPACKED_SHARE > self.max_bytes
         ):
             self._pack(*unpacked.pop_oldest())
-        while self.total_bytes() > self.max_bytes and packed.games:
+        while unpacked.total_bytes + packed.total_bytes > self.max_bytes and packed.games:
             packed.pop_oldest()
 
     def _pack(self, game: str, cached_game: CachedGame) -> None:

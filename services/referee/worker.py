@@ -111,7 +111,7 @@ class Referee:
         count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
         if self.forks.held:
             block_ms = min(block_ms, 1 if self.forks.has_ready() else FORK_POLL_MS)
-        deliveries = self.ledger.take(self.name, partitions, count, block_ms)
+        deliveries = self.ledger.commands.take(self.name, partitions, count, block_ms)
         self.processor.process(deliveries)
         if self.forks.held:
             self.processor.process_expanded()
@@ -121,18 +121,18 @@ class Referee:
         """Decide the forks that are expanded by now; for the others, keep the deliveries that wait
         for them from being reclaimed. To be called more often than every `RECLAIM_IDLE_MS`."""
         self.processor.process_expanded()
-        self.ledger.renew(self.name, self.forks.held_deliveries())
+        self.ledger.commands.renew(self.name, self.forks.held_deliveries())
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
         """Decide commands that are pending for `idle_ms`, as their referee died or hangs; returns how
         many there were. One that was redelivered is decided alone, or becomes a dead letter."""
         started_ms, count = self.clocks.game_time_ms(), 0
-        while deliveries := self.ledger.reclaim(self.name, self.owned_partitions(), idle_ms):
+        while deliveries := self.ledger.commands.reclaim(self.name, self.owned_partitions(), idle_ms):
             count += len(deliveries)
             self.processor.process(deliveries)
             if self.clocks.game_time_ms() - started_ms > PERIODIC_TASK_BUDGET_MS:
                 return count
-        for delivery in self.ledger.redelivered(self.name, self.owned_partitions(), idle_ms):
+        for delivery in self.ledger.commands.redelivered(self.name, self.owned_partitions(), idle_ms):
             count += 1
             if not self.forks.holds(delivery) and not self._give_up_if_exhausted(delivery):
                 self.processor.process([delivery])

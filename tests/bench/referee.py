@@ -129,7 +129,7 @@ def ours_round(ledger: RedisLedger, referee: Worker, envelopes: Round) -> tuple[
 
 def theirs_round(ledger: RedisLedger, client: Worker, envelopes: Round, calls: Calls) -> Spent:
     put(ledger, envelopes)
-    assert len(ledger.take("client", range(ledger.partitions), len(envelopes), 0)) == len(envelopes)
+    assert len(ledger.commands.take("client", range(ledger.partitions), len(envelopes), 0)) == len(envelopes)
     spent: Spent = client.ask(calls)
     return spent
 

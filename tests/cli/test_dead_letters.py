@@ -42,7 +42,7 @@ def add_dead_letter(ledger: RedisLedger, command_id: str) -> str:
     """Put aside a command that broke the referee; its reference."""
     envelope = CommandEnvelope(command_id, "game-one", 2, DrawBlind())
     ledger.submit(envelope)
-    [delivered] = ledger.take("one", ALL, 10, 0)
+    [delivered] = ledger.commands.take("one", ALL, 10, 0)
     ledger.move_to_dead_letters(delivered, envelope, "KeyError: 'purple'")
     return ledger.dead_letters().list_all()[-1].reference
 
@@ -62,7 +62,7 @@ def test_P8_dead_letters_are_listed_and_shown(dead: RunDead, ledger: RedisLedger
 def test_P8_a_dead_letter_is_retried_or_dropped(dead: RunDead, ledger: RedisLedger) -> None:
     first, second, third = (add_dead_letter(ledger, f"c{n}") for n in range(3))
     assert f"{first} is queued again" in dead("retry", first).stdout
-    [delivered] = ledger.take("one", ALL, 10, 0)
+    [delivered] = ledger.commands.take("one", ALL, 10, 0)
     assert b"c0" in delivered.data
     assert f"{second} is dropped" in dead("drop", second).stdout
     assert [dead_letter.reference for dead_letter in ledger.dead_letters().list_all()] == [third]

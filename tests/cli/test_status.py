@@ -143,7 +143,7 @@ def test_P8_dead_letters_are_pointed_at_and_the_games_are_well(client: Any, engi
     ledger = RedisLedger(client, PARTITIONS)
     envelope = CommandEnvelope("c1", GAME, 2, DrawBlind())
     ledger.submit(envelope)
-    [delivered] = ledger.take("one", ALL, 10, 0)
+    [delivered] = ledger.commands.take("one", ALL, 10, 0)
     ledger.move_to_dead_letters(delivered, envelope, "KeyError: 'purple'")
     result = status(engine_url)
     assert result.returncode == 0

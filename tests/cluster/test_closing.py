@@ -26,7 +26,9 @@ def test_P7_a_blocking_client_closes_what_it_opened_to_every_node(nodes: Cluster
     # given
     cluster: Any = connect(nodes.url)
     ledger = RedisLedger(cluster, PARTITIONS)
-    taken = ledger.take("one", range(PARTITIONS), 1, 1)  # of every primary, with a subscription to wake-ups
+    taken = ledger.commands.take(
+        "one", range(PARTITIONS), 1, 1
+    )  # of every primary, with a subscription to wake-ups
     assert taken == []
     pools = [cluster.client_of(node).connection_pool for node in cluster.get_nodes()]
     opened = [each for pool in pools for each in (*pool._available_connections, *pool._in_use_connections)]

@@ -43,11 +43,11 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
     with ledger_at(nodes.url) as ledger, closing(connect(nodes.url)) as client:
         client.zadd(keys.games(keys.partition_of(reachable, PARTITIONS)), {"its-game": 1})
         ledger.submit(envelope_of("c1", game=reachable))
-        assert [delivery.partition for delivery in ledger.take("one", EVERYWHERE, 10, 0)] == [
+        assert [delivery.partition for delivery in ledger.commands.take("one", EVERYWHERE, 10, 0)] == [
             keys.partition_of(reachable, PARTITIONS)
         ]
         assert ledger.take_tasks("bots", 10, 0) == []
-        assert len(ledger.reclaim("two", EVERYWHERE, 0)) == 1
+        assert len(ledger.commands.reclaim("two", EVERYWHERE, 0)) == 1
         ledger.prune_consumers(EVERYWHERE, 60_000)
         listed = asyncio.run(listed_at(nodes.url))
         assert listed.games == ["its-game"]
@@ -59,7 +59,7 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
 
         def look() -> bool:
             try:
-                found.extend(ledger.take("one", EVERYWHERE, 10, 0))
+                found.extend(ledger.commands.take("one", EVERYWHERE, 10, 0))
             except RedisError:
                 return False
             return bool(found)

@@ -52,7 +52,7 @@ def test_P8_the_others_in_a_batch_are_answered_and_the_command_waits(
     assert referee.step(0) == 3
     assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (1, 2)
     nodes.end_move(moving[0], PARTITION, moving[1])
-    referee.processor.process(ledger.reclaim("another", ALL, 0))
+    referee.processor.process(ledger.commands.reclaim("another", ALL, 0))
     assert len(entries(ledger)) == 2
 
 
@@ -60,11 +60,11 @@ def test_P8_a_command_that_waits_is_not_counted_as_one_that_breaks_referees(
     ledger: RedisLedger, moving: tuple[Node, Node]
 ) -> None:
     submit(ledger, opening_commands()[1:])
-    taken = ledger.take("one", ALL, 10, 0)
+    taken = ledger.commands.take("one", ALL, 10, 0)
     for _ in range(3):
         assert [delivery.delivery_count for delivery in taken] == [1]
         referee_at(ledger).processor.process(taken)
-        taken = ledger.reclaim("one", ALL, 0)
+        taken = ledger.commands.reclaim("one", ALL, 0)
 
 
 @pytest.mark.usefixtures("moving")
@@ -76,7 +76,7 @@ def test_P1_a_command_is_accepted_while_its_partition_moves(nodes: Cluster, ledg
 
     asyncio.run(submit_by_gateway())
     ledger.submit(opening_commands(GAME, 3)[0])
-    taken = [unpack_envelope(delivery.data).id for delivery in ledger.take("one", ALL, 10, 0)]
+    taken = [unpack_envelope(delivery.data).id for delivery in ledger.commands.take("one", ALL, 10, 0)]
     assert taken == ["start", "create"]
 
 
@@ -95,7 +95,7 @@ def test_submitting_a_command_wakes_a_referee_at_any_node(nodes: Cluster, ledger
         pubsub.get_message(timeout=5)
         submit(ledger, opening_commands())
         assert pubsub.get_message(timeout=60) is not None
-    assert len(ledger.take("one", ALL, 10, 0)) == 2
+    assert len(ledger.commands.take("one", ALL, 10, 0)) == 2
 
 
 def test_P8_a_node_that_is_met_only_where_a_slot_moved_to_is_asked_like_any_other(nodes: Cluster) -> None:

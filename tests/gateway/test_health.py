@@ -233,10 +233,10 @@ def test_P8_a_partition_whose_commands_get_no_verdict_has_one_line_with_its_numb
     engine_url: str, is_delivered: bool
 ) -> None:
     async def scenario(made: Watched) -> None:
-        made.referees.take("referee-1", ALL, 1, 0)  # makes the group
+        made.referees.commands.take("referee-1", ALL, 1, 0)  # makes the group
         await made.submit()
         if is_delivered:
-            made.referees.take("referee-1", ALL, 1, 0)
+            made.referees.commands.take("referee-1", ALL, 1, 0)
         for _ in range(8):
             await made.beat()
             last = await made.after(2)
@@ -264,13 +264,13 @@ def test_P8_a_partition_that_always_has_commands_and_decides_them_isnt_stalled(e
     async def scenario(made: Watched) -> None:
         for number in range(10):
             await made.submit(f"c{number}")
-            [delivery] = made.referees.take("referee-1", ALL, 1, 0)
+            [delivery] = made.referees.commands.take("referee-1", ALL, 1, 0)
             await made.submit(f"d{number}")
             await made.beat()
             assert (await made.after(5)).status == "ok"
             made.client.xack(keys.commands(HOME), keys.REFEREE_GROUP, delivery.id)
             made.client.xdel(keys.commands(HOME), delivery.id)
-            for each in made.referees.take("referee-1", ALL, 10, 0):
+            for each in made.referees.commands.take("referee-1", ALL, 10, 0):
                 made.client.xack(keys.commands(HOME), keys.REFEREE_GROUP, each.id)
                 made.client.xdel(keys.commands(HOME), each.id)
 

@@ -101,7 +101,7 @@ def test_POISON_1_the_sender_learns_that_its_command_was_put_aside(url: str) -> 
             )
             await soon(lambda: harness.store.xlen(keys.commands(PARTITION)))
             with closing(RedisLedger(connect(url), PARTITIONS)) as referee:
-                (delivered,) = referee.take("one", range(PARTITIONS), 10, 0)
+                (delivered,) = referee.commands.take("one", range(PARTITIONS), 10, 0)
                 referee.move_to_dead_letters(delivered, ENVELOPE, "it broke us")
             with pytest.raises(RefusedError) as raised:
                 await command

@@ -36,7 +36,7 @@ def submit_and_take(
     """These commands, submitted and delivered to a consumer."""
     for each in envelopes:
         ledger.submit(each)
-    return ledger.take(consumer, ALL, 100, 0)
+    return ledger.commands.take(consumer, ALL, 100, 0)
 
 
 def redelivered_as(deliveries: Sequence[Delivery], delivery_count: int) -> list[Delivery]:

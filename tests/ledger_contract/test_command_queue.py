@@ -36,14 +36,14 @@ def test_P2_a_command_is_delivered_to_one_consumer(ledger: RedisLedger, other_le
         pack_envelope(envelope_of("c2")),
     ]
     assert {delivery.partition for delivery in deliveries} == {PARTITION}
-    assert other_ledger.take("two", ALL, 10, 0) == []
+    assert other_ledger.commands.take("two", ALL, 10, 0) == []
 
 
 def test_commands_that_came_before_any_referee_are_not_lost(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
     ledger.submit(envelope_of("c1"))
-    assert len(other_ledger.take("one", ALL, 10, 0)) == 1
+    assert len(other_ledger.commands.take("one", ALL, 10, 0)) == 1
 
 
 def test_take_gives_at_most_so_many_of_each_partition(ledger: RedisLedger) -> None:
@@ -52,25 +52,25 @@ def test_take_gives_at_most_so_many_of_each_partition(ledger: RedisLedger) -> No
         ledger.submit(envelope_of("c1", game=game))
     left = {p: sum(keys.partition_of(game, PARTITIONS) == p for game in games) for p in range(PARTITIONS)}
     while any(left.values()):
-        deliveries = ledger.take("one", ALL, 3, 0)
+        deliveries = ledger.commands.take("one", ALL, 3, 0)
         for partition, count in left.items():
             assert sum(delivery.partition == partition for delivery in deliveries) == min(3, count)
             left[partition] = max(0, count - 3)
-    assert ledger.take("one", ALL, 3, 0) == []
+    assert ledger.commands.take("one", ALL, 3, 0) == []
 
 
 def test_take_waits_no_longer_than_asked(ledger: RedisLedger) -> None:
-    assert ledger.take("one", ALL, 10, 20) == []
+    assert ledger.commands.take("one", ALL, 10, 20) == []
 
 
 def test_P2_only_the_partitions_asked_for_are_taken_from(ledger: RedisLedger) -> None:
     others = [p for p in ALL if p != PARTITION]
     ledger.submit(envelope_of("c1"))
-    assert ledger.take("one", others, 10, 0) == []
-    assert ledger.take("one", [], 10, 0) == []
-    deliveries = ledger.take("one", [PARTITION], 10, 0)
-    assert ledger.reclaim("two", others, 0) == []
-    assert ledger.reclaim("two", [PARTITION], 0) == redelivered_as(deliveries, 2)
+    assert ledger.commands.take("one", others, 10, 0) == []
+    assert ledger.commands.take("one", [], 10, 0) == []
+    deliveries = ledger.commands.take("one", [PARTITION], 10, 0)
+    assert ledger.commands.reclaim("two", others, 0) == []
+    assert ledger.commands.reclaim("two", [PARTITION], 0) == redelivered_as(deliveries, 2)
 
 
 def test_P8_a_full_partition_takes_no_command_and_loses_none(ledger: RedisLedger, client: Any) -> None:
@@ -81,12 +81,14 @@ def test_P8_a_full_partition_takes_no_command_and_loses_none(ledger: RedisLedger
     with pytest.raises(QueueFullError, match="2 commands wait"):
         narrow.submit(envelope_of("c3"))
     assert contents(client) == before
-    deliveries = narrow.take("one", ALL, 10, 0)
+    deliveries = narrow.commands.take("one", ALL, 10, 0)
     with pytest.raises(QueueFullError):
         narrow.submit(envelope_of("c3"))  # a pending command still counts
     narrow.append([append_request(deliveries[0])])
     narrow.submit(envelope_of("c3"))
-    assert [unpack_envelope(delivery.data).id for delivery in narrow.take("one", ALL, 10, 0)] == ["c3"]
+    assert [unpack_envelope(delivery.data).id for delivery in narrow.commands.take("one", ALL, 10, 0)] == [
+        "c3"
+    ]
 
 
 def test_P8_of_commands_that_are_submitted_together_those_of_a_full_partition_wait(
@@ -100,7 +102,7 @@ def test_P8_of_commands_that_are_submitted_together_those_of_a_full_partition_wa
     queued, refused, also_queued = narrow.submit_all(envelopes)
     assert (queued, also_queued) == (None, None)
     assert isinstance(refused, QueueFullError)
-    taken = narrow.take("one", ALL, 10, 0)
+    taken = narrow.commands.take("one", ALL, 10, 0)
     assert sorted(unpack_envelope(delivery.data).id for delivery in taken) == ["c1", "c3"]
     assert narrow.submit_all([]) == []
 
@@ -121,7 +123,7 @@ def test_P2_two_consumers_reject_a_command_once(
     ledger: RedisLedger, other_ledger: RedisLedger, client: Any
 ) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
-    [same] = other_ledger.reclaim("two", ALL, 0)
+    [same] = other_ledger.commands.reclaim("two", ALL, 0)
     ledger.reject_without_entry([RejectedCommand(delivery, envelope_of("c1"), "RATE-1", "the first to say")])
     before = contents(client)
     other_ledger.reject_without_entry([RejectedCommand(same, envelope_of("c1"), "GAME-1", "the second")])
@@ -140,7 +142,7 @@ def test_P8_a_dead_letter_is_kept_with_the_reason(
     ledger: RedisLedger, other_ledger: RedisLedger, client: Any
 ) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
-    [same] = other_ledger.reclaim("two", ALL, 0)
+    [same] = other_ledger.commands.reclaim("two", ALL, 0)
     ledger.move_to_dead_letters(delivery, envelope_of("c1"), "it can't be read")
     other_ledger.move_to_dead_letters(same, envelope_of("c1"), "nor by me")
     [dead] = ledger.dead_letters().list_all()
@@ -160,9 +162,9 @@ def test_P8_the_sender_of_a_dead_letter_finds_a_rejection(ledger: RedisLedger) -
 
 def test_P8_an_entry_without_a_command_is_taken_as_an_empty_one(ledger: RedisLedger, client: Any) -> None:
     client.xadd(COMMANDS, {"something": "else"})
-    [delivery] = ledger.take("one", ALL, 10, 0)
+    [delivery] = ledger.commands.take("one", ALL, 10, 0)
     assert delivery.data == b""
-    assert ledger.reclaim("two", ALL, 0) == redelivered_as([delivery], 2)
+    assert ledger.commands.reclaim("two", ALL, 0) == redelivered_as([delivery], 2)
 
 
 def test_tasks_are_taken_finished_and_gone(
@@ -213,11 +215,11 @@ def test_P7_commands_are_taken_again_after_the_engine_lost_the_groups(engine_url
         ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
         submit_and_take(ledger, envelope_of("c1"))
         client.flushdb()
-        assert ledger.take("one", ALL, 10, 0) == []
+        assert ledger.commands.take("one", ALL, 10, 0) == []
         ledger.submit(envelope_of("c2"))
-        assert len(ledger.take("one", ALL, 10, 0)) == 1
+        assert len(ledger.commands.take("one", ALL, 10, 0)) == 1
         client.flushdb()
-        assert ledger.reclaim("one", ALL, 0) == []
+        assert ledger.commands.reclaim("one", ALL, 0) == []
         assert ledger.take_tasks("bots", 10, 0) == []
 
 
@@ -235,5 +237,5 @@ def test_P1_a_consumer_that_took_something_in_the_last_moment_is_not_forgotten(
     """Its pending entries would go with it."""
     deliveries = submit_and_take(ledger, envelope_of("c1"))
     assert run_script(client, REMOVE_CONSUMER, [([COMMANDS], [keys.REFEREE_GROUP, "one"])]) == [0]
-    assert ledger.reclaim("two", ALL, 0) == redelivered_as(deliveries, 2)
+    assert ledger.commands.reclaim("two", ALL, 0) == redelivered_as(deliveries, 2)
     assert run_script(client, REMOVE_CONSUMER, [([COMMANDS], [keys.REFEREE_GROUP, "one"])]) == [1]

@@ -265,7 +265,7 @@ def test_P1_commands_that_a_full_engine_cannot_answer_are_not_counted_as_deliver
         for _ in range(12):
             with pytest.raises(OutOfMemoryError):
                 ledger.append([append_request(delivery)])
-            [delivery] = ledger.reclaim("two", range(4), 0)
+            [delivery] = ledger.commands.reclaim("two", range(4), 0)
         assert delivery.delivery_count <= 2
         client.config_set("maxmemory", 0)
         assert ledger.append([append_request(delivery)]) == [AppendResult(AppendStatus.APPENDED, 1)]

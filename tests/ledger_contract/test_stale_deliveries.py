@@ -32,8 +32,8 @@ HOUR_MS = 3_600_000
 def test_P7_reclaim_takes_what_another_left(ledger: RedisLedger, other_ledger: RedisLedger) -> None:
     deliveries = submit_and_take(ledger, envelope_of("c1"), envelope_of("c2"))
     ledger.append([append_request(deliveries[0])])
-    assert other_ledger.reclaim("two", ALL, 60_000) == []
-    assert other_ledger.reclaim("two", ALL, 0) == redelivered_as(deliveries[1:], 2)
+    assert other_ledger.commands.reclaim("two", ALL, 60_000) == []
+    assert other_ledger.commands.reclaim("two", ALL, 0) == redelivered_as(deliveries[1:], 2)
     assert pending_entries(other_ledger._client, COMMANDS, keys.REFEREE_GROUP) == [
         (deliveries[1].id.encode(), b"two")
     ]
@@ -41,9 +41,9 @@ def test_P7_reclaim_takes_what_another_left(ledger: RedisLedger, other_ledger: R
 
 def test_P7_a_command_stays_pending_until_it_is_acknowledged(ledger: RedisLedger) -> None:
     deliveries = submit_and_take(ledger, envelope_of("c1"))
-    assert ledger.reclaim("two", ALL, 0) == redelivered_as(deliveries, 2)
+    assert ledger.commands.reclaim("two", ALL, 0) == redelivered_as(deliveries, 2)
     for count in range(3, 6):
-        assert list(ledger.redelivered("two", ALL, 0)) == redelivered_as(deliveries, count)
+        assert list(ledger.commands.redelivered("two", ALL, 0)) == redelivered_as(deliveries, count)
 
 
 def test_P8_commands_that_were_delivered_again_come_one_by_one(
@@ -53,12 +53,12 @@ def test_P8_commands_that_were_delivered_again_come_one_by_one(
     deliveries = submit_and_take(
         ledger, envelope_of("c1"), envelope_of("c2"), envelope_of("c3", game=ELSEWHERE)
     )
-    assert sorted(other_ledger.reclaim("two", ALL, 0)) == redelivered_as(sorted(deliveries), 2)
-    assert other_ledger.reclaim("two", ALL, 0) == []
-    first = next(ledger.redelivered("three", ALL, 0))
+    assert sorted(other_ledger.commands.reclaim("two", ALL, 0)) == redelivered_as(sorted(deliveries), 2)
+    assert other_ledger.commands.reclaim("two", ALL, 0) == []
+    first = next(ledger.commands.redelivered("three", ALL, 0))
     assert first in redelivered_as(deliveries, 3)
     assert sorted(delivery_counts(client)) == [2, 2, 3]
-    [second, third, last] = ledger.redelivered("four", ALL, 0)
+    [second, third, last] = ledger.commands.redelivered("four", ALL, 0)
     assert last == first._replace(delivery_count=4), "the most often delivered comes last"
     assert {second.delivery_count, third.delivery_count} == {3}
 
@@ -67,8 +67,8 @@ def test_P8_a_command_that_another_took_meanwhile_is_skipped(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
     deliveries = submit_and_take(ledger, envelope_of("c1"), envelope_of("c2"))
-    ledger.reclaim("two", ALL, 0)
-    redelivered = ledger.redelivered("three", ALL, 0)
+    ledger.commands.reclaim("two", ALL, 0)
+    redelivered = ledger.commands.redelivered("three", ALL, 0)
     assert [next(redelivered)] == redelivered_as(deliveries[:1], 3)
     ledger.append([append_request(deliveries[0])])
     other_ledger.append([append_request(deliveries[1], 1, "c2")])
@@ -81,20 +81,20 @@ def test_P7_redelivered_are_looked_for_once_however_many_there_are(engine_url: s
         client.flushdb()
         ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
         submit_and_take(ledger, *(envelope_of(f"c{n}") for n in range(30)))
-        ledger.reclaim("two", ALL, 0)
+        ledger.commands.reclaim("two", ALL, 0)
         client.config_resetstat()
-        assert len(list(ledger.redelivered("three", ALL, 0))) == 30
+        assert len(list(ledger.commands.redelivered("three", ALL, 0))) == 30
         stats: Any = client.info("commandstats")
     assert (stats["cmdstat_xpending"]["calls"], stats["cmdstat_xclaim"]["calls"]) == (PARTITIONS, 30)
 
 
 def test_P8_a_fresh_command_is_not_held_up_by_one_that_was_delivered_again(ledger: RedisLedger) -> None:
     deliveries = submit_and_take(ledger, envelope_of("c1"))
-    ledger.reclaim("two", ALL, 0)
+    ledger.commands.reclaim("two", ALL, 0)
     more = submit_and_take(ledger, envelope_of("c2"))
-    assert ledger.reclaim("two", ALL, 0) == redelivered_as(more, 2)
+    assert ledger.commands.reclaim("two", ALL, 0) == redelivered_as(more, 2)
     ledger.append([append_request(more[0], 0, "c2")])
-    assert list(ledger.redelivered("two", ALL, 0)) == redelivered_as(deliveries, 3)
+    assert list(ledger.commands.redelivered("two", ALL, 0)) == redelivered_as(deliveries, 3)
 
 
 def test_P8_no_more_is_reclaimed_at_once_than_can_be_answered_before_others_take_it(
@@ -102,7 +102,7 @@ def test_P8_no_more_is_reclaimed_at_once_than_can_be_answered_before_others_take
 ) -> None:
     monkeypatch.setattr(consumer_groups, "MAX_CLAIMS_AT_ONCE", 3)
     submit_and_take(ledger, *(envelope_of(f"c{n}", game=f"game-{n}") for n in range(8)))
-    assert [len(ledger.reclaim("two", ALL, 0)) for _ in range(4)] == [3, 3, 2, 0]
+    assert [len(ledger.commands.reclaim("two", ALL, 0)) for _ in range(4)] == [3, 3, 2, 0]
 
 
 def test_P7_P10_what_a_dead_referee_holds_is_reclaimed_though_the_engines_clock_does_not_go_on(
@@ -112,14 +112,14 @@ def test_P7_P10_what_a_dead_referee_holds_is_reclaimed_though_the_engines_clock_
     own = Clock()
     heir = RedisLedger(client, PARTITIONS, clock=own)
     deliveries = submit_and_take(ledger, envelope_of("c1"), envelope_of("c2"))
-    assert heir.reclaim("two", ALL, HOUR_MS) == []
+    assert heir.commands.reclaim("two", ALL, HOUR_MS) == []
     own.now += HOUR_MS - 1
-    assert heir.reclaim("two", ALL, HOUR_MS) == []
+    assert heir.commands.reclaim("two", ALL, HOUR_MS) == []
     own.now += FULL_SCAN_INTERVAL_MS
-    assert heir.reclaim("two", ALL, HOUR_MS) == redelivered_as(deliveries, 2)
-    assert list(heir.redelivered("three", ALL, HOUR_MS)) == [], "they were just delivered"
+    assert heir.commands.reclaim("two", ALL, HOUR_MS) == redelivered_as(deliveries, 2)
+    assert list(heir.commands.redelivered("three", ALL, HOUR_MS)) == [], "they were just delivered"
     own.now += HOUR_MS
-    assert list(heir.redelivered("three", ALL, HOUR_MS)) == redelivered_as(deliveries, 3)
+    assert list(heir.commands.redelivered("three", ALL, HOUR_MS)) == redelivered_as(deliveries, 3)
 
 
 def test_P7_what_is_delivered_anew_is_not_reclaimed_for_how_long_it_was_pending(
@@ -128,11 +128,15 @@ def test_P7_what_is_delivered_anew_is_not_reclaimed_for_how_long_it_was_pending(
     own = Clock()
     heir = RedisLedger(client, PARTITIONS, clock=own)
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
-    assert heir.reclaim("two", ALL, HOUR_MS) == []
+    assert heir.commands.reclaim("two", ALL, HOUR_MS) == []
     own.now += HOUR_MS - 1
     client.xclaim(COMMANDS, keys.REFEREE_GROUP, "three", 0, [delivery.id])
     own.now += FULL_SCAN_INTERVAL_MS
-    assert heir.reclaim("two", ALL, HOUR_MS) == list(heir.redelivered("two", ALL, HOUR_MS)) == []
+    assert (
+        heir.commands.reclaim("two", ALL, HOUR_MS)
+        == list(heir.commands.redelivered("two", ALL, HOUR_MS))
+        == []
+    )
 
 
 def test_P8_tasks_that_were_delivered_again_come_one_by_one_and_one_requeued_is_not_counted(
@@ -164,19 +168,25 @@ def test_P7_what_is_renewed_is_neither_reclaimed_nor_counted(ledger: RedisLedger
     [delivery] = submit_and_take(ledger, envelope_of("c1"))
     for _ in range(3):
         client.xclaim(COMMANDS, keys.REFEREE_GROUP, "one", 0, [delivery.id], idle=HOUR_MS, justid=True)
-        ledger.renew("one", [delivery])
+        ledger.commands.renew("one", [delivery])
         own.now += HOUR_MS
-        assert heir.reclaim("two", ALL, HOUR_MS) == list(heir.redelivered("two", ALL, HOUR_MS)) == []
+        assert (
+            heir.commands.reclaim("two", ALL, HOUR_MS)
+            == list(heir.commands.redelivered("two", ALL, HOUR_MS))
+            == []
+        )
     assert delivery_counts(client) == [1]
     own.now += HOUR_MS
-    assert heir.reclaim("two", ALL, HOUR_MS) == redelivered_as([delivery], 2), "it was renewed no more"
+    assert heir.commands.reclaim("two", ALL, HOUR_MS) == redelivered_as([delivery], 2), (
+        "it was renewed no more"
+    )
 
 
 def test_what_was_acknowledged_stays_so_when_it_is_renewed(ledger: RedisLedger, client: Any) -> None:
     deliveries = submit_and_take(ledger, envelope_of("c1"))
     ledger.append([append_request(deliveries[0])])
-    ledger.renew("one", deliveries)
-    ledger.renew("one", [])
+    ledger.commands.renew("one", deliveries)
+    ledger.commands.renew("one", [])
     assert delivery_counts(client) == []
     assert client.xlen(COMMANDS) == 0
     consumers = client.xinfo_consumers(COMMANDS, keys.REFEREE_GROUP)

@@ -186,7 +186,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a fork that is being expanded is reclaimed by another referee", "P8", "services/referee/worker.py",
-        "self.ledger.renew(self.name, self.forks.held_deliveries())", "pass",
+        "self.ledger.commands.renew(self.name, self.forks.held_deliveries())", "pass",
         ("tests/referee/test_fork_expansion.py",),
     ),
     Mutant(
@@ -201,8 +201,8 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "commands that other referees left pending aren't reclaimed", "P7", "services/referee/worker.py",
-        "self.ledger.reclaim(self.name, self.owned_partitions(), idle_ms)",
-        "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
+        "self.ledger.commands.reclaim(self.name, self.owned_partitions(), idle_ms)",
+        "self.ledger.commands.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
     ),
     Mutant(
         "time can be called on a seat that has time left", "P10", "services/referee/games/seat_changes.py",

@@ -44,7 +44,7 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "a key of another type stops all partitions", "P8", "services/ledger/engine/partitions.py",
-        "[partition for partition in partitions if partition not in self._left_out]", "[*partitions]", MISTYPED,
+        "[partition for partition in partitions if partition not in self.left_out]", "[*partitions]", MISTYPED,
     ),
     Mutant(
         "a key of another type isn't logged by its name", "P8", "services/ledger/engine/partitions.py",

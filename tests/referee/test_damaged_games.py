@@ -82,7 +82,7 @@ def test_P8_a_command_for_a_damaged_game_is_a_dead_letter_and_the_others_go_on(
     if harm is not no_verdicts:  # there the seat's own command is still decided
         assert before == (client.type(LOG) == b"stream" and client.xlen(LOG))  # and no half verdict
     assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
-    assert ledger.reclaim("anybody", ALL, 0) == []
+    assert ledger.commands.reclaim("anybody", ALL, 0) == []
 
 
 def test_P8_a_command_without_an_entry_is_a_dead_letter_where_the_log_is_never_as_its_head_says(
@@ -105,7 +105,7 @@ def test_P8_a_log_entry_that_cannot_be_read_crashes_no_referee_that_folds_it(
     referee_at(ledger, "fresh").step(0)
     assert dead_letter_reasons(client) == [b"the log can't be read: an entry has no field b's'"]
     assert (client.xlen(LOG), len(ledger.read_entries(NEIGHBOUR_GAME))) == (2, 2)
-    assert ledger.reclaim("anybody", ALL, 0) == []
+    assert ledger.commands.reclaim("anybody", ALL, 0) == []
 
 
 def away() -> None:
@@ -125,7 +125,7 @@ def test_P8_commands_of_several_partitions_with_the_same_stream_id_are_not_taken
     referee.reclaim(0)
     assert dead_letter_reasons(client) == []
     assert [len(ledger.read_entries(game)) for game in games] == [1] * len(games)
-    assert ledger.reclaim("anybody", ALL, 0) == []
+    assert ledger.commands.reclaim("anybody", ALL, 0) == []
 
 
 class Killed(BaseException):
@@ -176,12 +176,14 @@ def test_P7_no_more_commands_are_taken_than_can_be_decided_in_time(ledger: Redis
     counts: list[int] = []
 
     class Counting:
+        commands = property(lambda self: self)
+
         def __getattr__(self, name: str) -> Any:
             return getattr(ledger, name)
 
         def take(self, consumer: str, partitions: Any, count: int, block_ms: int) -> Any:
             counts.append(count * len(partitions))
-            return ledger.take(consumer, partitions, count, block_ms)
+            return ledger.commands.take(consumer, partitions, count, block_ms)
 
     counting: Any = Counting()
     for partition_count in (1, 4, 256, 4096):

@@ -81,10 +81,10 @@ def watched_reclaim(ledger: RedisLedger, name: str) -> None:
     """Another referee takes over what is pending, once: as `Referee.reclaim` does it, with time between."""
     heir = limited(ledger, name)
     with heir.processor.decision_limit.watching():
-        if deliveries := ledger.reclaim(name, ALL, 0):
+        if deliveries := ledger.commands.reclaim(name, ALL, 0):
             heir.processor.process(deliveries)
             return
-        for delivery in ledger.redelivered(name, ALL, 0):
+        for delivery in ledger.commands.redelivered(name, ALL, 0):
             heir.processor.process([delivery])
 
 
@@ -136,7 +136,7 @@ def test_P8_the_other_games_of_the_batch_are_decided_and_the_same_game_waits_its
         watched_reclaim(ledger, name)
     assert dead_letter_reasons(client) == [REASON]
     assert answer_of(ledger, 0, "keep") == CommandResult(3)
-    assert ledger.reclaim("anybody", ALL, 0) == []
+    assert ledger.commands.reclaim("anybody", ALL, 0) == []
 
 
 def test_P8_an_interruption_that_is_lost_is_followed_by_another(ledger: RedisLedger, client: Any) -> None:
@@ -179,8 +179,8 @@ def test_P8_what_can_not_be_interrupted_is_given_up_and_a_dead_letter_the_third_
     with playable(endless(never_give_way(reached, released))):
         open_endless_game(ledger, referee)
         ledger.submit(LEAVES)
-        ledger.take("first", ALL, 1, 0)
-        ledger.reclaim("second", ALL, 0)
+        ledger.commands.take("first", ALL, 1, 0)
+        ledger.commands.reclaim("second", ALL, 0)
         deciding.start()
         assert reached.wait(60)
         with referee.processor.decision_limit.watching(give_up):

@@ -166,13 +166,13 @@ def test_GAME_1_a_command_for_an_evicted_game_is_rejected(
 
 def test_P9_idle_consumers_are_removed_unless_something_is_pending(ledger: RedisLedger, client: Any) -> None:
     submit(ledger, opening_commands())
-    ledger.take("gone", ALL, 1, 0)
-    ledger.take("idle", ALL, 1, 0)
-    ledger.take("nothing", ALL, 1, 0)
+    ledger.commands.take("gone", ALL, 1, 0)
+    ledger.commands.take("idle", ALL, 1, 0)
+    ledger.commands.take("nothing", ALL, 1, 0)
     ledger.prune_consumers(ALL, 0)
     group = client.xinfo_consumers(keys.commands(partition_of(GAME)), keys.REFEREE_GROUP)
     assert sorted(consumer["name"] for consumer in group) == [b"gone", b"idle"]
-    assert len(ledger.reclaim("heir", ALL, 0)) == 2
+    assert len(ledger.commands.reclaim("heir", ALL, 0)) == 2
 
 
 def test_TIE_1_a_game_stays_until_its_play_off_is_there(

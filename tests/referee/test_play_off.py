@@ -222,7 +222,7 @@ def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee
     for _ in range(6):
         referee_at(ledger, "looks", clock).process_due_games()
         clock.now += PLAY_OFF_POLL_MS // 2
-    ids = [taken.data for taken in ledger.take("other", ALL, 100, 0)]
+    ids = [taken.data for taken in ledger.commands.take("other", ALL, 100, 0)]
     assert len(ids) == 3
     assert all(PLAY_OFF_CREATE_ID.encode() in data and PLAY_OFF_START_ID.encode() not in data for data in ids)
 

@@ -78,7 +78,7 @@ def test_P8_a_command_that_kills_its_referees_is_a_dead_letter_after_so_many(
     assert count_crashes(ledger) == worker.MAX_DELIVERIES - 1
     assert dead_letter_reasons(client) == [b"it was handed out 9 times and never answered"]
     assert answer_of(ledger, 0, "keep") == CommandResult(3)
-    assert ledger.reclaim("anybody", ALL, 0) == []
+    assert ledger.commands.reclaim("anybody", ALL, 0) == []
 
 
 def test_P8_the_other_commands_of_a_deadly_batch_are_all_decided(

@@ -59,7 +59,9 @@ def test_P3_what_was_decided_on_a_stale_state_is_decided_again(
     """The second command of a batch would fit the length that a rival's entry left behind."""
 
     def rival_acts() -> None:
-        referee_at(other_ledger, "rival").processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])
+        referee_at(other_ledger, "rival").processor.process(
+            other_ledger.commands.reclaim("rival", ALL, 0)[:1]
+        )
 
     submit(
         ledger,
@@ -80,7 +82,7 @@ def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
     rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create, start])
     interrupted_referee(
-        ledger, lambda: rival.processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])
+        ledger, lambda: rival.processor.process(other_ledger.commands.reclaim("rival", ALL, 0)[:1])
     ).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start"]
     assert logged_events(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
@@ -193,6 +195,6 @@ def test_P7_what_another_referee_took_just_now_is_not_reclaimed(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
     submit(ledger, opening_commands())
-    ledger.take("busy", ALL, 10, 0)
+    ledger.commands.take("busy", ALL, 10, 0)
     assert referee_at(other_ledger, "eager").reclaim() == 0
     assert ledger.read_entries(GAME) == []

@@ -64,7 +64,7 @@ def ledger(engine_url: str) -> Iterator[RedisLedger]:
     assert fold(ledger.read_entries(GAME)).result
     broken = CommandEnvelope("broken", "game-one", 0, DrawBlind())
     ledger.submit(broken)
-    [delivered] = ledger.take("one", ALL, 10, 0)
+    [delivered] = ledger.commands.take("one", ALL, 10, 0)
     ledger.move_to_dead_letters(delivered, broken, f"KeyError: {ESCAPES}")
     yield ledger
     client.flushdb()

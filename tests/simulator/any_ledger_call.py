@@ -50,11 +50,13 @@ class AnyLedgerCall:
             self.outcomes.add("full")
 
     def take(self, ledger: RedisLedger) -> None:
-        self.deliveries += ledger.take(self.rng.choice(NAMES), self.everywhere, self.rng.randint(1, 3), 5)
+        self.deliveries += ledger.commands.take(
+            self.rng.choice(NAMES), self.everywhere, self.rng.randint(1, 3), 5
+        )
 
     def reclaim(self, ledger: RedisLedger) -> None:
         idle_ms = self.rng.choice((0, 2, 10))
-        self.deliveries += ledger.reclaim(self.rng.choice(NAMES), self.everywhere, idle_ms)
+        self.deliveries += ledger.commands.reclaim(self.rng.choice(NAMES), self.everywhere, idle_ms)
 
     def delivery(self) -> Delivery:
         return self.rng.choice(self.deliveries[-6:]) if self.deliveries else Delivery(0, "", b"")

@@ -56,16 +56,14 @@ class UsablePartitions:
     def __init__(self, client: Client, clock: Callable[[], int]) -> None:
         self._client, self._clock = client, clock
         self.log = MistypedKeyLog()
-        self._left_out: set[int] = set()
+        self.left_out: set[int] = set()  # nearly always none: what asks often looks here first
         self._next_check_ms = 0
 
     def among(self, partitions: Iterable[int]) -> list[int]:
         """Those of these partitions that can be used, as far as is known."""
-        if not self._left_out:  # nearly always, and asked once a step, which would look at 256 of them
-            return [*partitions]
-        if self._clock() >= self._next_check_ms:
-            self.probe(sorted(self._left_out))
-        return [partition for partition in partitions if partition not in self._left_out]
+        if self.left_out and self._clock() >= self._next_check_ms:
+            self.probe(sorted(self.left_out))
+        return [partition for partition in partitions if partition not in self.left_out]
 
     def probe(self, partitions: Sequence[int]) -> bool:
         """Look at the types of these partitions' own keys. Returns whether one of them is left out from now on,
@@ -80,7 +78,7 @@ class UsablePartitions:
         replies = pipe.execute(raise_on_error=False)
         self.log.leave_out(names, replies)
         found = {owner for owner, reply in zip(owners, replies, strict=True) if is_mistyped(reply)}
-        self._left_out = (self._left_out - {*partitions}) | found
+        self.left_out = (self.left_out - {*partitions}) | found
         return bool(found)
 
     def replies(self, partitions: Sequence[int], replies: Sequence[Reply]) -> list[Reply]:

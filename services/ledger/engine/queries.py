@@ -14,7 +14,7 @@ redis-py's own, keep their pipelines.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -120,8 +120,21 @@ def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Re
     pool = client.connection_pool
     connection = pool.get_connection()
     try:
-        sent = list(_send(connection, chain((first,), to_send)))
-        replies = [_read_reply(connection) for _ in sent]
+        sent, unsent, size = list[RedisCommand](), list[bytes](), 0
+        for command in chain((first,), to_send):
+            sent.append(command)
+            unsent.append(packed := command.packed or pack(command.arguments))
+            if (size := size + len(packed)) >= SENT_AT_ONCE_BYTES:
+                connection.send_packed_command((b"".join(unsent),))
+                unsent, size = [], 0
+        if unsent:
+            connection.send_packed_command((b"".join(unsent),))
+        replies: list[Reply] = []
+        for _ in sent:
+            try:
+                replies.append(connection.read_response())
+            except ResponseError as error:
+                replies.append(error)
     except BaseException:
         connection.disconnect()  # a reply that nobody reads now would answer another command
         raise
@@ -137,9 +150,14 @@ async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]
     pool = client.connection_pool
     connection = await pool.get_connection()
     try:
-        packed = b"".join(map(_as_sent, commands))
+        packed = b"".join([each.packed or pack(each.arguments) for each in commands])
         await connection.send_packed_command((packed,))
-        replies = [await _await_reply(connection) for _ in commands]
+        replies: list[Reply] = []
+        for _ in commands:
+            try:
+                replies.append(await connection.read_response())
+            except ResponseError as error:
+                replies.append(error)
     finally:  # redis-py has ended a connection on which sending or reading failed, or was cancelled
         await pool.release(connection)
     return _decode(client, commands, replies)
@@ -152,41 +170,6 @@ def pack(arguments: tuple[Argument, ...]) -> bytes:
         arguments = (*name.split(), *arguments[1:])
     packed: bytes = pack_command(arguments)
     return packed
-
-
-def _as_sent(command: RedisCommand) -> bytes:
-    return command.packed or pack(command.arguments)
-
-
-def _send(connection: Client, commands: Iterable[RedisCommand]) -> Iterator[RedisCommand]:
-    """Send the commands, some at once; yields each."""
-    unsent: list[bytes] = []
-    size = 0
-    for command in commands:
-        unsent.append(packed := _as_sent(command))
-        size += len(packed)
-        if size >= SENT_AT_ONCE_BYTES:
-            connection.send_packed_command((b"".join(unsent),))
-            unsent, size = [], 0
-        yield command
-    if unsent:
-        connection.send_packed_command((b"".join(unsent),))
-
-
-def _read_reply(connection: Client) -> Reply:
-    """The next reply, where an error of the engine is one too. Raises the connection's own errors."""
-    try:
-        return connection.read_response()
-    except ResponseError as error:
-        return error
-
-
-async def _await_reply(connection: Client) -> Reply:
-    """Read the next reply by an asyncio client, as `_read_reply` does by a blocking one."""
-    try:
-        return await connection.read_response()
-    except ResponseError as error:
-        return error
 
 
 def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Reply]) -> list[Reply]:

@@ -129,7 +129,7 @@ class RedisEventStore(RedisRole):
                 waiting.append(request.delivery)
             if isinstance(reply, TryAgainError | AskError):  # moving: other games don't wait
                 replies[index] = ()
-        self._command_group.requeue(waiting)
+        self.commands.requeue(waiting)
         return available_replies(replies)
 
     def _set_partitions_aside(

@@ -33,7 +33,6 @@ from services.ledger.engine.queries import (
     RedisCommand,
     Reply,
     pack,
-    require_reply,
     run,
     send_and_wait,
 )
@@ -185,7 +184,7 @@ class ConsumerGroup:
         if self._wakeups is not None:
             self._wakeups.close()
 
-    def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Delivery]:
+    def take(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Delivery]:
         """Entries that weren't delivered yet, at most `count` of each partition; waits up to `block_ms`."""
         wanted = list(partitions)
         if not wanted:
@@ -199,7 +198,9 @@ class ConsumerGroup:
             if self._asked != asked:  # packing hundreds of names costs as much as deciding a command
                 self._asked, self._read_command = asked, self._pack_read(*asked)
             [reply] = send_and_wait(self._client, [self._read_command])
-            return require_reply(reply)
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
 
         usable, stream_replies = self._query_in_group(wanted, query)
         if not usable:
@@ -353,13 +354,14 @@ class ConsumerGroup:
 
     def _query_in_group(
         self, partitions: Sequence[int], query: Callable[[Sequence[int]], Reply]
-    ) -> tuple[list[int], Reply]:
+    ) -> tuple[Sequence[int], Reply]:
         """The partitions that can be used, and a query's reply about them. The group is created first where the
         engine has none: it is new, was flushed, or is a replica that took over too early."""
         if not self._is_created:
             self._create()
         for is_last in (False, False, True):
-            if not (usable := self._usable.among(partitions)):
+            usable = self._usable.among(partitions) if self._usable.left_out else partitions
+            if not usable:
                 break
             try:
                 return usable, query(usable)
@@ -411,7 +413,7 @@ class RedisRole:
         self.max_waiting: Final = max_waiting
         self._all_partitions = range(partitions)
         self._usable = UsablePartitions(client, clock)
-        self._command_group = ConsumerGroup(
+        self.commands = ConsumerGroup(
             client, keys.REFEREE_GROUP, keys.commands, partitions, b"c", clock, self._usable
         )
         self._task_group = ConsumerGroup(
@@ -422,7 +424,7 @@ class RedisRole:
 
     def close(self) -> None:
         """Close the connection."""
-        self._command_group.close()
+        self.commands.close()
         self._task_group.close()
         self._client.close()
 

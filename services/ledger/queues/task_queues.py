@@ -48,7 +48,7 @@ class RedisBotTaskQueue(RedisRole):
 
     def take_tasks(self, consumer: str, count: int, block_ms: int) -> list[DeliveredBotTask]:
         """The next tasks, at most `count` of each partition; waits up to `block_ms` for one."""
-        return list(self._parse_tasks(self._task_group.read(consumer, self._all_partitions, count, block_ms)))
+        return list(self._parse_tasks(self._task_group.take(consumer, self._all_partitions, count, block_ms)))
 
     def reclaim_tasks(self, consumer: str, idle_ms: int) -> list[DeliveredBotTask]:
         """Tasks that were delivered once, to another worker, and are pending for `idle_ms`."""
@@ -117,22 +117,6 @@ class RedisCommandQueue(RedisRole):
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
         return run(self._client, read_result(self.partitions, game, sender, command_id))
 
-    def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Delivery]:
-        """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
-        return self._command_group.read(consumer, partitions, count, block_ms)
-
-    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
-        """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
-        return self._command_group.reclaim(consumer, partitions, idle_ms)
-
-    def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
-        """Commands that were delivered more than once and are still pending: see `ports.CommandQueue`."""
-        return self._command_group.redelivered(consumer, partitions, idle_ms)
-
-    def renew(self, consumer: str, deliveries: Sequence[Delivery]) -> None:
-        """Restart the idle time of deliveries that this consumer still works on."""
-        self._command_group.renew(consumer, deliveries)
-
     def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
         """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
         Those on a node that is away stay pending."""
@@ -152,7 +136,7 @@ class RedisCommandQueue(RedisRole):
     def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Remove consumers, of bot tasks too, with nothing pending that were silent for so long; how many."""
         partition_list = list(partitions)
-        groups = self._command_group, self._task_group
+        groups = self.commands, self._task_group
         return sum(group.prune_consumers(partition_list, idle_ms) for group in groups)
 
     def _rejection_call(
