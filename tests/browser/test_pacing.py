@@ -39,7 +39,7 @@ def test_moves_that_come_together_are_shown_one_after_another(
     open_page: OpenPage, http: httpx.Client
 ) -> None:
     page = two_draws_seen_by_bo(open_page, http)
-    page.clock.run_for(20)  # until an own move would be painted
+    page.clock.run_for(30)  # until an own move would be painted
     assert told_draws(page) == 1
     page.clock.run_for(399)
     assert told_draws(page) == 1

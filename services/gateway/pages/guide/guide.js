@@ -7,15 +7,12 @@ import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 
 const STEP = "ledgerline.guide"; // in this browser: the next mark, or "done"
 const DONE = "done";
-const PAINTED_MS = 50; // after which a drawing is painted
 const GAP = 10; // px between a mark and what it points at
 const CLICKED = "button:not(:disabled), label, select, summary, a[href]";
 
 const place = document.createElement("div");
 /** @type {TablePage | undefined} */
 let shown;
-/** @type {number | undefined} */
-let timer;
 
 /** @param {string} selector @returns {Element | undefined} */
 const seen = (selector) =>
@@ -36,28 +33,24 @@ function nextMark(page) {
   return null;
 }
 
-/** Show the mark that is next on a table, once what was drawn is painted: asked before, where things are would be computed for the mark alone. @param {TablePage} page */
+/** Show the mark that is next on a table. @param {TablePage} page */
 export function guide(page) {
-  shown = page;
-  timer ??= setTimeout(point, PAINTED_MS);
-}
-
-function point() {
-  timer = undefined;
-  if (!shown) return;
   if (!place.isConnected) {
     document.body.append(place);
     for (const event of ["scroll", "resize"])
-      addEventListener(event, point, { passive: true, capture: true });
+      addEventListener(event, showAgain, { passive: true, capture: true });
     addEventListener(
       "keydown",
       ({ key }) => key === "Escape" && !document.querySelector("dialog[open]") && go(DONE),
     );
   }
-  const mark = nextMark(shown);
+  shown = page;
+  const mark = nextMark(page);
   render(mark ? markView(mark) : nothing, place);
   if (mark) put(mark.target);
 }
+
+const showAgain = () => shown && guide(shown);
 
 /** @param {number | typeof DONE} step */
 function go(step) {
@@ -65,7 +58,7 @@ function go(step) {
   localStorage.setItem(STEP, step === shown.drawing.words.marks.length ? DONE : String(step));
   const mark = nextMark(shown);
   mark?.target.scrollIntoView({ block: "nearest" });
-  point();
+  showAgain();
 }
 
 /** @param {NonNullable<ReturnType<typeof nextMark>>} mark */

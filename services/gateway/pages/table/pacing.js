@@ -6,7 +6,7 @@ import { page, update } from "./table_state.js";
 /** @import { AnyTable, TablePage } from "./table_state.js" */
 
 const STEP_MS = 400;
-const PAINTED_MS = 20; // after which a drawing is painted
+export const PAINTED_MS = 30; // after which a drawing is painted, with what people wait for
 export const MOST_STEPS = 12; // more are not waited for: the table was away for long
 
 /** @type {Pick<TablePage, "table" | "marks">[]} */

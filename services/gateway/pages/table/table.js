@@ -16,6 +16,7 @@ import { boardTable } from "../trains/board_table.js";
 import { focusOnActions } from "./choosing.js";
 import { follow } from "./following.js";
 import { listenForKeys } from "./keys.js";
+import { PAINTED_MS } from "./pacing.js";
 import { drawWith, game, page } from "./table_state.js";
 import { tablePage } from "./table_view.js";
 
@@ -25,6 +26,8 @@ import { tablePage } from "./table_view.js";
 let drawnTable;
 let isDrawing = false;
 let isStale = false;
+/** @type {number | undefined} */
+let timer;
 
 /** Show what is known. What loses the focus by that asks for another drawing, which comes after this one. */
 function draw() {
@@ -35,10 +38,6 @@ function draw() {
   const hadFocus = root.contains(document.activeElement);
   isDrawing = true;
   render(tablePage(page, myGame(game)), root);
-  shareAddress(page.latest);
-  offerRules(page);
-  guide(page);
-  markTab();
   isDrawing = false;
   const before = drawnTable;
   drawnTable = page.table;
@@ -46,11 +45,21 @@ function draw() {
     focusOnActions();
   }
   page.drawing.drawn?.(before, page);
-  awaitRematch();
+  timer ??= setTimeout(finish, PAINTED_MS);
   if (isStale) {
     isStale = false;
     queueMicrotask(draw);
   }
+}
+
+/** Do what may wait until the drawing is painted, and what asks where things are: before that it would be computed for this alone. */
+function finish() {
+  timer = undefined;
+  shareAddress(page.latest);
+  offerRules(page);
+  guide(page);
+  markTab();
+  awaitRematch();
 }
 
 async function begin() {

@@ -1,6 +1,7 @@
 // @ts-check
 // What changed between two tables, moved: the page shows the new table first, and only then its pieces move into place.
 import { render } from "../vendor/lit-html/lit-html.js";
+import { PAINTED_MS } from "../table/pacing.js";
 import { card } from "./train_marks.js";
 
 /** @import { TableState } from "../api/openapi.js" */
@@ -91,7 +92,7 @@ export function animate(before, after, root) {
     if (color !== before.market[slot]) move(`.market li:nth-child(${slot + 2}) .card`, DEAL);
   }
   if (after.viewer !== before.viewer) return;
-  if (passed === 1) flyCards(before, after, root);
+  if (passed === 1) setTimeout(flyCards, PAINTED_MS, before, after, root);
   for (const [color, count] of Object.entries(after.hand ?? {})) {
     if (count > (before.hand?.[color] ?? 0)) move(`.hand .card.c-${CSS.escape(color)}`, SWELL);
   }

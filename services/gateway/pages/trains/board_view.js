@@ -27,31 +27,81 @@ const HEIGHT = 9; // of a car space
 /** The names of classes, of those that apply. @param {(string | false)[]} names */
 const classNames = (...names) => names.filter(Boolean).join(" ");
 
-/** @param {CarSpace} space */
-const turned = ({ x, y, angle }) =>
-  `translate(${x} ${y}) rotate(${angle > 90 || angle <= -90 ? angle + 180 : angle})`;
+/** Where a place of a space lies on the board, by how far it is along the space and across from its middle. @param {CarSpace} space */
+function within({ x, y, angle }) {
+  const [cos, sin] = [Math.cos, Math.sin].map((of) => of((angle * Math.PI) / 180));
+  return (/** @type {number} */ along, /** @type {number} */ across) =>
+    `${(x + along * cos - across * sin).toFixed(1)} ${(y + along * sin + across * cos).toFixed(1)}`;
+}
 
-/** @param {number} length */
-const sleepers = (length) => {
-  const [left, half] = [-length / 2 + 1, HEIGHT / 2];
-  return svg`<path class="sleepers" d=${`M${left}-${half}h${length - 2}M${left} ${half}h${length - 2}`}></path>`;
-};
+/** The outline of a space, with round corners. @param {CarSpace} space @param {number} round */
+function outline(space, round) {
+  const [at, half, side] = [within(space), space.length / 2, HEIGHT / 2];
+  const corner = `A${round} ${round} 0 0 1 `;
+  return `M${at(round - half, -side)}L${at(half - round, -side)}${corner}${at(half, round - side)}L${at(half, side - round)}${corner}${at(half - round, side)}L${at(round - half, side)}${corner}${at(-half, side - round)}L${at(-half, round - side)}${corner}${at(round - half, -side)}Z`;
+}
+
+/** The sleepers of a tunnel's space. @param {CarSpace} space */
+function sleepers(space) {
+  const [at, end, side] = [within(space), space.length / 2 - 1, HEIGHT / 2];
+  return `M${at(-end, -side)}L${at(end, -side)}M${at(-end, side)}L${at(end, side)}`;
+}
+
+/** A line through the middles of some spaces, at whose corners marks stand. @param {CarSpace[]} spaces */
+function middles(spaces) {
+  if (!spaces.length) return "";
+  const [first, last] = [spaces[0], spaces[spaces.length - 1]];
+  const line = [
+    within(first)(-first.length / 2, 0),
+    ...spaces.map((space) => within(space)(0, 0)),
+    within(last)(last.length / 2, 0),
+  ];
+  return `M${(Math.abs(first.angle) > 90 ? line.toReversed() : line).join("L")}`; // no mark upside down
+}
 
 /**
- * A space where no car lies.
- * @param {Pick<DrawnRoute, "kind" | "color" | "locomotives">} route
- * @param {CarSpace} space
- * @param {number} place
+ * The lines of a route, each computed once: of all its spaces together, as every shape of its own costs time at each drawing.
+ * @type {WeakMap<object, { line: string, outlines: string, sleepers: string, marks: [string, string][] }>}
  */
-const freeSpace = (route, space, place) =>
-  svg`<g transform=${turned(space)}><rect class="space" x=${-space.length / 2} y=${-HEIGHT / 2} width=${space.length} height=${HEIGHT} rx="2"></rect>${route.kind === "tunnel" ? sleepers(space.length) : nothing}<g class="mark" transform="scale(.8)">${mark(place < route.locomotives ? "locomotive" : route.color)}</g></g>`;
+const lines = new WeakMap();
+
+/** @param {Pick<DrawnRoute, "kind" | "color" | "locomotives" | "spaces">} route */
+function linesOf(route) {
+  const { kind, color, locomotives, spaces } = route;
+  const known = lines.get(route);
+  if (known) return known;
+  const found = {
+    line: lineOf(route),
+    outlines: spaces.map((space) => outline(space, kind === "ferry" ? HEIGHT / 2 : 2)).join(""),
+    sleepers: kind === "tunnel" ? spaces.map(sleepers).join("") : "",
+    marks: /** @type {[string, string][]} */ ([
+      ["locomotive", middles(spaces.slice(0, locomotives))],
+      [color, middles(spaces.slice(locomotives))],
+    ]),
+  };
+  lines.set(route, found);
+  return found;
+}
+
+/** The spaces of a route where no car lies. @param {Pick<DrawnRoute, "kind" | "color" | "locomotives" | "spaces">} route */
+function freeSpaces(route) {
+  const { outlines, sleepers: ties, marks } = linesOf(route);
+  return svg`<path class="space" d=${outlines}></path>${ties ? svg`<path class="sleepers" d=${ties}></path>` : nothing}${marks.map(([name, d]) => (d && name !== "gray" ? svg`<path class="marks" d=${d} marker-mid=${`url(#mark-${name})`}></path>` : nothing))}`;
+}
+
+/** The marks that stand on spaces. @param {BoardDrawing} board */
+const markers = ({ routes }) =>
+  ["locomotive", ...new Set(routes.map(({ color }) => color))].map(
+    (name) =>
+      svg`<marker id=${`mark-${name}`} class=${`c-${name}`} viewBox="-6 -6 12 12" markerWidth="9.6" markerHeight="9.6" markerUnits="userSpaceOnUse" orient="auto"><g class="mark">${mark(name)}</g></marker>`,
+  );
 
 /** A claimed route: a ribbon in the colour and pattern of its seat, with its letter. @param {DrawnRoute} route @param {number} seat */
 function ribbon(route, seat) {
-  const [line, middle] = [lineOf(route), route.spaces[Math.floor(route.spaces.length / 2)]];
+  const [{ line }, { x, y }] = [linesOf(route), route.spaces[Math.floor(route.spaces.length / 2)]];
   return svg`<g class="ribbon piece s-${seat}">
     <path class="casing" d=${line}></path><path class="band" d=${line}></path><path class="pattern" d=${line}></path>
-    <g transform=${`translate(${middle.x} ${middle.y})`}><circle class="plate" r="6.2"></circle><text class="number" y="3.2">${seatLetter(seat)}</text></g></g>`;
+    <circle class="plate" cx=${x} cy=${y} r="6.2"></circle><text class="number" x=${x} y=${y + 3.2}>${seatLetter(seat)}</text></g>`;
 }
 
 /**
@@ -66,9 +116,9 @@ const stack = (color, tokens) => svg`<g class="tokens c-${color}" transform="tra
 /** @param {DrawnRoute} route @param {BoardModel} model */
 function routeShape(route, model) {
   const { table } = model;
-  const { id, spaces } = route;
+  const { id } = route;
   const owner = table.seats[table.routes[id]];
-  const [isLegal, line] = [model.legalRoutes.has(id), lineOf(route)];
+  const [isLegal, { line }] = [model.legalRoutes.has(id), linesOf(route)];
   const classes = classNames(
     `route c-${route.color} ${route.kind}`,
     owner && "owned",
@@ -78,7 +128,7 @@ function routeShape(route, model) {
     model.pointedRoutes.has(id) && "marked",
     model.newRoutes.has(id) && "latest",
   );
-  return svg`<g class=${classes} data-route=${id}><title>${route.title}${owner ? `; ${seatName(owner)} has it` : isLegal ? "; you can claim it" : ""}</title><path class="way" d=${line}></path><path class="hit" pathLength="1" d=${line}></path>${owner ? ribbon(route, owner.seat) : spaces.map((space, place) => freeSpace(route, space, place))}</g>`;
+  return svg`<g class=${classes} data-route=${id}><title>${route.title}${owner ? `; ${seatName(owner)} has it` : isLegal ? "; you can claim it" : ""}</title><path class="way" d=${line}></path><path class="hit" pathLength="1" d=${line}></path>${owner ? ribbon(route, owner.seat) : freeSpaces(route)}</g>`;
 }
 
 /** A dead end: no path leads through. */
@@ -141,9 +191,10 @@ const label = ({ name, label: { x, y, width } }) =>
 /** @type {{ board?: BoardDrawing, drawn?: unknown }} */
 let ground = {};
 
-/** What tiny boards lie on, made once for a board. @param {BoardDrawing} board */
+/** What tiny boards lie on, and the marks, made once for a board. @param {BoardDrawing} board */
 function groundOf(board) {
-  if (ground.board !== board) ground = { board, drawn: tinyGround(board) };
+  if (ground.board !== board)
+    ground = { board, drawn: svg`<defs>${tinyGround(board)}${markers(board)}</defs>` };
   return ground.drawn;
 }
 
@@ -163,7 +214,7 @@ export function boardView(board, model) {
 </svg>`;
 }
 
-const SAMPLE = { x: 17, y: 9, angle: 0, length: 28 };
+const SAMPLE = [{ x: 17, y: 9, angle: 0, length: 28 }];
 
 /** @param {unknown} drawn */
 const sample = (drawn) =>
@@ -172,7 +223,7 @@ const sample = (drawn) =>
 /** A space of a gray route. @param {string} kind */
 const graySpace = (kind, locomotives = 0) =>
   sample(
-    svg`<g class=${`route c-gray ${kind}`}>${freeSpace({ kind, locomotives, color: "gray" }, SAMPLE, 0)}</g>`,
+    svg`<g class=${`route c-gray ${kind}`}>${freeSpaces({ kind, locomotives, color: "gray", spaces: SAMPLE })}</g>`,
   );
 
 /** The signs with their meanings. @param {BoardDrawing} board */

@@ -10,7 +10,7 @@ const WIDTH = 60; // of a tiny board, in pixels that its lines and dots are draw
 export function ground({ land, routes, cities, width }) {
   const places = new Map(cities.map(({ id, x, y }) => [id, `${x} ${y}`]));
   const lines = routes.map(({ a, b }) => `M${places.get(a)}L${places.get(b)}`).join("");
-  return svg`<defs><g id="tiny-ground"><path class="tiny-land" d=${land}></path><path class="tiny-routes" stroke-width=${width / WIDTH} d=${lines}></path></g></defs>`;
+  return svg`<g id="tiny-ground"><path class="tiny-land" d=${land}></path><path class="tiny-routes" stroke-width=${width / WIDTH} d=${lines}></path></g>`;
 }
 
 /** @param {BoardDrawing} board @param {Pick<TicketState, "a" | "b">} ticket */

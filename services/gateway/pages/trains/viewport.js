@@ -16,7 +16,7 @@ const PAN = 0.15; // of what is seen, for an arrow key
 const pointers = new Map(); // that are down
 let moved = 0; // px, since the first of them came down
 
-/** The corners of a route: the ends of its spaces. @param {DrawnRoute} route @returns {Place[]} */
+/** The corners of a route: the ends of its spaces. @param {Pick<DrawnRoute, "spaces">} route @returns {Place[]} */
 const cornersOf = ({ spaces }) =>
   spaces.flatMap(({ x, y, angle, length }) => {
     const [dx, dy] = [Math.cos, Math.sin].map((turn) => (turn((angle * Math.PI) / 180) * length) / 2);
@@ -26,7 +26,7 @@ const cornersOf = ({ spaces }) =>
     ];
   });
 
-/** A line along a route, from the begin of its first space to the end of its last. @param {DrawnRoute} route */
+/** A line along a route, from the begin of its first space to the end of its last. @param {Pick<DrawnRoute, "spaces">} route */
 export const lineOf = (route) =>
   `M${cornersOf(route)
     .map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`)
