@@ -162,23 +162,19 @@ def _read_text(name: str) -> str:
 
 
 class Page(NamedTuple):
-    """A page for people: its modules, of which the first runs first, and its style sheets."""
+    """A page for people: its module, its style sheets, and a module whose script is there before all else."""
 
-    modules: tuple[str, ...]
+    module: str
     sheets: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """Of its script and its style sheet."""
-        return f"{self.modules[-1]}.bundle"
+    early: str | None = None
 
 
-LOBBY_PAGE: Final = Page(("lobby/lobby",), ("shared/base", "lobby/lobby"))
+LOBBY_PAGE: Final = Page("lobby/lobby", ("shared/base", "lobby/lobby"))
 TABLE_PAGE: Final = Page(
-    ("table/first_reading", "table/table"), ("shared/base", "trains/board", "table/table", "guide/guide")
+    "table/table", ("shared/base", "trains/board", "table/table", "guide/guide"), "table/first_reading"
 )
-AUDIT_PAGE: Final = Page(("audit/audit",), ("shared/base", "audit/audit"))
-OPERATOR_PAGE: Final = Page(("operator/operator",), ("shared/base", "operator/operator"))
+AUDIT_PAGE: Final = Page("audit/audit", ("shared/base", "audit/audit"))
+OPERATOR_PAGE: Final = Page("operator/operator", ("shared/base", "operator/operator"))
 
 
 @dataclass(frozen=True)
@@ -215,8 +211,9 @@ class Assets:
         }
         for page in pages:
             sheets = b"".join(self._assets[f"{sheet}.css"].content for sheet in page.sheets)
-            for name, content in ((f"{page.name}.js", self._bundle(page)), (f"{page.name}.css", sheets)):
-                self._assets[name] = _asset(name, content)
+            self._assets[f"{page.module}.bundle.css"] = _asset(f"{page.module}.css", sheets)
+            for module in filter(None, (page.module, page.early)):
+                self._assets[f"{module}.bundle.js"] = _asset(f"{module}.js", self._bundle(module))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises HTTPException: there is no such file."""
@@ -232,9 +229,9 @@ class Assets:
             raise HTTPException(404)
         return asset.response(request)
 
-    def _bundle(self, page: Page) -> bytes:
-        """The page's modules and all that they import in one script, in the order in which they run: a page of some fifty
-        modules asked for each. Each has a scope of its own, so what its names are is nobody else's. Raises ValueError
+    def _bundle(self, module: str) -> bytes:
+        """A module and all that it imports in one script, in the order in which they run: a page of some fifty modules
+        asked for each. Each has a scope of its own, so what its names are is nobody else's. Raises ValueError
         where two import each other, by whatever way, or one imports or exports in another form than `_check_form` lets
         through."""
         scopes: dict[
@@ -267,8 +264,7 @@ class Assets:
                 f"// {path}\nconst {scopes[path]} = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
             )
 
-        for module in page.modules:
-            add(f"{module}.js")
+        add(f"{module}.js")
         return "".join(parts).encode()
 
 
@@ -301,8 +297,9 @@ def _asset(name: str, content: bytes) -> Asset:
 def _page(request: Request, page: Page, preview: LinkPreview = LOBBY, title: str = "") -> Response:
     """A page, and what a link to it is shown with. Its title is the preview's own, unless it is another page of the game."""
     text = _TEMPLATES.get_template("app.html").render(
-        name=page.name,
+        page=page,
         preview=preview,
+        has_board=preview.picture != CARDS,
         title=title or preview.title,
         site=str(request.base_url),  # programs that show a preview take whole addresses alone
     )

@@ -23,9 +23,10 @@ export class Problem extends Error {
  * @param {Calls[Operation]["body"]} [request.body]
  * @param {string} [request.token]
  * @param {string} [request.key] sent again under the same one, a command is never executed twice
+ * @param {Promise<Response>} [request.begun] the reply, where it is on its way already
  * @returns {Promise<Calls[Operation]["answer"]>}
  */
-export async function ask(operation, { path = {}, query = {}, body, token, key } = {}) {
+export async function ask(operation, { path = {}, query = {}, body, token, key, begun } = {}) {
   const [method, pattern] = operation.split(" ");
   const address = pattern.replace(/\{(\w+)\}/g, (_, name) => String(path[name]));
   const search = new URLSearchParams(query).toString();
@@ -34,11 +35,9 @@ export async function ask(operation, { path = {}, query = {}, body, token, key }
   if (token) headers.Authorization = `Bearer ${token}`;
   if (key) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const reply = await fetch(`/v1${address}${search && `?${search}`}`, {
-    method,
-    headers,
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
+  const sent = body === undefined ? undefined : JSON.stringify(body);
+  const reply = await (begun ??
+    fetch(`/v1${address}${search && `?${search}`}`, { method, headers, body: sent }));
   const answer = await reply.json().catch(() => ({ title: `The server answered ${reply.status}.` }));
   if (!reply.ok) throw new Problem(answer, reply.status);
   return answer;

@@ -1,22 +1,26 @@
 // @ts-check
-// The first reading of a table and its board: it needs few modules, so it is on its way while the others still load.
-import { ask } from "../api/api.js";
+// The first reading of a table and its board: it is on its way while the page's script still loads, which takes it from there.
 import { myGame } from "../api/my_games.js";
 
-const game = location.pathname.split("/")[2];
-const path = { game };
-const { token } = myGame(game);
-const isOpenedByLink = new URLSearchParams(location.hash.slice(1)).has("token");
+/** What was asked with the token that this browser had; the board only where the page's HTML says that there is one. @typedef {{ token: string | undefined, table: Promise<Response>, board?: Promise<Response> }} FirstReading */
 
+const [, , game] = location.pathname.split("/");
+
+/** @returns {FirstReading} */
 function read() {
-  const query = { since: "0", ...(token ? { legal: "true" } : {}) };
-  const table = ask("GET /games/{game}/state", { path, query, token });
-  const board = table.then((found) =>
-    "parts" in found ? undefined : ask("GET /games/{game}/board", { path, token }),
-  );
-  board.catch(() => {}); // whoever needs it will see
-  return { token, table, board };
+  const { token } = myGame(game);
+  const headers = { Accept: "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
+  /** @param {string} what */
+  const ask = (what) => {
+    const reply = fetch(`/v1/games/${game}/${what}`, { headers });
+    reply.catch(() => {}); // whoever needs it will see
+    return reply;
+  };
+  const table = ask(`state?since=0${token ? "&legal=true" : ""}`);
+  return "board" in document.documentElement.dataset
+    ? { token, table, board: ask("board") }
+    : { token, table };
 }
 
-/** What is read with the token that this browser had; null where another one may come with the address. */
-export const firstReading = isOpenedByLink ? null : read();
+const isOpenedByLink = new URLSearchParams(location.hash.slice(1)).has("token"); // another token comes with the address
+if (!isOpenedByLink) Object.assign(globalThis, { firstReading: read() });

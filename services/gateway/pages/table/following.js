@@ -7,13 +7,13 @@ import { Connection } from "../api/connection.js";
 import { myGame, replaceToken } from "../api/my_games.js";
 import { recordResult } from "../api/record.js";
 import { say } from "../shared/frame.js";
-import { firstReading } from "./first_reading.js";
 import { present } from "./pacing.js";
 import { game, isOwnTurn, lastingNotice, page, update } from "./table_state.js";
 
 /** @import { CheckedChain, FollowedEntry } from "../api/connection.js" */
 /** @import { Move, PlayerCommand } from "../api/openapi.js" */
 /** @import { Drawing } from "./drawing.js" */
+/** @import { FirstReading } from "./first_reading.js" */
 /** @import { AnyTable } from "./table_state.js" */
 
 const BEHIND_MS = 1000; // after an entry, until the table is read that no connection has sent
@@ -35,12 +35,15 @@ let followed = {}; // the table, as this connection has sent it
 /** @type {(() => void)[]} */
 let waiting = []; // for the next table
 
-/** The table after an entry, or the latest. @param {Record<string, string>} query */
-export const readTable = (query) =>
-  ask("GET /games/{game}/state", { path: { game }, query, token: myGame(game).token });
+/** The table after an entry, or the latest. @param {Record<string, string>} query @param {Promise<Response>} [begun] */
+export const readTable = (query, begun) =>
+  ask("GET /games/{game}/state", { path: { game }, query, token: myGame(game).token, begun });
 
 /** The reading that began while the page loaded, as long as the token is that one. */
-export const earlyReading = () => (firstReading?.token === myGame(game).token ? firstReading : null);
+export function earlyReading() {
+  const found = /** @type {FirstReading | undefined} */ (Reflect.get(globalThis, "firstReading"));
+  return found?.token === myGame(game).token ? found : undefined;
+}
 
 /** Read the table and what its drawing needs, and follow the game from then on. @param {Drawing[]} drawings of which one draws it */
 export async function follow(drawings) {
@@ -136,7 +139,7 @@ async function read(anew) {
   /** @type {AnyTable} */
   let latest;
   try {
-    latest = await ((!page.latest && earlyReading()?.table) || readTable(query));
+    latest = await readTable(query, page.latest ? undefined : earlyReading()?.table);
   } catch (error) {
     if (!token || !(error instanceof Problem && error.status === 401)) throw error;
     await goOnWithout(token);

@@ -164,8 +164,8 @@ export const boardTable = {
   draws: (table) => "routes" in table,
   load: async () => {
     const { token } = myGame(game); // the reading may have found another one
-    const early = await earlyReading()?.board;
-    shown.board = early ?? (await ask("GET /games/{game}/board", { path: { game }, token }));
+    const begun = earlyReading()?.board;
+    shown.board = await ask("GET /games/{game}/board", { path: { game }, token, begun });
   },
   name: () => shown.board.title,
   layout: () => (shown.board.height > 1.1 * shown.board.width ? "tall" : "wide"),
