@@ -162,7 +162,7 @@ def _read_text(name: str) -> str:
 
 
 class Page(NamedTuple):
-    """A page for people: its module, its style sheets, and a module whose script is there before all else."""
+    """A page for people: its module, its style sheets, and a module whose script runs before all else."""
 
     module: str
     sheets: tuple[str, ...]
