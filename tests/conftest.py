@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import cluster as cluster_client
 from services.ledger.engine.connection import CLUSTER_OPTIONS, connect, init_partition_count
 from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD

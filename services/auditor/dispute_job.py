@@ -18,18 +18,23 @@ from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import shown_names
 from schemas.web.disputes import DisputeId, DisputeState, pack_answer, parse_dispute_id
 from services.archive import ArchiveUnavailableError
-from services.auditor.job_queue import Jobs, RecheckThrottle
-from services.auditor.jobs import JobContext, job_type
+from services.auditor.job_queue import JobContext, Jobs, RecheckThrottle, job_type
 from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.stores.disputes import DisputeRecord
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
-from services.verification.audit import Audit, audit, audit_json
+from services.verification.audit import (
+    SIGNATURE_NOT_CHECKED,
+    Audit,
+    audit,
+    audit_json,
+    check_stored_chain,
+    check_stored_views,
+)
 from services.verification.dispute_answers import answer_on_reason, fold_view, seat_visible_answer
 from services.verification.game_repository import FinishedGameReader
 from services.verification.log_check import check_file, check_signature
 from services.verification.replay import REPLAY_ERRORS, Replay, replaying
-from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
 log = get_logger("auditor")
 JOB_NAME: Final = "dispute"

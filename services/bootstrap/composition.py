@@ -17,7 +17,7 @@ from schemas.commands import Command
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.archive.game_file import PUBLIC_KEYS_VARIABLE
-from services.auditor.jobs import JOB_TYPES, JobContext, build_signer, own_keys, resolve_jobs_url
+from services.auditor.job_queue import JOB_TYPES, JobContext, build_signer, own_keys, resolve_jobs_url
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import (
@@ -26,8 +26,8 @@ from services.ledger.engine.connection import (
     connect,
     init_partition_count,
 )
+from services.ledger.operations.backlog_queries import AUDITOR, BOTS, ServiceKind
 from services.ledger.operations.engine_disk import DiskRoom, read_rooms
-from services.ledger.operations.service_kinds import AUDITOR, BOTS, ServiceKind
 from services.ledger.queues.consumer_groups import monotonic_ms
 from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pydantic import SecretStr
 
 from schemas.errors import InvalidInputError
-from services.auditor.jobs import resolve_jobs_url
+from services.auditor.job_queue import resolve_jobs_url
 from services.bootstrap.composition import (
     build_auditor_parts,
     build_gateway,
@@ -43,7 +43,7 @@ from services.bootstrap.composition import (
 )
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_push_key, load_token_key
 from services.ledger import RedisLedger
-from services.ledger.embedded.embedded_engine import kill_if_silent, running_engine, why_ended
+from services.ledger.embedded_engine import kill_if_silent, running_engine, why_ended
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from services.ledger.operations.backlog_queries import TASK_STALL_S
+from services.ledger.operations.backlog_queries import (
+    AUDITOR,
+    BOTS,
+    REFEREE,
+    SILENT_S,
+    TASK_STALL_S,
+    ServiceKind,
+)
 from services.ledger.operations.engine_settings import EngineSettings, broken_promises
-from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE, SILENT_S, ServiceKind
 from services.ledger.operations.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.ledger.redis_ledger import RedisLedger
 from services.referee.leases import assign_partitions

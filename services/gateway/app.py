@@ -18,8 +18,7 @@ from services.gateway.following.hub import Hub
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.finished_games import FinishedGameReader, FinishedGames
 from services.gateway.games.service import GatewayService
-from services.gateway.health.health_watch import EngineSettingsWatch, HealthWatch
-from services.gateway.health.shown_metrics import show_system
+from services.gateway.health import EngineSettingsWatch, HealthWatch, show_system
 from services.gateway.models import openapi
 from services.gateway.models.openapi import declare_document
 from services.gateway.routes import (
@@ -40,10 +39,10 @@ from services.gateway.tables.suggestions import SuggestionQueue
 from services.gateway.tables.table_folds import TableFolds
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.problem_details import install_error_handlers
-from services.gateway.web.request_log import RequestLogMiddleware
 from services.gateway.web.request_middleware import (
     BrowserHeadersMiddleware,
     ReadLimitMiddleware,
+    RequestLogMiddleware,
     SizeLimitMiddleware,
     allow_origins,
 )

@@ -19,7 +19,7 @@ from services.gateway.app import create_app
 from services.gateway.following.gateway_stop import Stopping
 from services.gateway.games.client_limits import ClientLimits, read_own_boards
 from services.gateway.games.finished_games import FinishedGameReader
-from services.gateway.health.health_watch import watch_engine
+from services.gateway.health import watch_engine
 from services.gateway.routes.operator import OperatorPort
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.rate_limit import RateLimiter

@@ -31,8 +31,8 @@ from schemas.field_types import Seat
 from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.ledger.engine import keys
+from services.ledger.engine.cluster import NODE_TIMEOUT_S
 from services.ledger.engine.queries import Argument, Client, RedisCommand, Reply, run_rounds
-from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 from services.ledger.operations.engine_settings import (
     NOT_SHOWN,
     PROMISE_SETTINGS,

@@ -14,7 +14,7 @@ from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames
 from services.ledger.acknowledgements import AckLevel, Confirmations
 from services.ledger.engine import keys
-from services.ledger.engine.async_cluster import AsyncCluster
+from services.ledger.engine.cluster import AsyncCluster
 from services.ledger.engine.partitions import MistypedKeyLog
 from services.ledger.engine.queries import Client, run_async
 from services.ledger.log.game_indexes import GameIds, GamePlace, list_games, read_stored_game
@@ -30,17 +30,16 @@ from services.ledger.log.views import (
 )
 from services.ledger.notifications import GameChannels
 from services.ledger.operations.backlog_queries import (
+    GATEWAY,
     AsyncBacklogs,
     EngineMemory,
     read_memory,
     read_stored_bytes,
 )
-from services.ledger.operations.service_kinds import GATEWAY
 from services.ledger.ports import MAX_WAITING_COMMANDS, CommandResult, StoredGame
 from services.ledger.queues import membership
 from services.ledger.queues.command_submission import Submitted, submission_to
-from services.ledger.queues.task_queues import read_result
-from services.ledger.stores import thinking_time
+from services.ledger.queues.task_queues import has_late_bots, read_result, record_creator
 from services.ledger.stores.disputes import AsyncDisputeStore
 from services.ledger.stores.token_generations import AsyncTokenGenerations
 from services.ledger.stores.webhook_store import AsyncWebhookStore
@@ -114,7 +113,7 @@ class AsyncLedger:
 
     async def record_creator(self, game: str, creator: str) -> None:
         """Record who created a game, as its bots share time to think."""
-        await run_async(self._client, thinking_time.record_creator(self.partitions, game, creator))
+        await run_async(self._client, record_creator(self.partitions, game, creator))
 
     async def read_memory(self, game: str) -> EngineMemory:
         """How full the memory of the engine, or of a game's node, is."""
@@ -126,7 +125,7 @@ class AsyncLedger:
 
     async def has_late_bots(self, game: str) -> bool:
         """Whether bots of a game had to wait for time to think within the last minute."""
-        return await run_async(self._client, thinking_time.has_late_bots(self.partitions, game))
+        return await run_async(self._client, has_late_bots(self.partitions, game))
 
     async def read_stored_game(self, game: str) -> StoredGame | None:
         """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""

@@ -31,10 +31,9 @@ from schemas.stored.codec import build_view_entry
 from schemas.stored.entries import ViewEntry
 from services.fast_path.engine_connection import DirectConnection
 from services.ledger.engine import keys
-from services.ledger.engine.async_cluster import AsyncCluster
+from services.ledger.engine.cluster import NODE_TIMEOUT_S, REFRESH_S, AsyncCluster
 from services.ledger.engine.cluster_pipeline import hash_slot
 from services.ledger.engine.queries import Client, Reply, has_cancellable_send
-from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S, REFRESH_S
 from services.ledger.ports import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
 

@@ -14,9 +14,14 @@ from services.ledger.log.game_indexes import ArchiveIndex, RedisGameFiles
 from services.ledger.operations.system_status import SystemStatus
 from services.ledger.queues.dead_letters import DeadLetterStore
 from services.ledger.queues.membership import Membership
-from services.ledger.queues.task_queues import RedisBotTaskQueue, RedisCommandQueue
+from services.ledger.queues.task_queues import (
+    RedisBotTaskQueue,
+    RedisCommandQueue,
+    read_creators,
+    record_late_bots,
+)
 from services.ledger.scripts.lua_scripts import load_forgotten
-from services.ledger.stores import thinking_time, token_generations
+from services.ledger.stores import token_generations
 from services.ledger.stores.disputes import DisputeStore
 from services.ledger.stores.token_generations import Generations
 from services.ledger.stores.webhook_store import WebhookStore
@@ -69,11 +74,11 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisGa
 
     def read_creators(self, games: Sequence[str]) -> list[str]:
         """Who created each of these games, as its bots share time to think; an empty word for all that aren't known."""
-        return run(self._client, thinking_time.read_creators(self.partitions, games))
+        return run(self._client, read_creators(self.partitions, games))
 
     def record_late_bots(self, games: Collection[str]) -> None:
         """Record for a minute that bots of these games wait for time to think."""
-        run(self._client, thinking_time.record_late_bots(self.partitions, games))
+        run(self._client, record_late_bots(self.partitions, games))
 
     def erase_names(self, game: str, commitments: Collection[str]) -> int:
         """Erase these names of a game's players; returns how many there were."""

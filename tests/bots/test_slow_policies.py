@@ -22,7 +22,7 @@ from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import init_partition_count
 from services.ledger.engine.queries import run
-from services.ledger.stores.thinking_time import has_late_bots, record_creator
+from services.ledger.queues.task_queues import has_late_bots, record_creator
 from services.referee.games import legal
 from services.runtime.killable_processes import KillableProcesses
 from tests.bots import faulty_policies

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from redis.exceptions import RedisError
 
-from services.gateway.health.health_watch import watch_engine
-from services.ledger.embedded.embedded_engine import running_engine
+from services.gateway.health import watch_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.cli.command_line import run_in_process
 from tests.small_disk import fill

@@ -15,9 +15,9 @@ import pytest
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.cli.options import open_games
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
-from services.ledger.engine.snapshot_stream import stream_snapshot
+from services.ledger.operations.system_status import stream_snapshot
 from services.runtime.settings import read_settings
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.deploy.compose import SHORT, wait_until

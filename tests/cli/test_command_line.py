@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from services.ledger.embedded.embedded_engine import is_vacant, running_engine
+from services.ledger.embedded_engine import is_vacant, running_engine
 from services.ledger.engine.connection import connect
 from tests.cli.command_line import (
     OWN_PATH,

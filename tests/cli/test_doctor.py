@@ -22,7 +22,7 @@ from structlog.typing import EventDict
 
 from services import VERSION
 from services.bootstrap.embedded import run_embedded_server
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
 from services.ledger.operations.engine_disk import DiskRoom

@@ -14,7 +14,7 @@ import pytest
 
 from services.archive import Signer
 from services.archive import game_file as form
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
 from tests.cli.command_line import run_in_process
 

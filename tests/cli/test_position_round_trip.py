@@ -15,8 +15,7 @@ from schemas.events import DeckShuffled, SeedRevealed, write_event
 from schemas.field_types import Seat
 from schemas.trains.events import DeckRecreated, TicketsShuffled
 from schemas.trains.positions import POSITION_QUERY_SCHEMA
-from services.cli.trains.ask import answer_query, build_state
-from services.cli.trains.position_question import position_question
+from services.cli.trains.ask import answer_query, build_state, position_question
 from services.referee.games import GameState, decide, legal
 from services.referee.games.state import ACTION
 from services.referee.games.trains.scoring import score

@@ -17,7 +17,7 @@ from services.bootstrap.embedded import run_embedded_server
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
-from services.ledger.operations.service_kinds import AUDITOR, BOTS, GATEWAY, ServiceKind
+from services.ledger.operations.backlog_queries import AUDITOR, BOTS, GATEWAY, ServiceKind
 from services.ledger.queues.membership import Membership
 from services.runtime.settings import read_settings
 from tests.cli.command_line import CommandResult, run_in_process

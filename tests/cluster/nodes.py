@@ -17,7 +17,7 @@ import redis
 from redis.crc import key_slot
 
 from services.fast_path.engine_connection import engine_binary
-from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
+from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine import keys
 
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it

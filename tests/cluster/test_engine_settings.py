@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.gateway.health.health_watch import watch_engine
+from services.gateway.health import watch_engine
 from tests.captured_logs import captured_logs
 from tests.cluster.nodes import Cluster
 from tests.cluster.play import PARTITIONS

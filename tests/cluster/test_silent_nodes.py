@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redis.exceptions import ConnectionError, TimeoutError
 
-from services.ledger.engine.silent_nodes import REFRESH_S, RETRY_S, SilentNodes
+from services.ledger.engine.cluster import REFRESH_S, RETRY_S, SilentNodes
 from tests.captured_logs import captured_logs
 
 HANGS, REFUSES = TimeoutError("no answer"), ConnectionError("refused")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.ledger.operations.service_kinds import GATEWAY
+from services.ledger.operations.backlog_queries import GATEWAY
 from tests.cli.command_line import run_in_process
 from tests.cluster.nodes import cluster
 from tests.cluster.play import PARTITIONS, ledger_at

@@ -16,7 +16,7 @@ from annotated_types import Le
 from services.archive import Archive, decode_game_file
 from services.cli.operating.keys import KEY_FILES
 from services.ledger import RedisLedger
-from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
+from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect, init_partition_count
 from services.runtime.connection_limits import OTHER_FILES
 from services.runtime.settings import Settings

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from services.ledger.engine.connection import connect
-from services.ledger.operations.service_kinds import AUDITOR, BOTS, REFEREE
+from services.ledger.operations.backlog_queries import AUDITOR, BOTS, REFEREE
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import Running, Stage, stage, wait_until
 

@@ -26,7 +26,7 @@ from services.gateway.games.command_tracking import CommandProgress
 from services.gateway.games.service import GatewayService
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
 from tests.stored_views import add_entry

@@ -24,7 +24,7 @@ from services.gateway.sockets.websocket_session import MAX_PENDING_COMMANDS, Web
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import CommandResult
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.ports import EngineBehindError, QueueFullError
 from services.ledger.queues.command_submission import Submitted

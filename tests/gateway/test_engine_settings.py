@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.health import health_watch
-from services.gateway.health.health_watch import (
+from services.gateway import health as health_module
+from services.gateway.following.hub import AnswerWatch
+from services.gateway.health import (
     CHECK_INTERVAL_S,
     EngineSettingsWatch,
     HealthWatch,
@@ -25,7 +25,7 @@ from services.gateway.health.health_watch import (
 )
 from services.gateway.models.response_models import Readiness
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded.embedded_engine import running_engine
+from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import EngineUnavailableError, connect_async
 from services.ledger.operations.engine_settings import (
     EngineCapabilities,
@@ -150,7 +150,7 @@ def test_P1_a_running_gateway_looks_every_few_seconds(monkeypatch: pytest.Monkey
         running.cancel()
 
     assert CHECK_INTERVAL_S <= 5
-    monkeypatch.setattr(health_watch, "CHECK_INTERVAL_S", 0.01)
+    monkeypatch.setattr(health_module, "CHECK_INTERVAL_S", 0.01)
     with capture_logs() as lines:  # the watch looks in a thread of its own
         asyncio.run(run())
     assert [line["event"] for line in of_engine(lines)] == [

@@ -12,15 +12,14 @@ import redis
 from redis.exceptions import OutOfMemoryError
 
 from schemas.commands import CommandEnvelope, StartGame
-from services.gateway.following.answer_watch import QUIET_S, AnswerWatch
-from services.gateway.health.health_watch import POLL_INTERVAL_S, HealthWatch
+from services.gateway.following.hub import QUIET_S, AnswerWatch
+from services.gateway.health import POLL_INTERVAL_S, HealthWatch
 from services.gateway.models.response_models import Readiness
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async, init_partition_count
-from services.ledger.operations.backlog_queries import TASK_STALL_S
-from services.ledger.operations.service_kinds import AUDITOR, BOTS, SILENT_S, ServiceKind
+from services.ledger.operations.backlog_queries import AUDITOR, BOTS, SILENT_S, TASK_STALL_S, ServiceKind
 from services.ledger.queues.membership import Membership
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import BEAT_INTERVAL_S, REFUSAL_QUIET_S, Outage

@@ -13,7 +13,7 @@ import pytest
 
 from schemas.commands import write_command
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.web.request_log import METHODS, NO_ROUTE
+from services.gateway.web.request_middleware import METHODS, NO_ROUTE
 from services.metrics import declared as metrics
 from services.runtime.logging_setup import LINES_A_SECOND, LINES_AT_ONCE, write_repeat_counts
 from tests.gateway.clients import Socket, bearer, begun

@@ -8,7 +8,7 @@ from tests.mutants.mutant import Mutant
 
 WORD: Final = ("tests/gateway/test_engine_word.py",)
 SETTINGS_TESTS: Final = ("tests/gateway/test_engine_settings.py",)
-WATCH: Final = "services/gateway/health/health_watch.py"
+WATCH: Final = "services/gateway/health.py"
 SETTINGS: Final = "services/ledger/operations/engine_settings.py"
 
 ENGINE_MUTANTS: Final = (

@@ -15,39 +15,39 @@ REPEATED: Final = ("tests/security/test_repeated_errors.py",)
 
 HEALTH_MUTANTS: Final = (
     Mutant(
-        "without a referee all is well", "P7", "services/gateway/health/health_watch.py",
+        "without a referee all is well", "P7", "services/gateway/health.py",
         "return self.silence_s >= SILENT_S", "return False", HEALTH,
     ),
     Mutant(
-        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health/health_watch.py",
+        "a dead referee's heartbeat counts as new", "P7", "services/gateway/health.py",
         "if known is not None and known.heartbeat_ms == heartbeat_ms:", "if False:", HEALTH,
     ),
     Mutant(
-        "bots that were killed aren't missed", "P7", "services/ledger/operations/service_kinds.py",
+        "bots that were killed aren't missed", "P7", "services/ledger/operations/backlog_queries.py",
         "not self.is_optional or was_there or tasks > 0", "not self.is_optional or tasks > 0", HEALTH,
     ),
     Mutant(
-        "a gateway that stood still misses everybody", "P7", "services/gateway/health/health_watch.py",
+        "a gateway that stood still misses everybody", "P7", "services/gateway/health.py",
         "min(now_s - self._looked_s, MAX_LOOK_S)", "now_s - self._looked_s", HEALTH,
     ),
     Mutant(
-        "ready says nothing of an engine that may drop keys", "P1", "services/gateway/health/health_watch.py",
+        "ready says nothing of an engine that may drop keys", "P1", "services/gateway/health.py",
         "return found + (self.settings.problems() if self.settings else [])", "return found", ("tests/gateway/test_engine_settings.py",),
     ),
     Mutant(
-        "a stalled partition isn't told of", "P8", "services/gateway/health/health_watch.py",
+        "a stalled partition isn't told of", "P8", "services/gateway/health.py",
         "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if False:", HEALTH,
     ),
     Mutant(
-        "a stalled partition is told of at every look", "P8", "services/gateway/health/health_watch.py",
+        "a stalled partition is told of at every look", "P8", "services/gateway/health.py",
         "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if now_s - since_s >= self.stall_s:", HEALTH,
     ),
     Mutant(
-        "a busy partition counts as stalled", "P8", "services/gateway/health/health_watch.py",
+        "a busy partition counts as stalled", "P8", "services/gateway/health.py",
         "before is not None and before.backlog.oldest_mark == backlog.oldest_mark", "before is not None", HEALTH,
     ),
     Mutant(
-        "an engine that refuses writes is ready", "P8", "services/gateway/health/health_watch.py",
+        "an engine that refuses writes is ready", "P8", "services/gateway/health.py",
         "                await self._try_write(partitions[0])\n", "", HEALTH,
     ),
     Mutant(

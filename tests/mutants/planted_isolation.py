@@ -63,7 +63,7 @@ ISOLATION_MUTANTS: Final = (
         "reply_ms = self.wall_time_ms() if asked_ms is None else asked_ms", "reply_ms = self.wall_time_ms()", SHARED,
     ),
     Mutant(
-        "a membership of another type is taken for a time without referees", "P8", "services/gateway/health/health_watch.py",
+        "a membership of another type is taken for a time without referees", "P8", "services/gateway/health.py",
         "self.last_signs, self._last_seen_s = {}, self._watched_s", "self.last_signs = {}", ("tests/gateway/test_health.py",),
     ),
     Mutant(
@@ -104,11 +104,11 @@ ISOLATION_MUTANTS: Final = (
         "        os.read(stop_read, 1)\n", "        Event().wait()\n", ("tests/cli/test_service_processes.py",),
     ),
     Mutant(
-        "an engine outlives the process that started it", "P7", "services/ledger/embedded/engine_watcher.py",
+        "an engine outlives the process that started it", "P7", "services/ledger/engine_watcher.py",
         "    while not is_free(alive) and is_there(pid):\n", "    while False:\n", ("tests/ledger_contract/test_embedded_engine.py",),
     ),
     Mutant(
-        "a full disk isn't named", "P8", "services/ledger/embedded/embedded_engine.py",
+        "a full disk isn't named", "P8", "services/ledger/embedded_engine.py",
         "            file.write(bytes(ROOM_BYTES))\n", "", ("tests/ledger_contract/test_embedded_engine.py",),
     ),
     Mutant(
@@ -138,15 +138,15 @@ ISOLATION_MUTANTS: Final = (
         "                    self._on_drained(game)\n", "                    pass\n", ("tests/gateway/test_crowds.py",),
     ),
     Mutant(
-        "a node of a cluster that hangs is waited for for ten seconds", "P7", "services/ledger/engine/silent_nodes.py",
+        "a node of a cluster that hangs is waited for for ten seconds", "P7", "services/ledger/engine/cluster.py",
         "NODE_TIMEOUT_S: Final = 0.5", "NODE_TIMEOUT_S: Final = 10.0", ("tests/cluster/test_hanging_node.py",),
     ),
     Mutant(
-        "a node of a cluster that hangs is asked again each time", "P7", "services/ledger/engine/silent_nodes.py",
+        "a node of a cluster that hangs is asked again each time", "P7", "services/ledger/engine/cluster.py",
         "if not lost.is_heard() and self._clock_s() < lost.retry_s:", "if False:", SILENT,
     ),
     Mutant(
-        "a node that hangs is dropped without a word", "P7", "services/ledger/engine/silent_nodes.py",
+        "a node that hangs is dropped without a word", "P7", "services/ledger/engine/cluster.py",
         "            if name not in self._lost:\n", "            if False:\n", SILENT,
     ),
     Mutant(

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from services.ledger.acknowledgements import DURABLE, AckLevel, replicated
-from services.ledger.embedded.embedded_engine import ENGINE_CONFIG
+from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect
 from services.ledger.operations.engine_settings import probe_nodes
 from tests.deploy.compose import free_port, wait_until

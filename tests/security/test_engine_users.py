@@ -13,17 +13,17 @@ import pytest
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from services.auditor.archive_job import archive_game
-from services.auditor.jobs import JobContext
+from services.auditor.job_queue import JobContext
 from services.cli.operating.keys import RULES_FILE, read_rules
-from services.gateway.following.answer_watch import AnswerWatch
-from services.gateway.health.health_watch import HealthWatch
+from services.gateway.following.hub import AnswerWatch
+from services.gateway.health import HealthWatch
 from services.gateway.models.response_models import Readiness
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
 from services.ledger.operations import engine_disk
-from services.ledger.operations.service_kinds import REFEREE
+from services.ledger.operations.backlog_queries import REFEREE
 from services.ledger.scripts import lua_scripts
 from services.referee.worker import remove_streams
 from services.runtime.settings import read_settings

@@ -19,14 +19,22 @@ from services.cli.tables.game_tables import standings_table
 from services.documents import read_bytes, write_bytes
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import pluralize
-from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit, audit, audit_json
+from services.verification.audit import (
+    CHECK_NAMES,
+    PASS_SENTENCES,
+    SIGNATURE_NOT_CHECKED,
+    Audit,
+    audit,
+    audit_json,
+    check_stored_chain,
+    check_stored_views,
+)
 from services.verification.explanation import Explanation, explain
 from services.verification.findings import Check, CheckKind
 from services.verification.game_repository import GameRepository
 from services.verification.log_check import check_file
 from services.verification.replay import Replay
 from services.verification.report.page import render_page
-from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
 # Only the name of a file has a dot or a slash.
 _GAME_PATTERN: Final = re.compile(r"[a-z0-9-]{1,40}")

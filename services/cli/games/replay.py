@@ -40,7 +40,7 @@ from services.cli.options import (
 from services.cli.output import console, print_json
 from services.cli.playing.following import WatchedGame
 from services.cli.tables.game_tables import final_score_table, standings_table
-from services.cli.trains.position_question import position_question
+from services.cli.trains.ask import position_question
 from services.documents import read_bytes
 from services.ledger import MissingEntryError, ViewFollower, iter_view
 from services.referee.games import GameState, fold, fold_events, redact_for

@@ -21,7 +21,7 @@ from services.bootstrap.system_report import (
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs, open_read_ledger
 from services.cli.output import console, print_json
 from services.ledger.engine.connection import EngineUnavailableError
-from services.ledger.operations.service_kinds import REFEREE, SILENT_S
+from services.ledger.operations.backlog_queries import REFEREE, SILENT_S
 from services.ledger.operations.system_status import EngineNode, PartitionLoad
 from services.ledger.ports import ENGINE_ERRORS
 

@@ -38,7 +38,7 @@ from services.gateway.errors import (
 )
 from services.gateway.following.gateway_stop import Stopping
 from services.gateway.following.hub import Hub
-from services.gateway.web.request_log import SENT_COMMAND
+from services.gateway.web.request_middleware import SENT_COMMAND
 from services.ledger import CommandResult, MissingEntryError
 from services.ledger.acknowledgements import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from services.gateway.health.health_watch import HealthWatch
+from services.gateway.health import HealthWatch
 from services.gateway.models import openapi
 from services.gateway.models.response_models import Health, Liveness, Readiness
 from services.gateway.routes.dependencies import ServiceParam

@@ -25,11 +25,9 @@ from redis.retry import Retry
 from schemas.errors import InvalidInputError, LedgerlineError
 from services import VERSION
 from services.ledger.engine import keys
-from services.ledger.engine.async_cluster import AsyncCluster
-from services.ledger.engine.cluster import Cluster
+from services.ledger.engine.cluster import NODE_TIMEOUT_S, AsyncCluster, Cluster
 from services.ledger.engine.partitions import is_mistyped
 from services.ledger.engine.queries import Client, Option, with_cancellable_send
-from services.ledger.engine.silent_nodes import NODE_TIMEOUT_S
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
 MAX_CONNECTIONS: Final = 1_000  # of a gateway, to each engine

@@ -24,8 +24,7 @@ import redis
 from redis.exceptions import RedisError, ResponseError
 
 from services.ledger.engine import keys
-from services.ledger.engine.async_cluster import AsyncCluster
-from services.ledger.engine.cluster import Cluster
+from services.ledger.engine.cluster import AsyncCluster, Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.partitions import UsablePartitions, is_mistyped
 from services.ledger.engine.queries import (

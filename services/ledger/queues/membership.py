@@ -16,7 +16,7 @@ from redis.exceptions import NoScriptError
 from services.ledger.engine import keys
 from services.ledger.engine.partitions import MistypedKeyLog
 from services.ledger.engine.queries import Client, Query, command, require_reply, run
-from services.ledger.operations.service_kinds import REFEREE, ServiceKind
+from services.ledger.operations.backlog_queries import REFEREE, ServiceKind
 from services.ledger.scripts.lua_scripts import HEARTBEAT, run_script, script_command
 
 MAX_CLOCK_LEAD_MS: Final = 15_000  # of a referee's clock; more than any silence lets it have

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from schemas.commands import write_command
+from schemas.commands import Command, write_command
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, SeatScore, TurnStarted, write_event
 from schemas.registry import OfItsGame
 from schemas.stored.entries import Entry
-from services.referee.games import GameState, fold_events
-from services.referee.games.state import TablePart
+from services.referee.games import fold_events
+from services.referee.games.state import GameState, SeatState, TablePart
 from services.runtime.html_templates import html_templates
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.events import event_sentence
@@ -32,8 +32,55 @@ from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
 from services.verification.explanation import Explanation, Viewer, parts_of, shown_id
 from services.verification.findings import Finding
 from services.verification.replay import REPLAY_ERRORS, Replay, replaying
-from services.verification.report.own_report import OWN_REPORTS, Change, Changes, KnowledgeRow
 from services.verification.rule_citations import RuleCitation
+
+
+class KnowledgeRow(NamedTuple):
+    """Knowledge of one thing by viewer; each cell has one part or more. One cell stands for all who knew the same."""
+
+    name: str
+    cells: Sequence[Sequence[str]]
+
+    @property
+    def is_same_for_all(self) -> bool:
+        return len(self.cells) == 1
+
+
+class Change(NamedTuple):
+    """What a seat has, or a part of the table, before and after."""
+
+    name: str
+    values: Sequence[tuple[object, object]]
+
+
+class Changes(NamedTuple):
+    """Changes by the entry, under a heading; no rows where there are none, or the whole state is new."""
+
+    rows: Sequence[Change]
+    text: str
+    heading: Sequence[str] = ()
+
+
+Cells = Sequence[Sequence[str]]  # one a viewer, each of one part or more
+
+
+class OwnReport(NamedTuple):
+    """How a family of games tells its own states."""
+
+    known_rows: Callable[
+        [Sequence[GameState]], Iterable[tuple[str, Cells]]
+    ]  # of one state a viewer: titles, and cells
+    count_names: Sequence[str]
+    seat_counts: Callable[[SeatState], tuple[int, ...]]  # one for each of the names
+    result_rows: Callable[
+        [GameState], tuple[Sequence[str], Sequence[tuple[str, Sequence[object]]]]
+    ]  # with a heading
+    # of a table, for templates/board.html: with what a command names, as it stood before it, marked
+    map_of: Callable[[GameState, GameState, Command | None], OfItsGame]
+
+
+OWN_REPORTS: Final[dict[type, OwnReport]] = {}  # by the class of the game's own state
+
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
 

@@ -20,7 +20,7 @@ from services.text.commands import sender_name
 from services.text.formatting import format_cards, pluralize, seat_name, seat_title
 from services.text.game_summary import game_summary_json
 from services.text.trains import city_name, tickets_suffix
-from services.verification.report.own_report import OWN_REPORTS, Cells, OwnReport
+from services.verification.report.page import OWN_REPORTS, Cells, OwnReport
 
 MAX_NEXT_CARDS: Final = 5  # cards of the deck that are shown: a draw takes no more of them
 

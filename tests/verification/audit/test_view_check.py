@@ -11,8 +11,8 @@ from schemas.stored.rows import pack, unpack
 from schemas.trains.events import CardDrawn
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
+from services.verification.audit import check_stored_chain, check_stored_views
 from services.verification.replay import Replay
-from services.verification.view_check import check_stored_chain, check_stored_views
 from tests.referee.running_referee import GAME, partition_of
 from tests.stored_views import Fields, change_entry, with_part, without_part
 from tests.verification.audit.given import rewritten

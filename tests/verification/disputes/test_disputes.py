@@ -19,7 +19,7 @@ from schemas.web.disputes import (
 )
 from services.auditor import dispute_job
 from services.ledger.log.game_indexes import ArchiveIndex
-from services.verification import view_check
+from services.verification import audit
 from tests.auditor.conftest import STAYS_S, auditor_at
 from tests.auditor.test_jobs import given_back, killed
 from tests.deploy.compose import wait_until
@@ -135,7 +135,7 @@ def test_a_game_that_goes_on_during_its_audit_has_no_findings(
 ) -> None:
     play(web.server)
     id_ = web.raised(0, 7)
-    original = view_check.check_stored_chain
+    original = audit.check_stored_chain
 
     def meanwhile(*given: Any) -> Any:
         send(web.server, 1, DrawBlind(), "meanwhile")
@@ -154,7 +154,7 @@ def test_a_game_that_is_evicted_during_its_audit_is_audited_from_its_file(
     end(web.server)
     web.server.work()  # archives it
     id_ = web.raised(1, 11)
-    original = view_check.check_stored_chain
+    original = audit.check_stored_chain
 
     def evicted_first(*given: Any) -> Any:
         web.server.wall.now += round(STAYS_S * 1000)

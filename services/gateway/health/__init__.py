@@ -1,1 +1,0 @@
-"""Watches of what the gateway needs: partitions, referees, the engine and its settings."""

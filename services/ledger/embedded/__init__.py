@@ -1,1 +1,0 @@
-"""The embedded engine: its process, its folder, its users."""
