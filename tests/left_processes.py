@@ -46,6 +46,16 @@ def left_processes() -> list[RunningProcess]:
     return sorted(found.values())
 
 
+def is_group_running(group: int) -> bool:
+    """Whether a process of this group runs, or a thread of one that is ending."""
+    for folder in PROC.glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            state, _, its_group, *others = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(its_group) == group and (state not in "ZX" or int(others[14]) > 1):
+                return True
+    return False
+
+
 def end_multiprocessing() -> None:
     """End what multiprocessing starts beside processes and keeps as long as this one lives."""
     forkserver._forkserver._stop()  # type: ignore[attr-defined]  # there is no public way

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.left_processes import PROC, left_processes
+from tests.left_processes import PROC, is_group_running, left_processes
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(1000)"]
 STARTS_ONE = """
@@ -55,3 +55,20 @@ def test_a_process_that_has_outlived_its_parent_is_found(orphan: int) -> None:
 
 def test_other_processes_are_not_found() -> None:
     assert not {os.getpid(), os.getppid(), *map(int, Path("/proc/1").name.split())} & left()
+
+
+def test_a_group_runs_until_the_last_of_it_has_ended() -> None:
+    """The parent of a process that takes long to end, for the memory that it gives back, ends long before it."""
+    large = "import time; kept = bytearray(b'x') * 400_000_000; print('kept', flush=True); time.sleep(1000)"
+    command = ["sh", "-c", f'"{sys.executable}" -c "{large}" & wait']
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "kept\n"
+        assert is_group_running(parent.pid)
+        os.killpg(parent.pid, signal.SIGKILL)
+        parent.wait()
+        assert is_group_running(parent.pid)
+        end_s = time.monotonic() + 60
+        while is_group_running(parent.pid):
+            assert time.monotonic() < end_s
+            time.sleep(0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -69,12 +70,17 @@ def play_all(
         task = progress.add_task("", total=faults * len(scenarios))
         for scenario in scenarios:
             progress.update(task, description=scenario.name)
-            with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-                system = open_system(scenario, Path(folder), engine)
+            folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+            try:
+                system = open_system(scenario, folder, engine)
                 row = play(
                     *(scenario, system, seed, games, faults),
                     on_fault=lambda: progress.advance(task),
                 )
+            except Exception:
+                aside.print(f"{scenario.name}: what its services said is in {folder}", markup=False)
+                raise
+            shutil.rmtree(folder)
             rows.append(row)
             if not aside.is_terminal:
                 aside.print(" | ".join(cells(row)), soft_wrap=True, markup=False)

@@ -104,7 +104,8 @@ def play(
 def _harm(scenario: Scenario, system: EngineFaults, pool: PlayerPool, random: Random) -> Moment:
     """Do the fault. Players are told that shown entries may be gone, as they would find out by the heads."""
     began_s = time.monotonic()
-    scenario.fault(system, random)
+    with pool.clock.stopped():
+        scenario.fault(system, random)
     if scenario.may_lose:
         pool.losses += 1
     return Moment(began_s, time.monotonic())

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Final
+from random import Random
+from types import SimpleNamespace
+from typing import Final, cast
 
+import httpx
 import pytest
 
 from tests.chaos.findings import Findings, examine_commands
@@ -12,6 +17,9 @@ from tests.chaos.recording import Record
 from tests.chaos.run import Row, open_system, play, recovery_s
 from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.chaos.systems import in_one_process
+from tests.deploy.compose import wait_until
+from tests.process_faults import players
+from tests.process_faults.players import HttpPlayer, PlayerPool
 from tests.process_faults.seeds import SOAK, run_seed
 
 SHORT: Final = "all connections to the engine are cut, 5 times"
@@ -35,6 +43,39 @@ def require_good(row: Row) -> None:
 def test_P1_P2_P7_chaos_in_its_short_form(tmp_path: Path) -> None:
     [scenario] = [each for each in SCENARIOS if each.name == SHORT]
     require_good(play(scenario, in_one_process(tmp_path), "short", games=2, faults=1))
+
+
+class Stalled(PlayerPool):
+    """Its one game waits for a bot until that is back."""
+
+    bots_are_back, turns = False, 0
+
+    def _sit_down(self, http: httpx.Client, random: Random) -> HttpPlayer:
+        return cast("HttpPlayer", SimpleNamespace(game="one", state=SimpleNamespace(result=None)))
+
+    def _turn(self, player: HttpPlayer) -> bool:
+        self.turns += 1
+        player.state.result = player.state.result or ("over" if self.bots_are_back else None)
+        return False
+
+
+@pytest.mark.parametrize("is_fault", [True, False])
+def test_P7_a_game_stands_still_where_no_fault_holds_it(
+    monkeypatch: pytest.MonkeyPatch, is_fault: bool
+) -> None:
+    """A move by backup and restore took 51 s at a load of 17, and may take longer than the players' patience."""
+    monkeypatch.setattr(players, "PATIENCE_S", 0.5)
+    pool = Stalled("http://127.0.0.1:9", 1, "seed", ("decided",))
+    with (
+        nullcontext() if is_fault else pytest.raises(AssertionError, match="stand still"),
+        pool.playing(),
+    ):
+        pool._last.set()
+        with pool.clock.stopped() if is_fault else nullcontext():
+            time.sleep(1)
+            turns = pool.turns
+            wait_until(lambda: pool._broken if not is_fault else pool.turns > turns + 1)
+        pool.bots_are_back = True
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ import yaml
 from services.archive import Signer
 from services.cli.operating.keys import password_file, write_users
 from services.fast_path.engine_connection import engine_binary
-from tests.left_processes import MARK, RUN
+from tests.left_processes import MARK, RUN, is_group_running
 from tests.many_clients import environment_for_many_clients
 
 ROOT = Path(__file__).parents[2]
@@ -104,10 +104,12 @@ class Running:
         return self.process.wait()
 
     def kill(self) -> None:
-        """End it, and what it may have started."""
+        """End it, and what it may have started; return when nothing of that runs any more. An engine under another program
+        ends after it, once its last write is on the disk: until then it has its port and its files."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        wait_until(lambda: not is_group_running(self.process.pid))
 
 
 class Stage:

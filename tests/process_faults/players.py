@@ -42,11 +42,36 @@ class Acknowledgement(NamedTuple):
     aof: int = 0  # the length of the engine's AOF by then, where a test measures it
 
 
+class FaultClock:
+    """Seconds, which don't pass while a fault goes on: how long one takes depends on the machine, not on the games."""
+
+    def __init__(self) -> None:
+        self._stopped_s = 0.0
+        self._since_s: float | None = None
+
+    def __call__(self) -> float:
+        """The time."""
+        since_s = self._since_s
+        return (time.monotonic() if since_s is None else since_s) - self._stopped_s
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """A fault goes on until the end of the block."""
+        self._since_s = began_s = time.monotonic()
+        try:
+            yield
+        finally:
+            self._stopped_s += time.monotonic() - began_s
+            self._since_s = None
+
+
 class HttpPlayer:
     """One seat of one game: its projection of its view, and its choice of moves."""
 
-    def __init__(self, http: httpx.Client, random: Random, losses: Callable[[], int]) -> None:
-        self.http, self.random, self.losses = http, random, losses
+    def __init__(
+        self, http: httpx.Client, random: Random, losses: Callable[[], int], clock: FaultClock
+    ) -> None:
+        self.http, self.random, self.losses, self.clock = http, random, losses, clock
         self.awaits = ""  # a command that was accepted, and isn't decided yet
         self.ids = [secrets.token_hex(12) for _ in range(3)]
         self.sit_down()
@@ -74,7 +99,8 @@ class HttpPlayer:
     def look(self) -> None:
         """Fold the new entries; all of them again where the engine lost some that were shown."""
         reply = ask(
-            lambda: self.http.get(self._path("view"), params={"after": self.number}, headers=self._headers)
+            lambda: self.http.get(self._path("view"), params={"after": self.number}, headers=self._headers),
+            clock=self.clock,
         )
         if self.lost != self.losses():
             self.sit_down()
@@ -105,6 +131,7 @@ class HttpPlayer:
         reply = ask(
             lambda: self.http.post(self._path("commands"), params=asked, json=command, headers=headers),
             lambda reply: reply.status_code == 202 and reply.json()["level"] != level,
+            self.clock,
         )
         fields = reply.json()
         if reply.status_code == 202:
@@ -124,15 +151,17 @@ class HttpPlayer:
 
     def _post(self, path: str, body: object, id_: str, token: str | None = None) -> httpx.Response:
         headers = {**bearer(token), "Idempotency-Key": id_}
-        return ask(lambda: self.http.post(path, json=body, headers=headers))
+        return ask(lambda: self.http.post(path, json=body, headers=headers), clock=self.clock)
 
 
 def ask(
-    once: Callable[[], httpx.Response], unknown: Callable[[httpx.Response], bool] = lambda reply: False
+    once: Callable[[], httpx.Response],
+    unknown: Callable[[httpx.Response], bool] = lambda reply: False,
+    clock: Callable[[], float] = time.monotonic,
 ) -> httpx.Response:
     """The reply to a request that is repeated until there is one, as services are being killed."""
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
+    end = clock() + PATIENCE_S
+    while clock() < end:
         try:
             reply = once()
             if reply.status_code != 429 and not reply.is_server_error and not unknown(reply):
@@ -153,6 +182,7 @@ class PlayerPool:
         self.transport: Callable[[], httpx.BaseTransport | None] = lambda: None  # httpx's own
         self.one_by_one = False  # whether the last level is asked for one command at a time
         self.losses = 0  # how often the engine came back with less
+        self.clock = FaultClock()
         self.games: list[str] = []
         self.acknowledgements: list[Acknowledgement] = []
         self.recording, self._last = Condition(), Event()  # nothing is acknowledged while it is held
@@ -196,7 +226,7 @@ class PlayerPool:
         random = Random(f"{self.seed} hand {thread}")
         with httpx.Client(base_url=self.url, timeout=10, trust_env=False, transport=self.transport()) as http:
             players = [self._sit_down(http, random) for _ in range(thread, self.games_at_once, THREADS)]
-            moved = time.monotonic()
+            moved = self.clock()
             while players and not self._broken:
                 acted = [self._turn(player) for player in players]
                 over = [player for player in players if player.state.result]
@@ -204,14 +234,14 @@ class PlayerPool:
                 if not self._last.is_set():
                     players += [self._sit_down(http, random) for _ in over]
                 if any(acted) or over:
-                    moved = time.monotonic()
+                    moved = self.clock()
                 else:
                     time.sleep(0.03)  # it's the bots' turn everywhere
                     stuck = [player.game for player in players]
-                    assert time.monotonic() < moved + PATIENCE_S, f"{stuck} stand still"
+                    assert self.clock() < moved + PATIENCE_S, f"{stuck} stand still"
 
     def _sit_down(self, http: httpx.Client, random: Random) -> HttpPlayer:
-        player = HttpPlayer(http, random, lambda: self.losses)
+        player = HttpPlayer(http, random, lambda: self.losses, self.clock)
         self.games.append(player.game)
         return player
 
@@ -220,8 +250,8 @@ class PlayerPool:
         level = player.random.choice(self.levels)
         with self.recording if self.one_by_one and level == self.levels[-1] else nullcontext():
             ack = player.act(level)
-            if ack is None:
-                return bool(player.awaits)
+            if ack is None:  # nothing to do, or an accepted command's verdict is still to come
+                return False
             with self.recording:
                 self.acknowledgements.append(ack._replace(aof=self.aof()))
                 self.recording.notify_all()

@@ -49,10 +49,9 @@ class CutEngine:
         self.running = self._start()
         return lost
 
-    def comes_up(self, client: Any) -> bool:
-        """Whether it answers; one that has ended is started again, as a supervisor does: its port may have been taken."""
-        if self.running.process.poll() is not None:
-            self.running = self._start()
+    def is_up(self, client: Any) -> bool:
+        """Whether it answers. Fails where it has ended."""
+        assert self.running.process.poll() is None, self.running.text()
         return is_up(client)
 
     def _start(self) -> Running:
@@ -125,7 +124,7 @@ def test_P1_what_is_durable_is_there_after_a_power_cut(tmp_path: Path, policy: s
             client.flushall()
             done = asyncio.run(acknowledged(engine.at.engine_url, 60, random.randint(1, 50)))
             lost = engine.cut(random)
-            wait_until(lambda: engine.comes_up(client))
+            wait_until(lambda: engine.is_up(client))
             kept = {f"c{number.decode().removesuffix('-0')}" for number, _ in client.xrange(PUBLIC)}
             kept &= {id_.decode() for id_ in client.hkeys(RESULTS)}
             assert [id_ for id_ in done if id_ not in kept] == [], f"{lost} bytes lost"
