@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +28,7 @@ from services.ledger.engine.connection import (
     init_partition_count,
 )
 from services.ledger.operations.backlog_queries import AUDITOR, BOTS, ServiceKind
-from services.ledger.operations.engine_disk import DiskRoom, read_rooms
+from services.ledger.operations.engine_disk import DiskRoom, read_rooms, seen_folders
 from services.ledger.queues.consumer_groups import monotonic_ms
 from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks
@@ -319,11 +320,13 @@ def run_auditor(settings: Settings, stop: Event) -> None:
             if not auditor.step():
                 stop.wait(IDLE_PAUSE_S)
 
-        rooms = _show_disks()
+        rooms, folders = _show_disks(), dict[str, Path]()
 
         def look_at_disks() -> None:
             with suppress(RedisError, OSError, EngineUnavailableError):  # that it is away, others say
-                rooms.update(read_rooms(settings.redis_url, archive_folder(settings)))
+                if not folders:  # asked for once: it takes a connection
+                    folders.update(seen_folders(settings.redis_url, archive_folder(settings)))
+                rooms.update(read_rooms(folders))
 
         look_at_disks()
         longest_job_s = max(job.timeout_s for job in JOB_TYPES.values())

@@ -37,7 +37,7 @@ from services.ledger.operations.backlog_queries import (
     Heartbeats,
     ServiceKind,
 )
-from services.ledger.operations.engine_disk import DiskRoom, read_room, seen_folders
+from services.ledger.operations.engine_disk import DiskRoom, read_rooms, seen_folders
 from services.ledger.operations.engine_settings import (
     EngineCapabilities,
     EngineLoad,
@@ -408,7 +408,7 @@ class EngineSettingsWatch:
         return [*dict.fromkeys(problem for node in self.nodes.values() for problem in _problems(node))]
 
     def _look_at_disks(self) -> None:
-        rooms = {whose: room for whose, folder in self._find_folders().items() if (room := read_room(folder))}
+        rooms = read_rooms(self._find_folders())
         low = {whose: room for whose, room in rooms.items() if room.is_low}
         for whose in low.keys() - self.low_disks.keys():
             log.error("a disk is nearly full", of=whose, room=str(low[whose]))

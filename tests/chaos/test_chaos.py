@@ -12,6 +12,7 @@ from typing import Final, cast
 import httpx
 import pytest
 
+from schemas.events import GameEnded
 from tests.chaos.findings import Findings, examine_commands
 from tests.chaos.recording import Record
 from tests.chaos.run import Row, open_system, play, recovery_s
@@ -55,7 +56,8 @@ class Stalled(PlayerPool):
 
     def _turn(self, player: HttpPlayer) -> bool:
         self.turns += 1
-        player.state.result = player.state.result or ("over" if self.bots_are_back else None)
+        if self.bots_are_back:
+            player.state.result = GameEnded("last turns", ())
         return False
 
 

@@ -339,4 +339,4 @@ def test_an_auditor_that_may_not_ask_for_the_engine_s_folder_looks_where_its_ima
 ) -> None:
     for mounted, seen in ((tmp_path, {"engine"}), (tmp_path / "elsewhere", set())):
         monkeypatch.setattr(engine_disk, "IMAGE_FOLDER", mounted)
-        assert engine_disk.read_rooms(engine.url("auditor"), None).keys() == seen
+        assert engine_disk.seen_folders(engine.url("auditor"), None).keys() == seen

@@ -1,21 +1,21 @@
 """The disk that an engine's AOF grows on, where this process can see it, and how much of it is left. An engine whose disk
 is full ends: it can't tell anybody how full it is.
 
-The engine says which folder it writes to; where this service's user may not ask, it is that of the engine's image. If the
-folder is here too, and has append-only files, its disk is the engine's: on one machine, or where a volume is mounted at the
+The engine says which folder it writes to; a user that may not ask takes that of the engine's image. If the folder is here too, and has append-only files, its disk is the engine's: on one machine, or where a volume is mounted at the
 same place.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from redis.cluster import RedisCluster
-from redis.exceptions import NoPermissionError, RedisError
+from redis.exceptions import RedisError
 
 from services.ledger.engine.connection import connect
 from services.ledger.engine.queries import Client, Reply, command, send_and_wait
@@ -62,8 +62,6 @@ def engine_folders(client: Client) -> dict[str, Path]:
 
 def find_folder(folders: Reply, file: Reply) -> Path | None:
     """The folder of the append-only files, from the replies to FOLDER_SETTINGS."""
-    if isinstance(folders, NoPermissionError):
-        return IMAGE_FOLDER if IMAGE_FOLDER.exists() else None
     if isinstance(folders, Exception) or isinstance(file, Exception):
         return None
     values = {
@@ -79,23 +77,20 @@ def find_folder(folders: Reply, file: Reply) -> Path | None:
         return None
 
 
-def read_rooms(url: str, archive: Path | None) -> dict[str, DiskRoom]:
-    """The room on the disks that this process sees, by whose they are: of the engine's nodes at this address, and of the
-    archive's folder. Raises RedisError, OSError or EngineUnavailableError."""
-    return {
-        whose: room for whose, folder in seen_folders(url, archive).items() if (room := read_room(folder))
-    }
-
-
 def seen_folders(url: str, archive: Path | None) -> dict[str, Path]:
-    """The folders of the engine's nodes, where they are on this machine, and of the archive, by whose they are. Raises as
-    `read_rooms`."""
+    """The folders of the engine's nodes at this address, where they are on this machine, and of the archive, by whose they
+    are. Raises RedisError, OSError or EngineUnavailableError."""
     if urlsplit(url).username in MAY_ASK:
         with closing(connect(url)) as client:
             found = {f"engine {name}".rstrip(): folder for name, folder in engine_folders(client).items()}
     else:
         found = {"engine": IMAGE_FOLDER} if IMAGE_FOLDER.exists() else {}
     return found if archive is None else {**found, "archive": archive}
+
+
+def read_rooms(folders: Mapping[str, Path]) -> dict[str, DiskRoom]:
+    """The room on the disks of these folders; none where it can't be asked."""
+    return {whose: room for whose, folder in folders.items() if (room := read_room(folder))}
 
 
 def read_room(folder: Path) -> DiskRoom | None:
