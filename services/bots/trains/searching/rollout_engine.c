@@ -16,12 +16,18 @@ enum {
     MOST_ROUTES = 256, MOST_CITIES = 128, MOST_NAMES = 512, MOST_KINDS = 11, MOST_SEATS = 8, MOST_HELD = 64,
     MOST_TICKETS = 64, MOST_DECKS = 8, MOST_IN_DECK = 128, MARKET = 10, MOST_PARALLELS = 8, MOST_COSTS = 8,
     MOST_OPEN_WALKS = 256, MOST_STEPS = 20000, MOST_WALKS = 60, MAX_TURNS = 1000, MOST_TOKENS = 8, MOST_FILLERS = 6,
-    MOST_NEEDS = MOST_ROUTES + MOST_FILLERS, MOST_LENGTH = 30, MOST_GAINS = 512, MOST_ALIKE = 64, ROUTE_WORDS = MOST_ROUTES / 64, CITY_WORDS = MOST_CITIES / 64,
+    MOST_NEEDS = MOST_ROUTES + MOST_FILLERS, MOST_LENGTH = 30, MOST_AHEAD = 512, ROUTE_WORDS = MOST_ROUTES / 64, CITY_WORDS = MOST_CITIES / 64,
 };
+enum { UNREACHABLE = 1000000, COST_UNITS = 1000, SETTLED = INT32_MIN, SIDE_BY_SIDE = 4 }; /* of a path, in units of a point */
+enum { FULL_SHARE = 256, FILLER_UNITS = 256, MOST_VALUE = 127 };
 enum { WILD = 8, WILD_IF_LONG = 9, TOLL = 10, ANY_COLOUR = 8, NO_CARD = -1, NOWHERE = -1, FREE = -1, CLOSED = -2, NOT_YET = -1 };
 enum { NO_MOVE, KEEP, CLAIM, PAY_TUNNEL, STATION, PASSENGER, TICKETS, BLIND, OPEN_CARD, REQUEST, IDLE }; /* first moves */
-#define UNREACHABLE 1e6
-#define ALWAYS_INLINE inline __attribute__((always_inline)) /* what is constant where it is called, is so within */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
+#define VECTORS __attribute__((optimize("O3"), target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) /* as wide as the processor's */
+#else
+#define VECTORS
+#endif
 
 /* The planner's numbers, in the order in which compiled_rollouts.py hands them over. */
 typedef struct {
@@ -33,16 +39,7 @@ typedef struct {
         tight_second;
 } Weights;
 
-typedef struct { int16_t route, other; } Exit;
 typedef struct { uint64_t of[ROUTE_WORDS]; } Routes; /* a set of them, a bit each */
-
-/* Routes of one length and points, and what they bring a turn by how many cards are missing: `rates`, the second of those
- * that touch the network. While no bonus makes one worth more, only colours tell them apart. */
-typedef struct {
-    int length, points;
-    double rates[2][MOST_LENGTH + 1];
-    Routes routes;
-} Alike;
 
 typedef struct {
     int routes, cities, kinds, seats;
@@ -51,12 +48,15 @@ typedef struct {
     int parallels[MOST_ROUTES][MOST_PARALLELS], parallel_count[MOST_ROUTES];
     int name_a[MOST_ROUTES], name_b[MOST_ROUTES]; /* the ends that the longest route is measured between */
     double claim_costs[MOST_ROUTES], card_shares[MOST_KINDS], car_value;
-    Exit exits[2 * MOST_ROUTES];
-    int words, alike_count; /* words: of a set of routes that are in use */
-    Routes parallel_sets[MOST_ROUTES], exit_sets[MOST_CITIES];
-    Alike alike[MOST_ALIKE];
-    Routes coloured[ANY_COLOUR + 1];
-    int exit_start[MOST_CITIES + 1], is_country[MOST_CITIES], has_countries, has_ferries, longest_route;
+    int words; /* of a set of routes that are in use */
+    int shares[MOST_LENGTH + 1]; /* of what a filler brings, by how many cards it misses */
+    int filler_values[2][MOST_ROUTES]; /* without bonus; the second of one that touches the network */
+    double chances[2 * MOST_AHEAD + 1]; /* of the longest route, by how many spaces a plan is ahead */
+    int slots[MOST_ROUTES], slot_routes[MOST_ROUTES], slot_lengths[MOST_ROUTES], slot_starts[ANY_COLOUR + 2]; /* of fillers, by colour */
+    Routes parallel_sets[MOST_ROUTES], exit_sets[MOST_CITIES], as_long[MOST_LENGTH + 1]; /* as_long: or longer */
+    /* the first route of those between the same cities, and the one after it; -1: none */
+    int16_t between[MOST_CITIES][MOST_CITIES], first_between[MOST_ROUTES], next_between[MOST_ROUTES];
+    int is_country[MOST_CITIES], has_countries, has_ferries, longest_route;
     int cards_asked, flushes, flush_kinds[MOST_KINDS], flush_counts[MOST_KINDS], flush_most;
     int tunnel_cards, wild_if_long_least, closes_parallels;
     int playing, order[MOST_SEATS], next_seat[MOST_SEATS], last_cars, last_turns;
@@ -78,38 +78,56 @@ typedef struct {
     double weights[MOST_ROUTES];
 } Plan;
 
-typedef struct { double value; int route; } Filler;
-
 typedef struct {
-    int count, longest, is_forest;
+    int count, longest, longest_part, second; /* second: the longest of the other parts */
     int16_t cities[MOST_CITIES]; /* of the network */
     int16_t spaces[MOST_CITIES], part[MOST_CITIES]; /* part -1: none */
 } Spans;
 
-/* The routes outside of a plan that the seat can claim: those that a bonus makes worth more, and all others. */
+/* The ways out of each city, in the order in which their routes came. */
 typedef struct {
-    int is_made, is_last, claimed, size;
+    int16_t first[MOST_CITIES], last[MOST_CITIES], next[2 * MOST_ROUTES], other[2 * MOST_ROUTES];
+    int16_t length[2 * MOST_ROUTES];
+} Ways;
+
+/* The longest path from each city of a seat's network, while that has no cycle. */
+typedef struct {
+    int is_made, held, longest, has_cycle;
+    int16_t spaces[MOST_CITIES];
+    Ways ways;
+} Forest;
+
+/* The routes outside of a plan that the seat can claim, with what each brings. */
+typedef struct {
+    int is_made, is_last, claimed, held_routes; /* held_routes: how many */
     unsigned version;
-    Filler worth_more[MOST_ROUTES];
-    Routes plain[2]; /* the second: those that touch the network with one end */
-    int some_count;
-    int16_t some[2 * MOST_ALIKE]; /* of which plain ones are left: twice the number of those alike, and the side */
-    double bonuses[MOST_ROUTES];
-    int bonus_count;
-    int16_t bonus_routes[MOST_ROUTES];
-    int has_spans, rival_longest, rival_held; /* rival_held: of so many routes */
+    int values[MOST_ROUTES], keys[MOST_ROUTES], held[ANY_COLOUR + 1]; /* by slot; held: of each colour, for the keys */
+    Routes others, touching; /* touching: the network with one end */
+    int bonuses[MOST_ROUTES]; /* in units */
+    Routes with_bonus;
+    int has_spans, rival_longest, is_last_bonus; /* that the bonuses are for */
     Routes spanned;
     Spans spans;
 } Fillers;
 
+typedef struct { int spare[WILD], reserved[WILD]; } Shares; /* of a hand, by colour */
+
 typedef struct {
     int size, planned;
-    int routes[MOST_NEEDS], colours[MOST_NEEDS], missing[MOST_NEEDS], spare[WILD], reserved[WILD];
+    int routes[MOST_NEEDS], colours[MOST_NEEDS], missing[MOST_NEEDS], grays[MOST_NEEDS], gray_count;
+    Shares hand, after_colours; /* after_colours: before the gray routes got theirs */
     double weights[MOST_NEEDS], wilds_short;
-    const double *bonuses;
+    const int *bonuses;
 } Needs;
 
 typedef struct { int route, colour, wilds, wilds_if_long; } Claim;
+
+/* What paths are searched by: by two cities the least cost of a route between them, with the second city, so that cities are
+ * compared by both, many at once. The last row is of a country, through which no path goes. */
+typedef struct {
+    int size, of_routes[MOST_ROUTES]; /* size: of a row; 0: none is set yet */
+    int between[MOST_CITIES + 1][MOST_CITIES];
+} Costs;
 
 typedef struct {
     const Rules *rules;
@@ -134,7 +152,9 @@ typedef struct {
     int tokens[MOST_CITIES][MOST_TOKENS]; /* the top first; count -1: never had any */
     Plan plans[MOST_SEATS];
     Fillers fillers[MOST_SEATS];
+    Forest forests[MOST_SEATS];
     unsigned version;
+    Costs costs;
 } Game;
 
 static inline int least(int a, int b) { return a < b ? a : b; }
@@ -165,7 +185,7 @@ static int take_card(Game *g, int drawer) {
         return 0;
     }
     int rest = (int)(random_number(g->seed, drawer, g->drawn[drawer]++) * g->deck_size), kind = 0;
-    while (rest >= g->deck[kind]) rest -= g->deck[kind++];
+    for (int each = 0, before = 0; each < g->rules->kinds - 1; each++) kind += rest >= (before += g->deck[each]);
     g->deck[kind]--;
     g->deck_size--;
     return kind;
@@ -672,44 +692,101 @@ static void final_points(Game *g, int *totals) {
 
 /* -- the plan (board_graph, rollout_plan) ----------------------------------------------------- */
 
-/* The least cost of a path, with its routes from the end on. Nothing is searched from `limit` on, or beyond a path to the
- * end that is known: costs are never negative. */
-static double shortest_path(
-    const Rules *r, const double *costs, int start, int end, double limit, int16_t *routes, int *size
-) {
-    double best[MOST_CITIES];
-    int16_t arrival[MOST_CITIES], from[MOST_CITIES];
-    struct { double cost; int city; } waiting[2 * MOST_ROUTES + 1]; /* the nearest first; of equally near ones the lowest */
-    int first = 0, last = 1, cities = r->cities;
-    for (int city = 0; city < cities; city++) best[city] = UNREACHABLE;
-    best[start] = waiting[0].cost = 0.0;
-    waiting[0].city = start;
-    if (size) *size = 0;
-    while (first < last) {
-        double cost = waiting[first].cost;
-        int city = waiting[first++].city;
-        if (city == end || cost >= limit) break;
-        if (cost > best[city] || (r->is_country[city] && city != start)) continue;
-        for (int i = r->exit_start[city]; i < r->exit_start[city + 1]; i++) {
-            int route = r->exits[i].route, other = r->exits[i].other, place = last;
-            double total = cost + costs[route];
-            if (!(total < best[other] && total < limit)) continue;
-            best[other] = total;
-            if (other == end) limit = total;
-            arrival[other] = (int16_t)route;
-            from[other] = (int16_t)city;
-            for (; place > first; place--) {
-                if (waiting[place - 1].cost < total || (waiting[place - 1].cost == total && waiting[place - 1].city < other)) break;
-                waiting[place] = waiting[place - 1];
+/* Set the cost of a route for `shortest_path`. */
+static void set_cost(Game *g, int route, int cost) {
+    const Rules *r = g->rules;
+    Costs *costs = &g->costs;
+    int a = r->a[route], b = r->b[route];
+    costs->of_routes[route] = cost;
+    if (a == b) return;
+    for (int each = r->first_between[route]; each >= 0; each = r->next_between[each])
+        cost = least(cost, costs->of_routes[each]);
+    costs->between[a][b] = cost * MOST_CITIES + b;
+    costs->between[b][a] = cost * MOST_CITIES + a;
+}
+
+/* Set the costs of all routes. */
+static void set_costs(Game *g, const int *of_routes) {
+    const Rules *r = g->rules;
+    Costs *costs = &g->costs;
+    if (!costs->size) {
+        costs->size = (r->cities + 15) / 16 * 16;
+        for (int other = 0; other < costs->size; other++) costs->between[MOST_CITIES][other] = UNREACHABLE * MOST_CITIES + other;
+        for (int city = 0; city < r->cities; city++)
+            memcpy(costs->between[city], costs->between[MOST_CITIES], sizeof(int) * (size_t)costs->size);
+    }
+    memcpy(costs->of_routes, of_routes, sizeof(int) * (size_t)r->routes);
+    for (int route = 0; route < r->routes; route++)
+        if (r->first_between[route] == route) set_cost(g, route, of_routes[route]);
+}
+
+/* Where a search begins: the least cost to each city that isn't settled yet, with the city; below 0 of the others. */
+static inline void start_search(const Game *g, int start, int *least_costs) {
+    for (int city = 0; city < g->costs.size / 16 * 16; city++)
+        least_costs[city] = city < g->rules->cities ? UNREACHABLE * MOST_CITIES + city : SETTLED;
+    least_costs[start] = start;
+}
+
+/* Settle the nearest city and go on from there; returns the nearest one after it. Cities are compared many at once. */
+static ALWAYS_INLINE int settle(const Game *g, int nearest, int start, int *least_costs, int *from) {
+    int city = nearest % MOST_CITIES, cost = nearest - city;
+    const int *onward = g->costs.between[g->rules->is_country[city] && city != start ? MOST_CITIES : city];
+    unsigned next = INT32_MAX;
+    least_costs[city] = SETTLED;
+    for (int other = 0; other < g->costs.size / 16 * 16; other++) {
+        int total = cost + onward[other], before = least_costs[other], now = total < before ? total : before;
+        least_costs[other] = now;
+        if (from) from[other] = total < before ? city : from[other];
+        next = (unsigned)now < next ? (unsigned)now : next;
+    }
+    return (int)next;
+}
+
+/* The least cost of a path, with its routes from the end on; of equally near cities the lowest is settled first. */
+VECTORS static int shortest_path(const Game *g, int start, int end, int16_t *routes, int *size) {
+    const Rules *r = g->rules;
+    int least_costs[MOST_CITIES], from[MOST_CITIES], nearest = start;
+    start_search(g, start, least_costs);
+    while (nearest % MOST_CITIES != end && nearest < UNREACHABLE * MOST_CITIES)
+        nearest = settle(g, nearest, start, least_costs, from);
+    *size = 0;
+    if (nearest >= UNREACHABLE * MOST_CITIES) return UNREACHABLE;
+    for (int city = end; city != start; city = from[city]) {
+        int route = r->between[from[city]][city];
+        for (int each = route; each >= 0; each = r->next_between[each])
+            if (g->costs.of_routes[each] < g->costs.of_routes[route]) route = each;
+        routes[(*size)++] = (int16_t)route;
+    }
+    return nearest / MOST_CITIES;
+}
+
+/* By route the least cost of another way between its ends, of `most` more than the route's at most. Some are searched side
+ * by side, as each step of a search waits for the one before it. */
+VECTORS static void find_detours(const Game *g, const int16_t *routes, int count, const int *costs, int most, int *detours) {
+    const Rules *r = g->rules;
+    for (int first = 0; first < count; first += SIDE_BY_SIDE) {
+        int searches = least(SIDE_BY_SIDE, count - first), least_costs[SIDE_BY_SIDE][MOST_CITIES];
+        for (int i = 0; i < searches; i++) {
+            int route = routes[first + i], a = r->a[route], b = r->b[route], other_cost = UNREACHABLE;
+            for (int each = r->first_between[route]; each >= 0; each = r->next_between[each])
+                if (each != route) other_cost = least(other_cost, g->costs.of_routes[each]);
+            start_search(g, a, least_costs[i]);
+            least_costs[i][b] = SETTLED; /* what leads there in one step is the route itself, or one beside it */
+            int nearest = settle(g, a, a, least_costs[i], NULL);
+            if (a != b) least_costs[i][b] = other_cost * MOST_CITIES + b;
+            detours[first + i] = a != b ? least(nearest, least_costs[i][b]) : a;
+        }
+        for (int is_going_on = 1; is_going_on;) {
+            is_going_on = 0;
+            for (int i = 0; i < searches; i++) {
+                int route = routes[first + i], nearest = detours[first + i];
+                if (nearest % MOST_CITIES == r->b[route] || nearest >= (costs[route] + most) * MOST_CITIES) continue;
+                detours[first + i] = settle(g, nearest, r->a[route], least_costs[i], NULL);
+                is_going_on = 1;
             }
-            waiting[place].cost = total;
-            waiting[place].city = other;
-            last++;
         }
     }
-    if (size && best[end] < UNREACHABLE)
-        for (int city = end; city != start; city = from[city]) routes[(*size)++] = arrival[city];
-    return best[end];
+    for (int i = 0; i < count; i++) detours[i] = least(detours[i] / MOST_CITIES, costs[routes[i]] + most);
 }
 
 static int turns_left(const Game *g, int seat) {
@@ -720,6 +797,8 @@ static int turns_left(const Game *g, int seat) {
         if (r->order[i] != seat && (!found++ || g->cars[r->order[i]] < fewest)) fewest = g->cars[r->order[i]];
     return 1 + (int)(greatest(0, fewest - r->last_cars) / r->w.cars_a_turn);
 }
+
+static int in_units(double points) { return (int)(points * COST_UNITS); }
 
 static void station_cities(const Game *g, char *taken) {
     memset(taken, 0, MOST_CITIES);
@@ -732,9 +811,9 @@ static void own_stations(const Game *g, int seat, char *own) {
     for (int i = 0; i < g->station_count[seat]; i++) own[g->station_city[seat][i]] = 1;
 }
 
-static void price_loans(const Game *g, int seat, double *costs) {
+static void price_loans(const Game *g, int seat, int *costs) {
     const Rules *r = g->rules;
-    double price = r->w.loan_price + r->station_points;
+    int price = in_units(r->w.loan_price + r->station_points);
     char own[MOST_CITIES], taken[MOST_CITIES];
     int has_more = g->station_count[seat] < r->stations;
     own_stations(g, seat, own);
@@ -742,7 +821,7 @@ static void price_loans(const Game *g, int seat, double *costs) {
     for (int other = 0; other < r->seats; other++)
         for (int i = 0; other != seat && i < g->held[other]; i++) {
             int route = g->held_routes[other][i], a = r->a[route], b = r->b[route];
-            if (own[a] || own[b]) costs[route] = r->w.least_cost;
+            if (own[a] || own[b]) costs[route] = in_units(r->w.least_cost);
             else if (has_more && !(taken[a] && taken[b])) costs[route] = price;
         }
 }
@@ -753,7 +832,7 @@ static int most_held(const int *hand) {
     return most;
 }
 
-static void route_costs(const Game *g, int seat, int turns, double *costs) {
+static void route_costs(const Game *g, int seat, int turns, int *costs) {
     const Rules *r = g->rules;
     const Weights *w = &r->w;
     int held[WILD + 1], cars = g->cars[seat];
@@ -764,10 +843,10 @@ static void route_costs(const Game *g, int seat, int turns, double *costs) {
     for (int route = 0; route < r->routes; route++) {
         int owner = g->owners[route], length = r->lengths[route];
         if (owner == seat) {
-            costs[route] = 0.0;
+            costs[route] = 0;
         } else if (owner == FREE && length <= cars) {
             double cost = length * car_price + r->claim_costs[route] - credit * least(held[r->colours[route]], length);
-            costs[route] = greatest_of(w->least_cost, cost);
+            costs[route] = in_units(greatest_of(w->least_cost, cost));
         } else {
             costs[route] = UNREACHABLE;
         }
@@ -775,7 +854,7 @@ static void route_costs(const Game *g, int seat, int turns, double *costs) {
     for (int i = 0; i < g->held[seat]; i++) {
         int route = g->held_routes[seat][i];
         for (int j = 0; j < r->parallel_count[route]; j++)
-            if (costs[r->parallels[route][j]] != 0.0) costs[r->parallels[route][j]] = UNREACHABLE;
+            if (costs[r->parallels[route][j]]) costs[r->parallels[route][j]] = UNREACHABLE;
     }
     if (r->stations) price_loans(g, seat, costs);
 }
@@ -783,26 +862,29 @@ static void route_costs(const Game *g, int seat, int turns, double *costs) {
 typedef struct {
     int count;
     int size[MOST_TICKETS];
-    int16_t routes[MOST_TICKETS][MOST_CITIES];
     Ticket tickets[MOST_TICKETS]; /* of the paths */
+    int16_t routes[MOST_TICKETS][MOST_CITIES];
 } Paths;
+
+static void copy_paths(Paths *to, const Paths *from) {
+    memcpy(to, from, offsetof(Paths, routes));
+    for (int i = 0; i < from->count; i++) memcpy(to->routes[i], from->routes[i], sizeof(int16_t) * (size_t)from->size[i]);
+}
 
 /* The routes of all paths, each once, the lowest first. */
 static int all_routes(const Rules *r, const Paths *paths, int16_t *routes) {
-    char is_on[MOST_ROUTES] = {0};
+    Routes on = {0};
     int size = 0;
     for (int i = 0; i < paths->count; i++)
-        for (int j = 0; j < paths->size[i]; j++) is_on[paths->routes[i][j]] = 1;
-    for (int route = 0; route < r->routes; route++)
-        if (is_on[route]) routes[size++] = (int16_t)route;
+        for (int j = 0; j < paths->size[i]; j++) add_to(on.of, paths->routes[i][j]);
+    for (int word = 0; word < r->words; word++)
+        while (on.of[word]) routes[size++] = (int16_t)(64 * word + next_of(&on.of[word]));
     return size;
 }
 
-static void lay_paths(const Game *g, const double *costs, Paths *paths) {
-    const Rules *r = g->rules;
-    double current[MOST_ROUTES];
+static void lay_paths(Game *g, const int *costs, Paths *paths) {
     int users[MOST_ROUTES] = {0};
-    memcpy(current, costs, sizeof(double) * (size_t)r->routes);
+    set_costs(g, costs);
     for (int i = 0; i < paths->count; i++) paths->size[i] = 0;
     for (int round = 0; round < (paths->count > 1 ? 2 : 1); round++)
         for (int i = 0; i < paths->count; i++) {
@@ -810,15 +892,15 @@ static void lay_paths(const Game *g, const double *costs, Paths *paths) {
             int size;
             for (int j = 0; j < paths->size[i]; j++) {
                 int route = paths->routes[i][j];
-                if (!--users[route]) current[route] = costs[route];
+                if (!--users[route]) set_cost(g, route, costs[route]);
             }
-            shortest_path(r, current, paths->tickets[i].a, paths->tickets[i].b, UNREACHABLE, found, &size);
+            shortest_path(g, paths->tickets[i].a, paths->tickets[i].b, found, &size);
             paths->size[i] = 0;
             for (int j = 0; j < size; j++)
-                if (costs[found[j]] != 0.0) {
+                if (costs[found[j]]) {
                     paths->routes[i][paths->size[i]++] = found[j];
                     users[found[j]]++;
-                    current[found[j]] = 0.0;
+                    set_cost(g, found[j], 0);
                 }
         }
 }
@@ -862,13 +944,13 @@ static int is_too_much(const Game *g, int seat, int turns, const Paths *paths) {
         || (turns < r->w.turns_counted && turns_for(g, seat, to_claim, count) + loan_count > turns);
 }
 
-static int tighten(const Game *g, int seat, int turns, const double *costs, Paths *paths) {
+static int tighten(Game *g, int seat, int turns, const int *costs, Paths *paths) {
     const Rules *r = g->rules;
-    double tight[MOST_ROUTES];
+    int tight[MOST_ROUTES];
     for (int i = 0; i < 2; i++) {
-        double price = i ? r->w.tight_second : r->w.tight_first;
+        int price = in_units(i ? r->w.tight_second : r->w.tight_first);
         for (int route = 0; route < r->routes; route++)
-            tight[route] = costs[route] != 0.0 && g->owners[route] == FREE ? costs[route] + price * r->lengths[route]
+            tight[route] = costs[route] && g->owners[route] == FREE ? costs[route] + price * r->lengths[route]
                                                                            : costs[route];
         lay_paths(g, tight, paths);
         if (!is_too_much(g, seat, turns, paths)) return paths->count > 0;
@@ -876,24 +958,27 @@ static int tighten(const Game *g, int seat, int turns, const double *costs, Path
     return 0;
 }
 
-static double worth_of(const Rules *r, const double *costs, const Paths *paths, double risk) {
-    int16_t routes[MOST_ROUTES];
-    int size = all_routes(r, paths, routes);
-    double brought = 0.0, cost = 0.0;
-    for (int i = 0; i < paths->count; i++)
-        brought += 2 * paths->tickets[i].points * pow(1 - risk, (double)paths->size[i]);
-    for (int i = 0; i < size; i++) cost += costs[routes[i]];
-    return brought - cost;
+/* What a ticket brings that misses so many routes. */
+static int worth_made(Ticket ticket, int missing, double risk) {
+    return in_units(2 * ticket.points * pow(1 - risk, (double)missing));
 }
 
-static int least_worthwhile(const Rules *r, const double *costs, const Paths *paths, double risk, int too_much) {
+static int worth_of(const Rules *r, const int *costs, const Paths *paths, double risk) {
+    int16_t routes[MOST_ROUTES];
+    int size = all_routes(r, paths, routes);
+    int worth = 0;
+    for (int i = 0; i < paths->count; i++) worth += worth_made(paths->tickets[i], paths->size[i], risk);
+    for (int i = 0; i < size; i++) worth -= costs[routes[i]];
+    return worth;
+}
+
+static int least_worthwhile(const Rules *r, const int *costs, const Paths *paths, double risk, int too_much) {
     int users[MOST_ROUTES] = {0}, worst = -1;
     double least_gain = too_much ? UNREACHABLE : 0.0;
     for (int i = 0; i < paths->count; i++)
         for (int j = 0; j < paths->size[i]; j++) users[paths->routes[i][j]]++;
     for (int i = 0; i < paths->count; i++) {
-        int own = 0, spaces = 0;
-        double cost = 0.0;
+        int own = 0, spaces = 0, cost = 0;
         for (int j = 0; j < paths->size[i]; j++) {
             int route = paths->routes[i][j];
             if (users[route] == 1) {
@@ -903,8 +988,7 @@ static int least_worthwhile(const Rules *r, const double *costs, const Paths *pa
             }
         }
         if (own) {
-            double gain = 2 * paths->tickets[i].points * pow(1 - risk, (double)own);
-            gain -= cost;
+            double gain = worth_made(paths->tickets[i], own, risk) - cost;
             if (too_much) gain /= spaces;
             if (gain < least_gain) {
                 worst = i;
@@ -920,11 +1004,12 @@ static void drop_ticket(Paths *paths, int index) {
     memmove(paths->tickets + index, paths->tickets + index + 1, sizeof(Ticket) * (size_t)(paths->count - index));
 }
 
-static void choose_paths(const Game *g, int seat, int turns, const double *costs, Paths *paths) {
+/* Returns whether the costs are still those of these paths. */
+static int choose_paths(Game *g, int seat, int turns, const int *costs, Paths *paths) {
     const Rules *r = g->rules;
-    double risk = g->station_count[seat] < r->stations ? r->w.borrowed_risk : r->w.route_risk, best_worth = 0.0;
+    double risk = g->station_count[seat] < r->stations ? r->w.borrowed_risk : r->w.route_risk;
     Paths best, tight;
-    int has_best = 0;
+    int has_best = 0, best_worth = 0;
     for (;;) {
         lay_paths(g, costs, paths);
         int count = 0;
@@ -939,11 +1024,11 @@ static void choose_paths(const Game *g, int seat, int turns, const double *costs
             tight.count = paths->count;
             memcpy(tight.tickets, paths->tickets, sizeof(Ticket) * (size_t)paths->count);
             if (tighten(g, seat, turns, costs, &tight)) {
-                double worth = worth_of(r, costs, &tight, risk);
+                int worth = worth_of(r, costs, &tight, risk);
                 if (!has_best || worth > best_worth) {
                     has_best = 1;
                     best_worth = worth;
-                    best = tight;
+                    copy_paths(&best, &tight);
                 }
             }
         }
@@ -951,38 +1036,36 @@ static void choose_paths(const Game *g, int seat, int turns, const double *costs
         if (worst < 0) break;
         drop_ticket(paths, worst);
     }
-    if (has_best && worth_of(r, costs, paths, risk) < best_worth) *paths = best;
+    if (!has_best || worth_of(r, costs, paths, risk) >= best_worth) return 1;
+    copy_paths(paths, &best);
+    return 0;
 }
 
-static void rank_routes(const Game *g, const double *costs, Plan *plan) {
+/* `is_set`: the costs are already those of the plan. */
+static void rank_routes(Game *g, const int *costs, Plan *plan, int is_set) {
     const Rules *r = g->rules;
-    double current[MOST_ROUTES], losses[MOST_ROUTES];
-    memcpy(current, costs, sizeof(double) * (size_t)r->routes);
-    for (int i = 0; i < plan->size; i++) current[plan->routes[i]] = 0.0;
-    for (int i = 0; i < plan->loan_count; i++) current[plan->loans[i]] = 0.0;
+    int losses[MOST_ROUTES], detours[MOST_ROUTES], most = in_units(r->w.most_loss);
+    if (!is_set) {
+        set_costs(g, costs);
+        for (int i = 0; i < plan->size; i++) set_cost(g, plan->routes[i], 0);
+        for (int i = 0; i < plan->loan_count; i++) set_cost(g, plan->loans[i], 0);
+    }
+    find_detours(g, plan->routes, plan->size, costs, most, detours);
     for (int i = 0; i < plan->size; i++) {
-        int route = plan->routes[i];
-        current[route] = UNREACHABLE;
-        /* half a point more than counts, so that rounding doesn't */
-        double limit = costs[route] + r->w.most_loss + 0.5;
-        double detour = shortest_path(r, current, r->a[route], r->b[route], limit, NULL, NULL);
-        current[route] = 0.0;
-        double loss = -least_of(r->w.most_loss, greatest_of(0.0, detour - costs[route]));
-        int j = i;
-        for (; j > 0 && (losses[j - 1] > loss || (losses[j - 1] == loss && plan->routes[j - 1] > route)); j--) {
+        int route = plan->routes[i], j = i, loss = greatest(0, detours[i] - costs[route]);
+        for (; j > 0 && (losses[j - 1] < loss || (losses[j - 1] == loss && plan->routes[j - 1] > route)); j--) {
             losses[j] = losses[j - 1];
             plan->routes[j] = plan->routes[j - 1];
         }
         losses[j] = loss;
         plan->routes[j] = (int16_t)route;
     }
-    for (int i = 0; i < plan->size; i++) plan->weights[i] = 1 - losses[i] / r->w.most_loss;
+    for (int i = 0; i < plan->size; i++) plan->weights[i] = 1 + losses[i] / (double)most;
 }
 
-static void make_plan(Game *g, int seat, Plan *plan) {
+static void make_plan(Game *g, int seat, int turns, Plan *plan) {
     const Rules *r = g->rules;
-    int turns = turns_left(g, seat), size;
-    double costs[MOST_ROUTES];
+    int size, costs[MOST_ROUTES];
     char made[MOST_TICKETS];
     int16_t routes[MOST_ROUTES], loans[MOST_ROUTES];
     Paths paths;
@@ -996,7 +1079,7 @@ static void make_plan(Game *g, int seat, Plan *plan) {
                 paths.tickets[j] = paths.tickets[j - 1];
             paths.tickets[j] = g->tickets[seat][i];
         }
-    choose_paths(g, seat, turns, costs, &paths);
+    int is_set = choose_paths(g, seat, turns, costs, &paths);
     size = all_routes(r, &paths, routes);
     plan->size = plan->loan_count = 0;
     int loan_count = 0;
@@ -1004,7 +1087,7 @@ static void make_plan(Game *g, int seat, Plan *plan) {
         if (g->owners[routes[i]] == FREE) plan->routes[plan->size++] = routes[i];
         else loans[loan_count++] = routes[i];
     if (loan_count) plan->loan_count = needing_station(g, seat, loans, loan_count, plan->loans);
-    rank_routes(g, costs, plan);
+    rank_routes(g, costs, plan, is_set && plan->loan_count == loan_count);
     memset(&plan->set, 0, sizeof plan->set);
     for (int i = 0; i < plan->size; i++) add_to(plan->set.of, plan->routes[i]);
     plan->is_made = 1;
@@ -1023,7 +1106,7 @@ static int free_place(const Game *g, const Plan *plan) {
     return NOWHERE;
 }
 
-static const Plan *plan_of(Game *g, int seat) {
+static const Plan *plan_of(Game *g, int seat, int turns) {
     const Rules *r = g->rules;
     Plan *plan = &g->plans[seat];
     if (plan->is_made) {
@@ -1042,156 +1125,98 @@ static const Plan *plan_of(Game *g, int seat) {
         }
         for (int word = 0; word < r->words; word++)
             is_good &= !(plan->set.of[word] & (~g->free.of[word] | g->parallels_of[seat].of[word]));
-        int turns = turns_left(g, seat);
         if (is_good && spaces <= g->cars[seat] && (!plan->loan_count || free_place(g, plan) != NOWHERE)
             && (turns >= r->w.turns_counted || turns_for(g, seat, plan->routes, left) <= turns))
             return plan;
     }
-    make_plan(g, seat, plan);
+    make_plan(g, seat, turns, plan);
     return plan;
 }
 
 /* -- what the seat needs (rollout_needs) ------------------------------------------------------- */
 
-static void assign(const Game *g, Needs *needs) {
+static inline int take_spare(Shares *hand, int colour, int most) {
+    int used = least(most, hand->spare[colour]);
+    hand->spare[colour] -= used;
+    hand->reserved[colour] += used;
+    return used;
+}
+
+/* Assign the hand; routes before `from` keep the cards of their colour. */
+static void assign(const Game *g, Needs *needs, int from) {
     const Rules *r = g->rules;
-    int grays[MOST_NEEDS], count = 0;
-    memcpy(needs->spare, g->hands[g->turn], sizeof needs->spare);
-    memset(needs->reserved, 0, sizeof needs->reserved);
-    for (int i = 0; i < needs->size; i++) {
+    if (!from) {
+        memcpy(needs->after_colours.spare, g->hands[g->turn], sizeof needs->after_colours.spare);
+        memset(needs->after_colours.reserved, 0, sizeof needs->after_colours.reserved);
+        needs->gray_count = 0;
+    }
+    needs->hand = needs->after_colours;
+    for (int i = from; i < needs->size; i++) {
         int route = needs->routes[i], colour = r->colours[route];
         if (colour == ANY_COLOUR) {
-            grays[count++] = i;
+            needs->grays[needs->gray_count++] = i;
             continue;
         }
-        int used = least(r->spaces[route], needs->spare[colour]);
-        needs->spare[colour] -= used;
-        needs->reserved[colour] += used;
         needs->colours[i] = colour;
-        needs->missing[i] = r->spaces[route] - used;
+        needs->missing[i] = r->spaces[route] - take_spare(&needs->hand, colour, r->spaces[route]);
     }
-    for (int j = 0; j < count; j++) {
-        int i = grays[j], length = r->spaces[needs->routes[i]], colour = 0;
-        for (int kind = 1; kind < WILD; kind++)
-            if (needs->spare[kind] > needs->spare[colour]) colour = kind;
-        int used = least(length, needs->spare[colour]);
-        needs->spare[colour] -= used;
-        needs->reserved[colour] += used;
+    needs->after_colours = needs->hand;
+    for (int j = 0; j < needs->gray_count; j++) {
+        int i = needs->grays[j], length = r->spaces[needs->routes[i]], most = -1;
+        for (int kind = 0; kind < WILD; kind++) /* the first of those with most */
+            most = greatest(most, needs->hand.spare[kind] * WILD + WILD - 1 - kind);
+        int colour = WILD - 1 - (most & (WILD - 1));
         needs->colours[i] = colour;
-        needs->missing[i] = length - used;
+        needs->missing[i] = length - take_spare(&needs->hand, colour, length);
     }
 }
 
-static inline int is_before(Filler a, Filler b) { return a.value > b.value || (a.value == b.value && a.route < b.route); }
-
-/* Routes of the colours of which the seat has so many cards. */
-typedef struct { int held; Routes routes; } Level;
-
-/* The best of some routes that are alike, and those as good that come after it. */
-typedef struct {
-    const double *rates;
-    int length, level; /* the next that is worse */
-    Filler best;
-    Routes left, equal;
-} Head;
-
-/* Go on to the next best. Returns whether there is one. */
-static ALWAYS_INLINE int advance(int words, const Level *levels, int count, Head *head) {
-    for (;;) {
-        for (int word = 0; word < words; word++)
-            if (head->equal.of[word]) {
-                head->best.route = 64 * word + next_of(&head->equal.of[word]);
-                return 1;
-            }
-        if (head->level == count) return 0;
-        double rate = head->best.value = head->rates[greatest(0, head->length - levels[head->level].held)];
-        do
-            for (int word = 0; word < words; word++)
-                head->equal.of[word] |= levels[head->level].routes.of[word] & head->left.of[word];
-        while (++head->level < count && head->rates[greatest(0, head->length - levels[head->level].held)] == rate);
-    }
+/* What a filler brings a turn and its route, the lowest first, as one number: such are compared many at once. Below 0 of
+ * what isn't one. */
+static inline int filler_key(const Rules *r, const Fillers *fillers, int slot, int held) {
+    int missing = greatest(0, r->slot_lengths[slot] - held);
+    return fillers->values[slot] * r->shares[missing] * MOST_ROUTES + MOST_ROUTES - 1 - r->slot_routes[slot];
 }
 
-/* The colours by how many cards of them the seat has, most first. */
-static ALWAYS_INLINE int find_levels(const Rules *r, int words, const int *held, Level *levels) {
-    int count = 0;
+/* The keys of the fillers that bring most and fit, one after the other, the best first; returns how many. */
+VECTORS static int best_keys(const Rules *r, const int *keys, int cars, int *chosen) {
+    int count = 0, last = INT32_MAX, size = (r->routes + 15) / 16 * 16;
+    for (; count < MOST_FILLERS; count++) {
+        int best = -1;
+        for (int slot = 0; slot < size; slot++) { /* many at once */
+            int key = keys[slot] < last && r->slot_lengths[slot] <= cars ? keys[slot] : -1;
+            best = key > best ? key : best;
+        }
+        if (best < 0) break;
+        last = chosen[count] = best;
+        cars -= r->lengths[MOST_ROUTES - 1 - best % MOST_ROUTES];
+    }
+    return count;
+}
+
+/* The fillers that bring most a turn and fit, as keys; returns how many. */
+static int choose_fillers(const Rules *r, const int *held, int cars, Fillers *fillers, int *chosen) {
     for (int colour = 0; colour <= ANY_COLOUR; colour++) {
-        int place = 0;
-        while (place < count && levels[place].held > held[colour]) place++;
-        if (place == count || levels[place].held < held[colour]) {
-            memmove(levels + place + 1, levels + place, sizeof *levels * (size_t)(count++ - place));
-            levels[place] = (Level){held[colour], r->coloured[colour]};
-        } else {
-            for (int word = 0; word < words; word++) levels[place].routes.of[word] |= r->coloured[colour].of[word];
-        }
+        if (fillers->held[colour] == held[colour]) continue;
+        fillers->held[colour] = held[colour];
+        for (int slot = r->slot_starts[colour]; slot < r->slot_starts[colour + 1]; slot++)
+            fillers->keys[slot] = filler_key(r, fillers, slot, held[colour]);
     }
-    return count;
+    return best_keys(r, fillers->keys, cars, chosen);
 }
 
-/* The fillers that bring most a turn and fit, one after the other, the best first. Returns how many. */
-static ALWAYS_INLINE int choose_among(
-    const Rules *r, int words, const int *held, int cars, const Fillers *fillers, Filler *chosen
-) {
-    Head heads[2 * MOST_ALIKE];
-    Filler others[MOST_ROUTES];
-    Level levels[ANY_COLOUR + 1];
-    int level_count = find_levels(r, words, held, levels), count = 0, head_count = 0, other_count = 0;
-    for (int i = 0; i < fillers->some_count; i++) {
-        const Alike *alike = &r->alike[fillers->some[i] >> 1];
-        int side = fillers->some[i] & 1;
-        if (alike->length > cars) continue;
-        Head *head = &heads[head_count];
-        head->length = alike->length;
-        head->rates = alike->rates[side];
-        head->level = 0;
-        for (int word = 0; word < words; word++) {
-            head->equal.of[word] = 0;
-            head->left.of[word] = alike->routes.of[word] & fillers->plain[side].of[word];
-        }
-        head_count += advance(words, levels, level_count, head);
-    }
-    for (int i = 0; i < fillers->size; i++) {
-        Filler filler = fillers->worth_more[i];
-        int length = r->lengths[filler.route], missing = length - held[r->colours[filler.route]];
-        if (length > cars) continue;
-        if (missing > 0) filler.value /= missing / 2.0 + 1;
-        others[other_count++] = filler;
-    }
-    while (count < MOST_FILLERS) {
-        Filler best = {-1.0, 0};
-        int first = -1, other = -1;
-        for (int i = 0; i < head_count; i++)
-            if (is_before(heads[i].best, best) && heads[i].length <= cars) best = heads[first = i].best;
-        for (int i = 0; i < other_count; i++)
-            if (is_before(others[i], best) && r->lengths[others[i].route] <= cars) best = others[other = i];
-        if (first < 0 && other < 0) break;
-        if (other >= 0) others[other] = others[--other_count];
-        else if (!advance(words, levels, level_count, &heads[first])) heads[first] = heads[--head_count];
-        chosen[count++] = best;
-        cars -= r->lengths[best.route];
-    }
-    return count;
-}
-
-/* The same, with fewer words in each set where the board has few routes: most have. */
-static int choose_fillers(const Rules *r, const int *held, int cars, const Fillers *fillers, Filler *chosen) {
-    return r->words <= 2 ? choose_among(r, 2, held, cars, fillers, chosen)
-                         : choose_among(r, ROUTE_WORDS, held, cars, fillers, chosen);
-}
-
-static void add_fillers(const Game *g, Needs *needs, int cars, const Fillers *fillers) {
+static void add_fillers(const Game *g, Needs *needs, int cars, Fillers *fillers) {
     const Rules *r = g->rules;
-    Filler chosen[MOST_FILLERS];
-    int missing = 0, held[WILD + 1];
-    memcpy(held, needs->spare, sizeof needs->spare);
+    int chosen[MOST_FILLERS], missing = 0, held[WILD + 1];
+    memcpy(held, needs->hand.spare, sizeof needs->hand.spare);
     held[WILD] = most_held(held);
     needs->bonuses = fillers->bonuses;
     int count = choose_fillers(r, held, cars, fillers, chosen);
     for (int i = 0; i < count; i++) {
-        needs->routes[needs->size] = chosen[i].route;
-        needs->weights[needs->size++] = r->w.filler_weight * chosen[i].value / 4;
+        needs->routes[needs->size] = MOST_ROUTES - 1 - chosen[i] % MOST_ROUTES;
+        needs->weights[needs->size++] = r->w.filler_weight * (chosen[i] / MOST_ROUTES) / (4 * FILLER_UNITS * FULL_SHARE);
     }
-    assign(g, needs);
+    assign(g, needs, needs->planned);
     for (int i = 0; i < needs->planned; i++) missing += needs->missing[i];
     const int *hand = g->hands[g->turn];
     needs->wilds_short = missing - hand[WILD] - (r->kinds > WILD_IF_LONG ? hand[WILD_IF_LONG] : 0) / 2.0;
@@ -1224,10 +1249,14 @@ static void card_values(const Game *g, const Needs *needs, double *values) {
     }
 }
 
-typedef struct {
-    int16_t first[MOST_CITIES], last[MOST_CITIES], next[2 * MOST_ROUTES], other[2 * MOST_ROUTES];
-    int16_t length[2 * MOST_ROUTES];
-} Ways;
+static inline void add_way(Ways *ways, int way, int from, int to, int length) {
+    ways->other[way] = (int16_t)to;
+    ways->length[way] = (int16_t)length;
+    ways->next[way] = -1;
+    if (ways->first[from] < 0) ways->first[from] = (int16_t)way;
+    else ways->next[ways->last[from]] = (int16_t)way;
+    ways->last[from] = (int16_t)way;
+}
 
 /* The spaces of a path to each city of the part, in the order in which they are found. */
 static int spaces_from(const Ways *ways, int start, int16_t *spaces, int16_t *found) {
@@ -1259,7 +1288,7 @@ static void find_spans(const Game *g, const int16_t *routes, int size, const int
     const Rules *r = g->rules;
     Ways ways;
     int16_t order[MOST_CITIES], from[3][MOST_CITIES], found[MOST_CITIES], again[MOST_CITIES];
-    int cities = 0, longest = 0, way = 0, parts = 0;
+    int cities = 0, longest = 0, second = 0, way = 0;
     size_t bytes = sizeof(int16_t) * (size_t)r->cities;
     memset(ways.first, -1, bytes);
     memset(spans->part, -1, bytes);
@@ -1269,16 +1298,8 @@ static void find_spans(const Game *g, const int16_t *routes, int size, const int
         int route = i < size ? routes[i] : more[i - size];
         for (int side = 0; side < 2; side++, way++) {
             int city = side ? r->b[route] : r->a[route];
-            ways.other[way] = (int16_t)(side ? r->a[route] : r->b[route]);
-            ways.length[way] = (int16_t)r->lengths[route];
-            ways.next[way] = -1;
-            if (ways.first[city] < 0) {
-                ways.first[city] = (int16_t)way;
-                order[cities++] = (int16_t)city;
-            } else {
-                ways.next[ways.last[city]] = (int16_t)way;
-            }
-            ways.last[city] = (int16_t)way;
+            if (ways.first[city] < 0) order[cities++] = (int16_t)city;
+            add_way(&ways, way, city, side ? r->a[route] : r->b[route], r->lengths[route]);
         }
     }
     spans->count = cities;
@@ -1287,111 +1308,155 @@ static void find_spans(const Game *g, const int16_t *routes, int size, const int
         int city = order[i];
         if (spans->part[city] >= 0) continue;
         int count = spaces_from(&ways, city, from[0], found);
-        parts++;
         spaces_from(&ways, farthest(from[0], found, count), from[1], again);
         spaces_from(&ways, farthest(from[1], again, count), from[2], again);
+        int of_part = 0;
         for (int j = 0; j < count; j++) {
             int each = found[j];
             spans->spaces[each] = (int16_t)greatest(from[1][each], from[2][each]);
             spans->part[each] = (int16_t)city;
-            longest = greatest(longest, spans->spaces[each]);
+            of_part = greatest(of_part, spans->spaces[each]);
+        }
+        second = greatest(second, least(longest, of_part));
+        if (of_part > longest) {
+            longest = of_part;
+            spans->longest_part = city;
         }
     }
     spans->longest = longest;
-    spans->is_forest = size + more_size == cities - parts;
+    spans->second = second;
 }
 
-/* The spans of the seat's and the planned routes. Those of a forest are the same in whichever order its routes come. */
-static void span_network(const Game *g, const Plan *plan, Fillers *fillers) {
+/* The longest path of the seat's routes, as `find_spans` finds it. Those of a forest are lengthened route by route. */
+static int longest_of(Game *g, int seat) {
     const Rules *r = g->rules;
-    int seat = g->turn;
+    Forest *forest = &g->forests[seat];
+    if (!forest->is_made) {
+        memset(forest->ways.first, -1, sizeof forest->ways.first);
+        memset(forest->spaces, 0, sizeof forest->spaces);
+        forest->held = forest->longest = forest->has_cycle = 0;
+        forest->is_made = 1;
+    }
+    for (; forest->held < g->held[seat]; forest->held++) {
+        int route = g->held_routes[seat][forest->held], ends[2] = {r->a[route], r->b[route]}, counts[2], to[2];
+        int16_t from[2][MOST_CITIES], found[2][MOST_CITIES];
+        for (int side = 0; side < 2; side++) {
+            memset(from[side], -1, sizeof(int16_t) * (size_t)r->cities);
+            counts[side] = spaces_from(&forest->ways, ends[side], from[side], found[side]);
+            to[side] = r->lengths[route] + forest->spaces[ends[!side]];
+        }
+        forest->has_cycle |= from[0][ends[1]] >= 0;
+        for (int side = 0; side < 2; side++) {
+            for (int i = 0; i < counts[side]; i++) {
+                int city = found[side][i];
+                forest->spaces[city] = (int16_t)greatest(forest->spaces[city], from[side][city] + to[side]);
+                forest->longest = greatest(forest->longest, forest->spaces[city]);
+            }
+            add_way(&forest->ways, 2 * forest->held + side, ends[side], ends[!side], r->lengths[route]);
+        }
+        if (forest->has_cycle) {
+            Spans spans;
+            find_spans(g, g->held_routes[seat], g->held[seat], NULL, 0, &spans);
+            forest->longest = spans.longest;
+        }
+    }
+    return forest->longest;
+}
+
+/* The spans of the seat's and the planned routes. Returns whether these are others than before. */
+static int span_network(const Game *g, const Plan *plan, Fillers *fillers) {
+    const Rules *r = g->rules;
+    int seat = g->turn, size = 0;
     int16_t planned[MOST_ROUTES];
     Routes spanned = plan->set;
     for (int i = 0; i < g->held[seat]; i++) add_to(spanned.of, g->held_routes[seat][i]);
-    if (fillers->has_spans && fillers->spans.is_forest && !memcmp(&spanned, &fillers->spanned, sizeof spanned)) return;
-    int size = 0;
+    if (fillers->has_spans && !memcmp(&spanned, &fillers->spanned, sizeof spanned)) return 0;
     for (int word = 0; word < r->words; word++)
         for (uint64_t rest = plan->set.of[word]; rest;) planned[size++] = (int16_t)(64 * word + next_of(&rest));
     find_spans(g, g->held_routes[seat], g->held[seat], planned, size, &fillers->spans);
     fillers->spanned = spanned;
     fillers->has_spans = 1;
+    return 1;
 }
 
-static double chance_of_longest(const Weights *w, double ahead) {
-    return 1 / (1 + exp(-greatest_of(-50.0, least_of(50.0, ahead / w->trail_spread))));
+/* The chance to have the longest route with a plan that is so many spaces ahead. */
+static inline double chance_ahead(const Rules *r, int spaces) {
+    return r->chances[MOST_AHEAD + greatest(-MOST_AHEAD, least(MOST_AHEAD, spaces))];
 }
 
-static void path_bonuses(Game *g, const Plan *plan, Fillers *fillers) {
+static void path_bonuses(Game *g, const Plan *plan, Fillers *fillers, Routes *changed) {
     const Rules *r = g->rules;
     const Weights *w = &r->w;
     if (r->playing != 2) return;
-    int seat = g->turn, rival = r->order[r->order[0] == seat];
-    double gains[MOST_GAINS];
-    char is_known[MOST_GAINS] = {0};
-    span_network(g, plan, fillers);
-    if (fillers->rival_held != g->held[rival]) {
-        Spans rivals;
-        find_spans(g, g->held_routes[rival], g->held[rival], NULL, 0, &rivals);
-        fillers->rival_longest = rivals.longest;
-        fillers->rival_held = g->held[rival];
+    int seat = g->turn, rival = r->order[r->order[0] == seat], rivals = longest_of(g, rival), is_last = g->last_turns != NOT_YET;
+    int is_other = span_network(g, plan, fillers);
+    if (!is_other && fillers->rival_longest == rivals && fillers->is_last_bonus == is_last) return;
+    fillers->rival_longest = rivals;
+    fillers->is_last_bonus = is_last;
+    for (int word = 0; word < r->words; word++) {
+        changed->of[word] = fillers->with_bonus.of[word];
+        for (uint64_t rest = changed->of[word]; rest;) fillers->bonuses[64 * word + next_of(&rest)] = 0;
+        fillers->with_bonus.of[word] = 0;
     }
     const Spans *spans = &fillers->spans;
-    double growth = g->last_turns != NOT_YET ? 0.0 : w->trail_growth * g->cars[rival];
-    int longest = spans->longest;
-    double behind = fillers->rival_longest + growth;
-    double before = chance_of_longest(w, longest - behind), swing = w->trail_share * 2 * r->longest_bonus;
+    int growth = is_last ? 0 : (int)(w->trail_growth * g->cars[rival]);
+    int longest = spans->longest, ahead = longest - rivals - growth;
+    double before = chance_ahead(r, ahead), swing = w->trail_share * 2 * r->longest_bonus * FILLER_UNITS;
     Routes left = g->free;
     for (int i = 0; i < spans->count; i++) {
         int city = spans->cities[i], spaces = spans->spaces[city];
+        int beyond = spans->part[city] == spans->longest_part ? spans->second : longest;
+        int shortest = greatest(0, longest - spaces - beyond + 1); /* that a route must be for a longer path */
+        if (shortest > r->longest_route) continue;
         for (int word = 0; word < r->words; word++) {
-            uint64_t rest = r->exit_sets[city].of[word] & left.of[word];
+            uint64_t rest = r->exit_sets[city].of[word] & r->as_long[shortest].of[word] & left.of[word];
             left.of[word] &= ~rest;
             while (rest) {
                 int route = 64 * word + next_of(&rest), other = r->a[route] == city ? r->b[route] : r->a[route];
                 if (spans->part[other] == spans->part[city]) continue;
                 int length = spaces + r->lengths[route] + spans->spaces[other];
                 if (length <= longest) continue;
-                int more = length - longest;
-                if (more >= MOST_GAINS) {
-                    g->is_declined = 1;
-                    return;
-                }
-                if (!is_known[more]) {
-                    is_known[more] = 1;
-                    gains[more] = swing * (chance_of_longest(w, length - behind) - before);
-                }
-                fillers->bonus_routes[fillers->bonus_count++] = (int16_t)route;
-                fillers->bonuses[route] = gains[more];
+                fillers->bonuses[route] = (int)(swing * (chance_ahead(r, ahead + length - longest) - before));
+                add_to(fillers->with_bonus.of, route);
             }
         }
     }
+    for (int word = 0; word < r->words; word++) changed->of[word] |= fillers->with_bonus.of[word];
 }
 
 static Fillers *find_fillers(Game *g, const Plan *plan) {
     const Rules *r = g->rules;
     int seat = g->turn, is_last = g->last_turns != NOT_YET;
     Fillers *fillers = &g->fillers[seat];
+    Routes others = {0}, touching = {0}, changed = {0};
+    int is_same_network = fillers->is_made && fillers->version == plan->version && fillers->held_routes == g->held[seat];
     if (fillers->is_made && fillers->version == plan->version && fillers->claimed == g->claimed
         && fillers->is_last == is_last)
         return fillers;
     if (!fillers->is_made) {
-        memset(fillers->bonuses, 0, sizeof(double) * (size_t)r->routes);
+        memset(fillers->bonuses, 0, sizeof fillers->bonuses);
+        memset(fillers->keys, -1, sizeof fillers->keys);
+        memset(fillers->values, -1, sizeof fillers->values);
+        memset(fillers->held, 0, sizeof fillers->held);
+        memset(&fillers->others, 0, sizeof fillers->others);
+        memset(&fillers->touching, 0, sizeof fillers->touching);
+        memset(&fillers->with_bonus, 0, sizeof fillers->with_bonus);
         fillers->has_spans = 0;
-        fillers->rival_held = -1;
-    } else {
-        for (int i = 0; i < fillers->bonus_count; i++) fillers->bonuses[fillers->bonus_routes[i]] = 0.0;
     }
     fillers->is_made = 1;
+    fillers->held_routes = g->held[seat];
     fillers->version = plan->version;
     fillers->claimed = g->claimed;
     fillers->is_last = is_last;
-    fillers->size = fillers->bonus_count = 0;
-    Routes others, touching = {0};
     for (int word = 0; word < r->words; word++)
         others.of[word] = g->free.of[word] & ~plan->set.of[word] & ~g->parallels_of[seat].of[word];
     if (r->longest_bonus) {
+        path_bonuses(g, plan, fillers, &changed);
+    }
+    if (is_same_network) {
+        touching = fillers->touching;
+    } else if (r->longest_bonus) {
         uint64_t touched[CITY_WORDS];
-        path_bonuses(g, plan, fillers);
         memcpy(touched, g->touched[seat], sizeof touched);
         for (int i = 0; i < plan->size; i++) {
             add_to(touched, r->a[plan->routes[i]]);
@@ -1403,30 +1468,21 @@ static Fillers *find_fillers(Game *g, const Plan *plan) {
                 for (int word = 0; word < r->words; word++) touching.of[word] ^= r->exit_sets[city].of[word];
             }
     }
-    double touch_points = r->w.touch_bonus / 4;
-    for (int i = 0; i < fillers->bonus_count; i++) {
-        int route = fillers->bonus_routes[i];
-        if (!is_in(others.of, route)) continue;
-        double value = r->points[route] + fillers->bonuses[route];
-        if (is_in(touching.of, route)) value += touch_points * r->lengths[route];
-        fillers->worth_more[fillers->size++] = (Filler){value, route};
-        remove_from(others.of, route);
-    }
     for (int word = 0; word < r->words; word++) {
-        fillers->plain[0].of[word] = others.of[word] & ~touching.of[word];
-        fillers->plain[1].of[word] = others.of[word] & touching.of[word];
+        changed.of[word] |= (fillers->others.of[word] ^ others.of[word]) | ((fillers->touching.of[word] ^ touching.of[word]) & others.of[word]);
+        for (uint64_t rest = changed.of[word]; rest;) {
+            int route = 64 * word + next_of(&rest), slot = r->slots[route], value = r->filler_values[is_in(touching.of, route)][route];
+            fillers->values[slot] = is_in(others.of, route) ? value + fillers->bonuses[route] : -1;
+            fillers->keys[slot] = filler_key(r, fillers, slot, fillers->held[r->colours[route]]);
+        }
     }
-    fillers->some_count = 0;
-    for (int i = 0; i < 2 * r->alike_count; i++) {
-        uint64_t any = 0;
-        for (int word = 0; word < r->words; word++) any |= r->alike[i >> 1].routes.of[word] & fillers->plain[i & 1].of[word];
-        if (any) fillers->some[fillers->some_count++] = (int16_t)i;
-    }
+    fillers->others = others;
+    fillers->touching = touching;
     return fillers;
 }
 
-static const Plan *find_needs(Game *g, Needs *needs) {
-    const Plan *plan = plan_of(g, g->turn);
+static const Plan *find_needs(Game *g, int turns, Needs *needs) {
+    const Plan *plan = plan_of(g, g->turn, turns);
     int cars = g->cars[g->turn];
     needs->size = needs->planned = plan->size;
     for (int i = 0; i < plan->size; i++) {
@@ -1434,7 +1490,7 @@ static const Plan *find_needs(Game *g, Needs *needs) {
         needs->weights[i] = plan->weights[i];
         cars -= g->rules->lengths[plan->routes[i]];
     }
-    assign(g, needs);
+    assign(g, needs, 0);
     add_fillers(g, needs, cars, find_fillers(g, plan));
     return plan;
 }
@@ -1459,7 +1515,7 @@ static int cheapest_payment(
     for (int paid = from; paid < to; paid++) {
         int missing = greatest(0, spaces - hand[paid]), plus = least(missing, fours), wilds = missing - plus;
         if (wilds + ferry <= hand[WILD]) {
-            int reserved = needs->reserved[paid] - (needs->colours[index] == paid ? own : 0);
+            int reserved = needs->hand.reserved[paid] - (needs->colours[index] == paid ? own : 0);
             double price = wild_price * (wilds + r->w.plus_four_share * plus);
             price += r->w.reserved_price * greatest(0, spaces - missing - hand[paid] + reserved);
             if (price < cheapest) {
@@ -1526,17 +1582,21 @@ static int best_claim(const Game *g, const Plan *plan, const Needs *needs, int t
     int held = most_held(hand) + hand[WILD] + (r->kinds > WILD_IF_LONG ? hand[WILD_IF_LONG] : 0);
     for (int i = 0; i < needs->size; i++) {
         int route = needs->routes[i], length = r->lengths[route];
-        double price, worth;
+        double price, worth, bonus = 0.0;
         Claim claim;
-        if (length > held || !cheapest_payment(g, needs, i, wild_price, &price, &claim)) continue;
+        if (length > held) continue;
         if (i < needs->planned) {
             worth = 2 * needs->weights[i] + r->points[route] / 10.0 - w->claim_threshold;
             if (g->passengers_left[seat]) worth += place_worth(g, place_for_passenger(g, route));
         } else {
-            int wilds = claim.wilds + claim.wilds_if_long;
             worth = r->points[route] - length * filler_price - w->filler_margin;
+            bonus = needs->bonuses[route] / (double)FILLER_UNITS;
+        }
+        if (worth + bonus <= most || !cheapest_payment(g, needs, i, wild_price, &price, &claim)) continue; /* no price is below 0 */
+        if (i >= needs->planned) {
+            int wilds = claim.wilds + claim.wilds_if_long;
             worth -= w->filler_wild * greatest_of(0.0, wilds + least_of(0, needs->wilds_short));
-            worth += needs->bonuses[route];
+            worth += bonus;
         }
         if (worth - price > most && !(r->is_tunnel[route] && is_risky(g, &claim))) {
             *best = claim;
@@ -1547,7 +1607,7 @@ static int best_claim(const Game *g, const Plan *plan, const Needs *needs, int t
     return found;
 }
 
-static int last_claim(const Game *g, const Plan *plan, const double *bonuses, double *most_found, Claim *claim) {
+static int last_claim(const Game *g, const Plan *plan, const int *bonuses, double *most_found, Claim *claim) {
     const Rules *r = g->rules;
     int seat = g->turn, cars = g->cars[seat], best = -1, ticket_points = 0, held[WILD + 1];
     const int *hand = g->hands[seat];
@@ -1556,19 +1616,17 @@ static int last_claim(const Game *g, const Plan *plan, const double *bonuses, do
         for (int i = 0; i < g->ticket_count[seat]; i++) ticket_points += 2 * g->tickets[seat][i].points;
     memcpy(held, hand, sizeof(int) * WILD);
     held[WILD] = most_held(hand);
-    for (int route = 0; route < r->routes; route++) {
-        int length = r->lengths[route];
-        if (length > cars || g->owners[route] != FREE) continue;
-        double worth = r->points[route] + bonuses[route];
-        if (ticket_points && route == plan->routes[0]) worth += ticket_points;
-        if (worth > most && r->ferries[route] <= hand[WILD]) {
-            int payable = least(held[r->colours[route]], r->spaces[route]) + hand[WILD] + plus_fours(g, route);
-            if (payable >= length && can_claim(g, seat, route)) {
+    for (int word = 0; word < r->words; word++)
+        for (uint64_t rest = g->free.of[word] & ~g->parallels_of[seat].of[word]; rest;) {
+            int route = 64 * word + next_of(&rest), length = r->lengths[route];
+            double worth = r->points[route] + bonuses[route] / (double)FILLER_UNITS;
+            if (ticket_points && route == plan->routes[0]) worth += ticket_points;
+            if (worth > most && length <= cars && r->ferries[route] <= hand[WILD]
+                && least(held[r->colours[route]], r->spaces[route]) + hand[WILD] + plus_fours(g, route) >= length) {
                 best = route;
                 most = worth;
             }
         }
-    }
     if (best < 0) return 0;
     int colour = r->colours[best];
     if (colour == ANY_COLOUR)
@@ -1590,7 +1648,7 @@ static int build_station(Game *g, const Plan *plan, const Needs *needs) {
     for (int colour = 0; colour < WILD; colour++) {
         int wilds = greatest(0, cost - hand[colour]);
         if (wilds <= hand[WILD]) {
-            double price = r->w.locomotive_price * wilds + (cost - wilds) * (1 - r->w.spare_credit * needs->spare[colour]);
+            double price = r->w.locomotive_price * wilds + (cost - wilds) * (1 - r->w.spare_credit * needs->hand.spare[colour]);
             if (!found || price < cheapest) {
                 found = 1;
                 cheapest = price;
@@ -1673,14 +1731,9 @@ static int best_journey(Game *g, double least_points, Walk *best) {
             }
             if (r->is_country[a] || r->is_country[b]) continue;
             for (int side = 0; side < 2; side++, way++) {
-                int city = side ? b : a;
-                ways.other[way] = (int16_t)(side ? a : b);
-                ways.next[way] = -1;
+                add_way(&ways, way, side ? b : a, side ? a : b, r->lengths[route]);
                 route_of[way] = (int16_t)route;
                 is_toll[way] = owner != seat;
-                if (ways.first[city] < 0) ways.first[city] = (int16_t)way;
-                else ways.next[ways.last[city]] = (int16_t)way;
-                ways.last[city] = (int16_t)way;
             }
         }
     if (!(tokens >= least_points)) return 0;
@@ -1761,14 +1814,17 @@ static void take_tickets(Game *g, const int *counts) {
     const Rules *r = g->rules;
     Ticket offer[MOST_TICKETS];
     int seat = g->turn, size = draw_tickets(g, counts, offer), ranked[MOST_TICKETS], kept[MOST_TICKETS], count = 0;
-    double costs[MOST_ROUTES], gains[MOST_TICKETS];
-    route_costs(g, seat, turns_left(g, seat), costs);
-    const Plan *plan = plan_of(g, seat);
-    for (int i = 0; i < plan->size; i++) costs[plan->routes[i]] = 0.0;
+    int costs[MOST_ROUTES], gains[MOST_TICKETS];
+    int turns = turns_left(g, seat);
+    route_costs(g, seat, turns, costs);
+    const Plan *plan = plan_of(g, seat, turns);
+    for (int i = 0; i < plan->size; i++) costs[plan->routes[i]] = 0;
+    set_costs(g, costs);
     for (int i = 0; i < size; i++) {
-        double cost = shortest_path(r, costs, offer[i].a, offer[i].b, UNREACHABLE, NULL, NULL);
         int j = i;
-        gains[i] = 0.9 * offer[i].points - cost;
+        int16_t routes[MOST_CITIES];
+        int length;
+        gains[i] = in_units(0.9 * offer[i].points) - shortest_path(g, offer[i].a, offer[i].b, routes, &length);
         for (; j > 0 && gains[ranked[j - 1]] < gains[i]; j--) ranked[j] = ranked[j - 1];
         ranked[j] = i;
     }
@@ -1809,7 +1865,7 @@ static void draw_second_card(Game *g) {
     Needs needs;
     double values[MOST_KINDS];
     if (!has_second_card(g)) return;
-    find_needs(g, &needs);
+    find_needs(g, turns_left(g, g->turn), &needs);
     card_values(g, &needs, values);
     draw_card(g, values, 0);
 }
@@ -1827,7 +1883,7 @@ static int draw_cards(Game *g, Needs *needs) {
     if (!(has_second_card(g) || is_wild_open)) return 0;
     card_values(g, needs, values);
     if (draw_card(g, values, 1) && has_second_card(g)) {
-        assign(g, needs);
+        assign(g, needs, 0);
         card_values(g, needs, values);
         draw_card(g, values, 0);
     }
@@ -1864,7 +1920,7 @@ static int play_for(Game *g, const Plan *plan, const Needs *needs, int turns) {
 }
 
 static void play_without_cards(Game *g, const Needs *needs) {
-    const Plan *plan = plan_of(g, g->turn);
+    const Plan *plan = plan_of(g, g->turn, turns_left(g, g->turn));
     Claim claim;
     double most;
     int counts[MOST_DECKS];
@@ -1885,8 +1941,8 @@ static void play_without_cards(Game *g, const Needs *needs) {
 
 static void play_turn(Game *g) {
     Needs needs;
-    const Plan *plan = find_needs(g, &needs);
     int turns = turns_left(g, g->turn);
+    const Plan *plan = find_needs(g, turns, &needs);
     int is_played = turns <= 1 ? play_last(g, plan, &needs) : play_for(g, plan, &needs, turns);
     if (!(is_played || draw_cards(g, &needs))) play_without_cards(g, &needs);
     end_turn(g);
@@ -1934,6 +1990,7 @@ static int find_sets(Rules *r) {
     for (int route = 0; route < r->routes; route++) {
         r->exit_sets[r->a[route]].of[route >> 6] ^= UINT64_C(1) << (route & 63); /* not of a route to the city itself */
         r->exit_sets[r->b[route]].of[route >> 6] ^= UINT64_C(1) << (route & 63);
+        for (int length = 0; length <= r->lengths[route]; length++) add_to(r->as_long[length].of, route);
         for (int i = 0; i < r->parallel_count[route]; i++) add_to(r->parallel_sets[route].of, r->parallels[route][i]);
     }
     for (int route = 0; route < r->routes; route++)
@@ -1942,37 +1999,40 @@ static int find_sets(Rules *r) {
     return 1;
 }
 
-/* The routes by length and points. Returns whether there is room for them. */
-static int find_alike(Rules *r) {
+static void find_between(Rules *r) {
+    int16_t last[MOST_CITIES][MOST_CITIES];
+    memset(r->between, -1, sizeof r->between);
     for (int route = 0; route < r->routes; route++) {
-        int length = r->lengths[route], points = r->points[route];
-        Alike *alike = r->alike, *end = r->alike + r->alike_count;
-        while (alike < end && (alike->length != length || alike->points != points)) alike++;
-        if (alike == end) {
-            if (r->alike_count++ == MOST_ALIKE) return 0;
-            double values[2] = {points, points + r->w.touch_bonus / 4 * length};
-            alike->length = length;
-            alike->points = points;
-            for (int side = 0; side < 2; side++)
-                for (int missing = 0; missing <= length; missing++)
-                    alike->rates[side][missing] = missing ? values[side] / (missing / 2.0 + 1) : values[side];
-        }
-        add_to(alike->routes.of, route);
-        add_to(r->coloured[r->colours[route]].of, route);
+        int a = least(r->a[route], r->b[route]), b = greatest(r->a[route], r->b[route]);
+        if (r->between[a][b] < 0) r->between[a][b] = r->between[b][a] = (int16_t)route;
+        else r->next_between[last[a][b]] = (int16_t)route;
+        r->first_between[route] = r->between[a][b];
+        r->next_between[route] = -1;
+        last[a][b] = (int16_t)route;
     }
-    return 1;
 }
 
-static void find_exits(Rules *r) {
-    int size = 0;
-    for (int city = 0; city < r->cities; city++) {
-        r->exit_start[city] = size;
-        for (int route = 0; route < r->routes; route++) {
-            if (r->a[route] == city) r->exits[size++] = (Exit){(int16_t)route, (int16_t)r->b[route]};
-            if (r->b[route] == city) r->exits[size++] = (Exit){(int16_t)route, (int16_t)r->a[route]};
+/* What fillers bring. Returns whether it is within bounds. */
+static int value_fillers(Rules *r) {
+    int is_good = r->longest_bonus >= 0;
+    for (int ahead = -MOST_AHEAD; ahead <= MOST_AHEAD; ahead++)
+        r->chances[MOST_AHEAD + ahead] = 1 / (1 + exp(-greatest_of(-50.0, least_of(50.0, ahead / r->w.trail_spread))));
+    for (int missing = 0; missing <= MOST_LENGTH; missing++) r->shares[missing] = 2 * FULL_SHARE / (missing + 2);
+    for (int colour = 0, slot = 0; colour <= ANY_COLOUR; r->slot_starts[++colour] = slot)
+        for (int route = 0; route < r->routes; route++)
+            if (r->colours[route] == colour) {
+                r->slots[route] = slot;
+                r->slot_lengths[slot] = r->lengths[route];
+                r->slot_routes[slot++] = route;
+            }
+    for (int route = 0; route < r->routes; route++) {
+        for (int side = 0; side < 2; side++) {
+            double value = r->points[route] + side * (r->w.touch_bonus / 4 * r->lengths[route]);
+            is_good &= value >= 0 && value + r->w.trail_share * 2 * r->longest_bonus < MOST_VALUE;
+            r->filler_values[side][route] = (int)(value * FILLER_UNITS);
         }
     }
-    r->exit_start[r->cities] = size;
+    return is_good;
 }
 
 static void read_rules(Row *row, Rules *r) {
@@ -2189,8 +2249,8 @@ static PyObject *prepare(PyObject *Py_UNUSED(self), PyObject *arguments) {
             memcpy(&r->w, from + 1, weights);
             memcpy(r->card_shares, (const char *)(from + 1) + weights, shares);
             memcpy(r->claim_costs, (const char *)(from + 1) + weights + shares, costs);
-            find_exits(r);
-            if (find_alike(r)) {
+            find_between(r);
+            if (value_fillers(r)) {
                 prepared = PyCapsule_New(r, CAPSULE, free_rules);
             } else {
                 free(r);
@@ -2227,9 +2287,9 @@ static PyObject *play(PyObject *Py_UNUSED(self), PyObject *arguments) {
     PyObject *points = NULL;
     if (r) {
         memset(&game, 0, offsetof(Game, plans));
-        for (int seat = 0; seat < r->seats; seat++) game.plans[seat].is_made = game.fillers[seat].is_made = 0;
+        for (int seat = 0; seat < r->seats; seat++) game.plans[seat].is_made = game.fillers[seat].is_made = game.forests[seat].is_made = 0;
         game.rules = r;
-        game.version = 0;
+        game.version = game.costs.size = 0;
         int is_bad = !as_row(&world, &row) | !as_row(&move, &move_row);
         read_game(&row, &game);
         moves = next(&move_row, 0, 1); /* whether a turn ends with the move */

@@ -23,8 +23,11 @@ from services.bots.trains.searching.compact_game import FREE, NOT_YET, CompactGa
 from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
 from services.bots.trains.searching.rollout_plan import RolloutPlan
 
-NO_BONUSES: Final[Mapping[int, float]] = {}
+NO_BONUSES: Final[Mapping[int, int]] = {}
 ENOUGH_FILLERS: Final = 12  # that are looked at, to see what another one must bring
+# Fillers are compared by whole numbers, of which rollout_engine.c compares many at once.
+FILLER_UNITS: Final = 256  # of a point
+FULL_SHARE: Final = 256  # of a filler's value, if no card is missing
 
 
 class RolloutNeeds:
@@ -36,7 +39,7 @@ class RolloutNeeds:
         self.routes, self.weights = list(plan.routes), list(plan.weights)
         self.colours, self.missing = list[int](), list[int]()
         self.spare, self.reserved = list[int](), list[int]()
-        self.bonuses: Mapping[int, float] = NO_BONUSES  # by route outside of the network, beside its points
+        self.bonuses = NO_BONUSES  # by route outside of the network, beside its points, in units
         self.wilds_short = 0.0  # wild cards that the network misses, less those in hand
         self.assign(game)
 
@@ -74,7 +77,7 @@ class RolloutNeeds:
             if lengths[route] <= cars:
                 cars -= lengths[route]
                 self.routes.append(route)
-                self.weights.append(WEIGHTS.filler_weight * rate / 4)
+                self.weights.append(WEIGHTS.filler_weight * rate / (4 * FILLER_UNITS * FULL_SHARE))
                 found += 1
                 if found == MOST_FILLERS:
                     break
@@ -82,18 +85,18 @@ class RolloutNeeds:
         hand = game.hands[game.turn]
         self.wilds_short = sum(self.missing[:count]) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
-    def _filler_rates(self, game: CompactGame, cars: int, fillers: Fillers) -> list[tuple[float, int]]:
+    def _filler_rates(self, game: CompactGame, cars: int, fillers: Fillers) -> list[tuple[int, int]]:
         """The points a turn of the fillers within so many cars, each with the route's number, negated; the best are among them."""
         lengths, colours, held = game.rules.graph.lengths, game.rules.colours, [*self.spare, max(self.spare)]
-        rates, least = list[tuple[float, int]](), -1.0
+        rates, least = list[tuple[int, int]](), -1
         all_fit = cars >= MOST_FILLERS * max(lengths)  # so that none of the best is left out
         for value, negated in fillers.ranked:
-            if value < least:
+            if value * FULL_SHARE < least:
                 break
             length = lengths[-negated]
             if length <= cars:
-                missing = length - held[colours[-negated]]
-                rates.append((value / (missing / 2 + 1) if missing > 0 else value, negated))
+                missing = max(0, length - held[colours[-negated]])
+                rates.append((value * (2 * FULL_SHARE // (missing + 2)), negated))
                 if len(rates) == ENOUGH_FILLERS and all_fit:
                     least = sorted(rates)[-MOST_FILLERS][0]  # a rate is never above its value
         return rates
@@ -126,30 +129,31 @@ class RolloutNeeds:
 class Fillers(NamedTuple):
     """The routes outside of a plan that the seat can claim, while nothing is claimed."""
 
-    ranked: list[tuple[float, int]]  # what each brings and its number, negated: what brings most first
-    bonuses: Mapping[int, float]  # by route: what it adds to the chance of the longest, in points
+    ranked: list[tuple[int, int]]  # what each brings and its number, negated: what brings most first
+    bonuses: Mapping[int, int]  # by route: what it adds to the chance of the longest, in units
 
 
-def find_fillers(game: CompactGame, plan: RolloutPlan, free_routes: Iterable[int]) -> Fillers:
-    """The fillers of the seat whose turn it is."""
+def find_fillers(
+    game: CompactGame, plan: RolloutPlan, free_routes: Iterable[int], bonuses: Mapping[int, int]
+) -> Fillers:
+    """The fillers of the seat whose turn it is, with these bonuses by route."""
     rules, graph, left_out = game.rules, game.rules.graph, set(plan.routes)
     for route in game.routes[game.turn]:
         left_out.update(rules.parallels[route])
-    bonuses, touched = dict[int, float](), [False] * len(rules.cities)
+    touched = [False] * len(rules.cities)
     touch_points = WEIGHTS.touch_bonus / 4  # a car
     if rules.longest_bonus:
-        bonuses = path_bonuses(game, plan.routes)
         for route in (*game.routes[game.turn], *plan.routes):
             a, b = graph.ends[route]
             touched[a] = touched[b] = True
-    ranked = list[tuple[float, int]]()
+    ranked = list[tuple[int, int]]()
     for route in free_routes:
         if route not in left_out:
             a, b = graph.ends[route]
-            value = graph.points[route] + bonuses.get(route, 0.0)
+            value = float(graph.points[route])
             if touched[a] != touched[b]:  # cards for it are worth more
                 value += touch_points * graph.lengths[route]
-            ranked.append((value, -route))
+            ranked.append((int(value * FILLER_UNITS) + bonuses.get(route, 0), -route))
     ranked.sort(reverse=True)
     return Fillers(ranked, bonuses)
 
@@ -167,32 +171,38 @@ class Span(NamedTuple):
 NO_SPAN: Final = Span(0, -1)  # of any other city
 
 
-def path_bonuses(game: CompactGame, planned: Iterable[int]) -> dict[int, float]:
-    """By free route its worth for the longest route's bonus, in points, beside the planned routes of the seat to act. Empty with
+def path_bonuses(game: CompactGame, planned: Iterable[int]) -> dict[int, int]:
+    """By free route its worth for the longest route's bonus, in units, beside the planned routes of the seat to act. Empty with
     more than two seats: such routes cost more there than they bring."""
-    order, seat = game.rules.order, game.turn
-    if len(order) != RIVALS:
+    seat, rival = game.turn, rival_of(game)
+    if rival is None:
         return {}
-    rival = order[order[0] == seat]
     spans = find_spans(game, (*game.routes[seat], *sorted(planned)))
-    growth = 0.0 if game.last_turns != NOT_YET else WEIGHTS.trail_growth * game.cars[rival]
-    longest, behind = _longest(spans), _longest(find_spans(game, game.routes[rival])) + growth
+    growth = 0 if game.last_turns != NOT_YET else int(WEIGHTS.trail_growth * game.cars[rival])
+    longest, behind = longest_span(spans), longest_span(find_spans(game, game.routes[rival])) + growth
     before = chance_of_longest(longest - behind)
-    swing = WEIGHTS.trail_share * 2 * game.rules.longest_bonus
+    swing = WEIGHTS.trail_share * 2 * game.rules.longest_bonus * FILLER_UNITS
     exits, owners, lengths = game.rules.graph.exits, game.owners, game.rules.graph.lengths
-    found, gains = dict[int, float](), dict[int, float]()  # gains by spaces
+    found, gains = dict[int, int](), dict[int, int]()  # gains by spaces
     for city, (spaces, part) in spans.items():
         for route, other in exits[city]:
             if owners[route] == FREE and (beyond := spans.get(other, NO_SPAN)).part != part:
                 length = spaces + lengths[route] + beyond.spaces
                 if length > longest:
                     if length not in gains:
-                        gains[length] = swing * (chance_of_longest(length - behind) - before)
+                        gains[length] = int(swing * (chance_of_longest(length - behind) - before))
                     found[route] = gains[length]
     return found
 
 
-def _longest(spans: Mapping[int, Span]) -> int:
+def rival_of(game: CompactGame) -> int | None:
+    """The only other seat that plays for the longest route; None with more."""
+    order = game.rules.order
+    return order[order[0] == game.turn] if game.rules.longest_bonus and len(order) == RIVALS else None
+
+
+def longest_span(spans: Mapping[int, Span]) -> int:
+    """The spaces of the longest path."""
     return max([span.spaces for span in spans.values()], default=0)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from services.bots.trains.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
+from services.bots.trains.planning import board_graph
+from services.bots.trains.planning.board_graph import TicketEnds, shortest_path
 from services.bots.trains.planning.move_plan import MOST_LOSS
 from services.bots.trains.planning.network_plan import TIGHT_PRICES
 from services.bots.trains.planning.plan_weights import WEIGHTS
@@ -17,6 +18,8 @@ from services.bots.trains.searching.compact_rules import ANY_COLOUR, WILD
 from services.bots.trains.searching.final_points import tickets_made
 
 MOST_CARS: Final = 100  # where nobody else plays on
+COST_UNITS: Final = 1_000  # of a point: whole numbers add up to the same in any order
+UNREACHABLE: Final = int(board_graph.UNREACHABLE)
 
 
 class RolloutPlan(NamedTuple):
@@ -35,8 +38,13 @@ def turns_left(game: CompactGame, seat: int) -> int:
     return 1 + int(max(0, least - game.rules.last_cars) / WEIGHTS.cars_a_turn)
 
 
-def route_costs(game: CompactGame, seat: int, turns: int) -> list[float]:
-    """The cost of each route for the seat, as `planner` counts it; 0 for its own."""
+def in_units(points: float) -> int:
+    """So many points as a cost."""
+    return int(points * COST_UNITS)
+
+
+def route_costs(game: CompactGame, seat: int, turns: int) -> list[int]:
+    """The cost of each route for the seat, as `planner` counts it, in units; 0 for its own."""
     rules, cars = game.rules, game.cars[seat]
     lengths, claim_costs, hand = rules.graph.lengths, rules.claim_costs, game.hands[seat]
     held = [*hand[:WILD], max(hand[:WILD])]  # by colour of a route
@@ -46,11 +54,11 @@ def route_costs(game: CompactGame, seat: int, turns: int) -> list[float]:
     costs = [UNREACHABLE] * len(lengths)
     for route, owner in enumerate(game.owners):
         if owner == seat:
-            costs[route] = 0.0
+            costs[route] = 0
         elif owner == FREE and lengths[route] <= cars:
             length = lengths[route]
             cost = length * car_price + claim_costs[route] - credit * min(held[rules.colours[route]], length)
-            costs[route] = max(WEIGHTS.least_cost, cost)
+            costs[route] = in_units(max(WEIGHTS.least_cost, cost))
     for route in game.routes[seat]:
         for other in rules.parallels[route]:
             if costs[other]:
@@ -60,9 +68,9 @@ def route_costs(game: CompactGame, seat: int, turns: int) -> list[float]:
     return costs
 
 
-def _price_loans(game: CompactGame, seat: int, costs: list[float]) -> None:
+def _price_loans(game: CompactGame, seat: int, costs: list[int]) -> None:
     """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
-    rules, price = game.rules, WEIGHTS.loan_price + game.rules.station_points
+    rules, price = game.rules, in_units(WEIGHTS.loan_price + game.rules.station_points)
     own = {city for city, _ in game.stations[seat]}
     taken = game.station_cities()
     has_more = len(own) < len(rules.station_costs)
@@ -70,7 +78,7 @@ def _price_loans(game: CompactGame, seat: int, costs: list[float]) -> None:
         for route in routes if other != seat else ():
             a, b = rules.graph.ends[route]
             if a in own or b in own:
-                costs[route] = WEIGHTS.least_cost
+                costs[route] = in_units(WEIGHTS.least_cost)
             elif has_more and not (a in taken and b in taken):
                 costs[route] = price
 
@@ -89,11 +97,11 @@ def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
 
 
 def _choose_paths(
-    game: CompactGame, seat: int, turns: int, costs: Sequence[float], tickets: Sequence[TicketEnds]
+    game: CompactGame, seat: int, turns: int, costs: Sequence[int], tickets: Sequence[TicketEnds]
 ) -> list[list[int]]:
     """The paths of the tickets that are worth making; shorter ways are tried before a ticket is given up."""
     wanted, risk = list(tickets), _route_risk(game, seat)
-    best: tuple[float, list[list[int]]] | None = None  # of the shorter ways
+    best: tuple[int, list[list[int]]] | None = None  # of the shorter ways
     while True:
         paths = _lay_paths(game, costs, wanted)
         if not all(paths):
@@ -111,13 +119,13 @@ def _choose_paths(
 
 
 def _tighten(
-    game: CompactGame, seat: int, turns: int, costs: Sequence[float], tickets: Sequence[TicketEnds]
+    game: CompactGame, seat: int, turns: int, costs: Sequence[int], tickets: Sequence[TicketEnds]
 ) -> list[list[int]] | None:
     """Paths for all of the tickets by shorter ways, that cars, stations and turns reach for; None if none are found."""
     lengths = game.rules.graph.lengths
     for price in TIGHT_PRICES:
         tight = [
-            cost + price * length if cost and owner == FREE else cost
+            cost + in_units(price) * length if cost and owner == FREE else cost
             for cost, length, owner in zip(costs, lengths, game.owners, strict=True)
         ]
         paths = _lay_paths(game, tight, tickets)
@@ -133,22 +141,16 @@ def _route_risk(game: CompactGame, seat: int) -> float:
 
 
 def _worth(
-    costs: Sequence[float], tickets: Sequence[TicketEnds], paths: Sequence[Sequence[int]], risk: float
-) -> float:
-    """The expected points of the tickets, less the cost of their routes. A made ticket counts twice, as a missed one costs it."""
-    routes = sorted({route for path in paths for route in path})
-    brought = [
-        2 * ticket.points * (1 - risk) ** len(path) for ticket, path in zip(tickets, paths, strict=True)
-    ]
-    return total(brought) - total([costs[route] for route in routes])
+    costs: Sequence[int], tickets: Sequence[TicketEnds], paths: Sequence[Sequence[int]], risk: float
+) -> int:
+    """The expected worth of the tickets, less the cost of their routes."""
+    brought = sum([_worth_made(ticket, len(path), risk) for ticket, path in zip(tickets, paths, strict=True)])
+    return brought - sum([costs[route] for route in {route for path in paths for route in path}])
 
 
-def total(values: Iterable[float]) -> float:
-    """Their sum, added one after the other as rollout_engine.c does it: `sum` rounds otherwise from Python 3.12 on."""
-    added = 0.0
-    for value in values:
-        added += value
-    return added
+def _worth_made(ticket: TicketEnds, missing: int, risk: float) -> int:
+    """The worth of a ticket that misses so many routes. A made ticket counts twice, as a missed one costs it."""
+    return in_units(2 * ticket.points * (1 - risk) ** missing)
 
 
 def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[int]:
@@ -157,7 +159,7 @@ def needing_station(game: CompactGame, seat: int, loans: Iterable[int]) -> list[
     return [route for route in loans if own.isdisjoint(ends[route])]
 
 
-def _lay_paths(game: CompactGame, costs: Sequence[float], tickets: Sequence[TicketEnds]) -> list[list[int]]:
+def _lay_paths(game: CompactGame, costs: Sequence[int], tickets: Sequence[TicketEnds]) -> list[list[int]]:
     """The routes still to claim for each ticket; none, if no path exists. Each is laid twice, as others may share its routes."""
     graph, current = game.rules.graph, list(costs)
     paths: list[list[int]] = [[] for _ in tickets]
@@ -172,7 +174,7 @@ def _lay_paths(game: CompactGame, costs: Sequence[float], tickets: Sequence[Tick
             paths[index] = path = [route for route in routes if costs[route]]
             for route in path:
                 users[route] += 1
-                current[route] = 0.0
+                current[route] = 0
     return paths
 
 
@@ -190,7 +192,7 @@ def _is_too_much(game: CompactGame, seat: int, turns: int, paths: Sequence[Seque
 
 def _least_worthwhile(
     game: CompactGame,
-    costs: Sequence[float],
+    costs: Sequence[int],
     tickets: Sequence[TicketEnds],
     paths: Sequence[Sequence[int]],
     risk: float,
@@ -202,12 +204,11 @@ def _least_worthwhile(
     for path in paths:
         for route in path:
             users[route] = users.get(route, 0) + 1
-    worst, least = -1, UNREACHABLE if is_too_much else 0.0
+    worst, least = -1, float(UNREACHABLE) if is_too_much else 0.0
     for index, path in enumerate(paths):
         own = [route for route in path if users[route] == 1]
         if own:
-            gain = 2 * tickets[index].points * (1 - risk) ** len(own)
-            gain -= total([costs[route] for route in own])
+            gain: float = _worth_made(tickets[index], len(own), risk) - sum([costs[route] for route in own])
             if is_too_much:
                 gain /= sum([lengths[route] for route in own])
             if gain < least:
@@ -227,19 +228,17 @@ def turns_for(game: CompactGame, seat: int, routes: Sequence[int]) -> int:
     return len(routes) + (max(0, missing) + 1) // 2
 
 
-def _rank_routes(
-    game: CompactGame, costs: Sequence[float], routes: set[int], loans: list[int]
-) -> RolloutPlan:
+def _rank_routes(game: CompactGame, costs: Sequence[int], routes: set[int], loans: list[int]) -> RolloutPlan:
     """The routes by what it would cost to lose each of them: the detour."""
     graph, current = game.rules.graph, list(costs)
     for route in (*routes, *loans):
-        current[route] = 0.0
-    ranked: list[tuple[float, int]] = []
+        current[route] = 0
+    ranked, most = list[tuple[int, int]](), in_units(MOST_LOSS)
     for route in routes:
         current[route] = UNREACHABLE
         a, b = graph.ends[route]
         detour, _ = shortest_path(graph, current, a, b)
-        current[route] = 0.0
-        ranked.append((-min(MOST_LOSS, max(0.0, detour - costs[route])), route))
+        current[route] = 0
+        ranked.append((-min(most, max(0, int(detour) - costs[route])), route))
     ranked.sort()
-    return RolloutPlan([route for _, route in ranked], [1 - loss / MOST_LOSS for loss, _ in ranked], loans)
+    return RolloutPlan([route for _, route in ranked], [1 - loss / most for loss, _ in ranked], loans)

@@ -8,7 +8,7 @@ Claims, stations and journeys in rollouts, chosen as `planner` does (`action_cho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from operator import mul
 from typing import Final, NamedTuple
@@ -27,12 +27,22 @@ from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.bots.trains.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
 from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
 from services.bots.trains.searching.final_points import final_points, tickets_made
-from services.bots.trains.searching.rollout_needs import Fillers, RolloutNeeds, find_fillers
+from services.bots.trains.searching.rollout_needs import (
+    FILLER_UNITS,
+    NO_BONUSES,
+    Fillers,
+    RolloutNeeds,
+    find_fillers,
+    find_spans,
+    longest_span,
+    path_bonuses,
+    rival_of,
+)
 from services.bots.trains.searching.rollout_plan import (
     RolloutPlan,
+    in_units,
     make_plan,
     route_costs,
-    total,
     turns_for,
     turns_left,
 )
@@ -82,7 +92,7 @@ def best_claim(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds, turns:
             wilds = claim.wilds + claim.wilds_if_long
             worth = graph.points[route] - length * filler_price - WEIGHTS.filler_margin
             worth -= WEIGHTS.filler_wild * max(0.0, wilds + min(0, needs.wilds_short))
-            worth += needs.bonuses.get(route, 0.0)
+            worth += needs.bonuses.get(route, 0) / FILLER_UNITS
         if worth - price > most and not (rules.is_tunnel[route] and _is_risky(game, claim)):
             best, most = claim, worth - price
     return best
@@ -137,7 +147,7 @@ def _is_risky(game: CompactGame, claim: Claim) -> bool:
 
 
 def last_claim(
-    game: CompactGame, plan: RolloutPlan, bonuses: Mapping[int, float]
+    game: CompactGame, plan: RolloutPlan, bonuses: Mapping[int, int]
 ) -> tuple[float, Claim] | None:
     """The points and the claim with most at once, tickets and bonuses among them; None if none can be paid for."""
     rules, seat, missing = game.rules, game.turn, plan.routes
@@ -147,7 +157,7 @@ def last_claim(
     held, wilds, best, most = [*hand[:WILD], max(hand[:WILD])], hand[WILD], NO_CLAIM, -1.0
     for route, length in enumerate(graph.lengths):
         if length <= cars and owners[route] == FREE:
-            worth = points[route] + bonuses.get(route, 0.0)
+            worth = points[route] + bonuses.get(route, 0) / FILLER_UNITS
             if ticket_points and route == missing[0]:
                 worth += ticket_points
             if worth > most and rules.ferries[route] <= wilds:
@@ -304,6 +314,8 @@ class Rollout:
         self.by_points: list[int] = []  # the free routes
         # by seat, each with the plan, the count of routes claimed and whether it was among the last turns
         self.fillers: list[tuple[RolloutPlan, int, bool, Fillers] | None] = [None] * len(game.cars)
+        # by seat, with its network, the rival's longest path and whether it was among the last turns
+        self.bonuses = list[tuple[object, Mapping[int, int]] | None]([None] * len(game.cars))
 
     def play(self) -> list[int]:
         """Every seat's points at the end."""
@@ -403,8 +415,21 @@ class Rollout:
         free, is_last = self._free_routes(), game.last_turns != NOT_YET
         cached = self.fillers[seat]
         if cached is None or cached[0] is not plan or cached[1:3] != (self.claimed, is_last):
-            cached = self.fillers[seat] = plan, self.claimed, is_last, find_fillers(game, plan, free)
+            fillers = find_fillers(game, plan, free, self._find_bonuses(plan, is_last=is_last))
+            cached = self.fillers[seat] = plan, self.claimed, is_last, fillers
         return cached[3]
+
+    def _find_bonuses(self, plan: RolloutPlan, *, is_last: bool) -> Mapping[int, int]:
+        """By route what it brings for the longest route, found anew once a network or the rival's longest path is another."""
+        game, seat, rival = self.game, self.game.turn, rival_of(self.game)
+        if rival is None:
+            return NO_BONUSES
+        network = frozenset((*game.routes[seat], *plan.routes))
+        found_for = network, longest_span(find_spans(game, game.routes[rival])), is_last
+        cached = self.bonuses[seat]
+        if cached is None or cached[0] != found_for:
+            cached = self.bonuses[seat] = found_for, path_bonuses(game, plan.routes)
+        return cached[1]
 
     def _free_routes(self) -> list[int]:
         """The free routes, those with most points first."""
@@ -468,8 +493,10 @@ class Rollout:
         game, seat = self.game, self.game.turn
         costs = route_costs(game, seat, turns_left(game, seat))
         for route in self.plan(seat).routes:
-            costs[route] = 0.0
-        gains = [0.9 * t.points - shortest_path(game.rules.graph, costs, t.a, t.b)[0] for t in offer]
+            costs[route] = 0
+        gains = [
+            in_units(0.9 * t.points) - shortest_path(game.rules.graph, costs, t.a, t.b)[0] for t in offer
+        ]
         ranked = sorted(range(len(offer)), key=lambda index: -gains[index])
         least = game.rules.least_kept
         return [index for rank, index in enumerate(ranked) if rank < least or gains[index] > 0]
@@ -504,7 +531,7 @@ class Rollout:
     def _draw_card(self, values: list[float], *, is_first: bool) -> bool:
         """Draw the card that is worth most; returns whether a second one may follow."""
         game = self.game
-        blind = total(map(mul, values, game.rules.card_shares)) if game.has_cards() else -1.0
+        blind = _total(map(mul, values, game.rules.card_shares)) if game.has_cards() else -1.0
         best, most, second = -1, blind, blind
         for slot, card in enumerate(game.market):
             if card not in (NO_CARD, WILD):
@@ -518,3 +545,11 @@ class Rollout:
             game.draw_blind()
             return True
         return game.draw_market(best) != WILD
+
+
+def _total(values: Iterable[float]) -> float:
+    """Their sum, added one after the other as rollout_engine.c does it: `sum` rounds otherwise from Python 3.12 on."""
+    added = 0.0
+    for value in values:
+        added += value
+    return added
