@@ -29,15 +29,14 @@ class TicketPath(NamedTuple):
 class KnownPaths(NamedTuple):
     """The paths of a seat's tickets, and the open routes over which they were found."""
 
-    open_routes: Sequence[str]
+    open_routes: frozenset[str]
     paths: list[TicketPath]
 
-    def holds_over(self, open_routes: Sequence[str]) -> bool:
+    def holds_over(self, open_routes: frozenset[str]) -> bool:
         """Whether a search over these routes would find the same paths: none was added, and no path has lost one."""
-        remaining = {*open_routes}
-        return remaining.issuperset(chain.from_iterable(path.routes for path in self.paths)) and {
-            *self.open_routes
-        }.issuperset(remaining)
+        return open_routes <= self.open_routes and all(
+            open_routes.issuperset(path.routes) for path in self.paths
+        )
 
 
 NO_PATH: Final = TicketPath(UNREACHABLE, ())
@@ -54,11 +53,8 @@ def ticket_paths(state: TrainGame, seat: Seat) -> list[TicketPath]:
         tuple(seat_state.routes),
         frozenset(seat_state.blocked_parallels),
     )
-    open_routes, known = (
-        tuple(chain.from_iterable(table.open_routes.values())),
-        _known_paths.pop(key, None),
-    )
-    if known is None or (known.open_routes != open_routes and not known.holds_over(open_routes)):
+    open_routes, known = frozenset[str]().union(*table.open_routes.values()), _known_paths.pop(key, None)
+    if known is None or not known.holds_over(open_routes):
         tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
         known = KnownPaths(open_routes, shortest_paths(state, seat, tickets))
     _known_paths[key] = known

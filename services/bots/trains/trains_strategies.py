@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
@@ -173,8 +174,8 @@ def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) ->
     """A wanted claim, else a journey, a station, cards, or any claim at all."""
     wanted = _wanted_routes(state, seat)
     by_type: dict[type[Command], list[Any]] = {}  # Any: each list has the type of its key
-    for command in commands:
-        by_type.setdefault(type(command), []).append(command)
+    for kind, listed in groupby(commands, type):  # those of a type follow each other
+        by_type.setdefault(kind, []).extend(listed)
     claims: list[ClaimRoute] = by_type.get(ClaimRoute, [])
     if useful := [claim for claim in claims if claim.route in wanted] if wanted else claims:
         return max(useful, key=lambda claim: _claim_value(state, claim))
@@ -182,8 +183,7 @@ def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) ->
         return journey
     if station := _best_station(state, seat, by_type.get(BuildStation, ())):
         return station
-    if DrawBlind in by_type or DrawMarket in by_type:
-        draws = [command for command in commands if isinstance(command, DRAWS)]
+    if draws := [draw for kind in by_type if kind in DRAWS for draw in by_type[kind]]:
         return _best_draw(state, seat, wanted, draws)
     requests: list[RequestCards] = by_type.get(RequestCards, [])
     if requests and len(state.own.deck) >= CARDS_PER_REQUEST:
@@ -266,8 +266,9 @@ def _best_draw(state: TrainGame, seat: Seat, wanted: set[str], draws: Sequence[D
         card = table.market[draw.slot or 0]
         if card == LOCOMOTIVE:
             return 1.5
-        if hand[card] < spaces.get(str(card), 0):
-            return 2 + hand[card] / 100
-        return 1 + hand[card] / 100 if card == most_held and hand[card] < grays else 0
+        held = hand[card]
+        if held < spaces.get(str(card), 0):
+            return 2 + held / 100
+        return 1 + held / 100 if card == most_held and held < grays else 0
 
     return max(draws, key=value)
