@@ -104,7 +104,7 @@ class DirectConnection(asyncio.Protocol):
         self._lost.set()
 
     def pause_writing(self) -> None:
-        """Keep what isn't sent yet: callers limit how much that may be (`DirectCalls.is_full`)."""
+        """Keep what isn't sent yet: `DirectCalls.call` limits how much that may be."""
 
     def resume_writing(self) -> None:
         """Do nothing: what was kept is sent by the transport."""
@@ -114,8 +114,7 @@ class DirectCalls:
     """Commands whose replies go to a callback each, in their order. Those of one turn of the event loop are sent together.
 
     The connection is opened by the first call, and by the next one after it was lost. All that wait then get the error;
-    an engine that says nothing for as long as redis-py would wait ends it. What waits is limited: callers make no more
-    calls while `is_full`."""
+    an engine that says nothing for as long as redis-py would wait ends it. What waits is limited."""
 
     def __init__(self, pool: Any) -> None:  # redis-py's, of connections of any class
         self._pool, self._loop = pool, asyncio.get_running_loop()
@@ -128,18 +127,10 @@ class DirectCalls:
         self._waiting_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def is_full(self) -> bool:
-        """Whether so much waits for replies that no more calls should be made."""
-        return self._waiting_bytes >= MAX_WAITING_BYTES
-
-    @property
-    def waiting(self) -> int:
-        """How many calls wait for their reply."""
-        return len(self._waiting)
-
-    def call(self, command: Command, on_reply: OnReply) -> None:
-        """Send a command; `on_reply` is called later, in any case."""
+    def call(self, command: Command, on_reply: OnReply) -> bool:
+        """Send a command; `on_reply` is called later, in any case. False, and nothing is done, where too much waits."""
+        if self._waiting_bytes >= MAX_WAITING_BYTES:
+            return False
         if not self._unsent:
             self._loop.call_soon(self._flush)
         packed = pack_command(tuple(command))
@@ -149,6 +140,7 @@ class DirectCalls:
         self._waiting_bytes += size
         if self._timer is None:
             self._timer = self._loop.call_later(self._timeout_s, self._check_time)
+        return True
 
     async def close(self) -> None:
         """Close the connection. Who waits for a reply gets an error."""

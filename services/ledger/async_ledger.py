@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import redis.asyncio
 from redis.exceptions import RedisError
 
-from schemas.commands import CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
@@ -38,7 +37,7 @@ from services.ledger.operations.backlog_queries import (
 )
 from services.ledger.ports import MAX_WAITING_COMMANDS, CommandResult, StoredGame
 from services.ledger.queues import membership
-from services.ledger.queues.command_submission import Submitted, submission_to
+from services.ledger.queues.command_submission import submission_to
 from services.ledger.queues.task_queues import has_late_bots, read_result, record_creator
 from services.ledger.stores.disputes import AsyncDisputeStore
 from services.ledger.stores.token_generations import AsyncTokenGenerations
@@ -59,17 +58,10 @@ class AsyncLedger:
         self._client: Client = client
         self.name = name  # of the gateway, among the members
         self.partitions, self.max_waiting = partitions, max_waiting
-        self._submission = submission_to(client, partitions, max_waiting)
+        self.submission = submission_to(client, partitions, max_waiting)
         self.channels: GameChannels = GameChannels(client, partitions)
         self._mistyped_keys = MistypedKeyLog()
         self.confirmations = Confirmations(client, partitions)
-
-    def submit(self, envelope: CommandEnvelope) -> Submitted:
-        """Queue a command at once. The future has the verdict on its id if there is one already. Submitting it again
-        under the same id is harmless.
-
-        It raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
-        return self._submission.submit(envelope)
 
     async def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
@@ -170,7 +162,7 @@ class AsyncLedger:
 
     async def close(self) -> None:
         """End the batchers, and then the connections."""
-        await self._submission.close()
+        await self.submission.close()
         await self.confirmations.close()
         if isinstance(self._client, AsyncCluster):
             await self._client.close_for_good()

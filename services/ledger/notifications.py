@@ -144,7 +144,11 @@ class ChannelListener:
         self.was_heard = True
         match reply:
             case [b"message" | b"smessage", channel, data]:
-                self._take_message(channel, data)
+                if (notification := parse_notification(data)) is not None:
+                    self._on_notification(notification)
+                elif not self._was_logged:  # its publisher may send it often
+                    self._was_logged = True
+                    log.warning(UNREADABLE, channel=str(channel))
             case [b"subscribe" | b"ssubscribe", channel, _]:
                 self._confirm(channel)
             case [b"unsubscribe" | b"sunsubscribe", channel, _]:
@@ -152,13 +156,6 @@ class ChannelListener:
                     self._forget([channel], None)
             case Exception():
                 self._take_error(reply)
-
-    def _take_message(self, channel: bytes, data: bytes) -> None:
-        if (notification := parse_notification(data)) is not None:
-            self._on_notification(notification)
-        elif not self._was_logged:  # its publisher may send it often
-            self._was_logged = True
-            log.warning(UNREADABLE, channel=str(channel))
 
     def _confirm(self, channel: bytes) -> None:
         self._unconfirmed.discard(channel)

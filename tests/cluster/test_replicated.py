@@ -38,7 +38,7 @@ class Callers:
 
     async def _create(self, name: str) -> None:
         envelope = opening_commands(name)[0]
-        await self.ledger.submit(envelope)
+        await self.ledger.submission.submit(envelope)
         while (result := await self.ledger.read_result(name, None, envelope.id)) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.005)  # no notification reaches this caller
         assert result.sequence == 1

@@ -71,7 +71,7 @@ def test_P8_a_command_that_waits_is_not_counted_as_one_that_breaks_referees(
 def test_P1_a_command_is_accepted_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
     async def submit_by_gateway() -> None:
         gateway = AsyncLedger(connect_async(nodes.url), PARTITIONS)
-        await gateway.submit(opening_commands()[1])
+        await gateway.submission.submit(opening_commands()[1])
         await gateway.close()
 
     asyncio.run(submit_by_gateway())

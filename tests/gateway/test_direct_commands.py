@@ -62,15 +62,15 @@ def test_P2_a_command_is_queued_in_order_though_the_engine_forgot_the_script(url
     async def scenario(harness: EngineHarness) -> None:
         await harness.store.script_flush()
         envelopes = [CommandEnvelope(f"c{number}", GAME, 0, DrawBlind()) for number in range(5)]
-        assert await asyncio.gather(*map(harness.ledger.submit, envelopes)) == [None] * 5
+        assert await asyncio.gather(*map(harness.ledger.submission.submit, envelopes)) == [None] * 5
         await harness.store.script_flush()
-        assert await harness.ledger.submit(CommandEnvelope("c5", GAME, 0, DrawBlind())) is None
+        assert await harness.ledger.submission.submit(CommandEnvelope("c5", GAME, 0, DrawBlind())) is None
         assert [f"c{number}".encode() in data for number, data in enumerate(await waiting(harness))] == [
             True
         ] * 6
 
         await harness.decide("c0", 7)
-        assert await harness.ledger.submit(envelopes[0]) == CommandResult(
+        assert await harness.ledger.submission.submit(envelopes[0]) == CommandResult(
             7, command_digest=digest_command(DrawBlind())
         )
 
@@ -79,16 +79,16 @@ def test_P2_a_command_is_queued_in_order_though_the_engine_forgot_the_script(url
 
 def test_P1_a_lost_connection_fails_what_waits_and_the_next_command_opens_another(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
-        await harness.ledger.submit(ENVELOPE)
+        await harness.ledger.submission.submit(ENVELOPE)
         await harness.store.client_pause(60_000, all=False)
-        late = harness.ledger.submit(ENVELOPE)
+        late = harness.ledger.submission.submit(ENVELOPE)
         await harness.wait_until_blocked()
         await harness.store.client_kill_filter(_type="normal", skipme=True)
         with pytest.raises(Away):
             await asyncio.wait_for(late, 20)
         await harness.store.client_unpause()
         envelopes = [CommandEnvelope(f"again{number}", GAME, 0, DrawBlind()) for number in range(3)]
-        assert await asyncio.gather(*map(harness.ledger.submit, envelopes)) == [None] * 3
+        assert await asyncio.gather(*map(harness.ledger.submission.submit, envelopes)) == [None] * 3
         queued = [data for data in await waiting(harness) if b"again" in data]
         assert [f"again{number}".encode() in data for number, data in enumerate(queued)] == [True] * 3
 
@@ -99,11 +99,11 @@ def test_P7_an_engine_that_hangs_holds_nobody_longer_than_the_clients_time_out(u
     async def scenario(harness: EngineHarness) -> None:
         client: Any = harness.ledger._client
         client.connection_pool.connection_kwargs["socket_timeout"] = 0.3
-        await harness.ledger.submit(ENVELOPE)
+        await harness.ledger.submission.submit(ENVELOPE)
         await harness.store.client_pause(60_000, all=False)
         try:
             with pytest.raises(Hanging):
-                await harness.ledger.submit(ENVELOPE)
+                await harness.ledger.submission.submit(ENVELOPE)
         finally:
             await harness.store.client_unpause()
 
@@ -121,11 +121,12 @@ def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_r
 
     async def scenario(harness: EngineHarness) -> None:
         ledger = harness.ledger
-        await ledger.submit(ENVELOPE)
+        await ledger.submission.submit(ENVELOPE)
         async with client_of(harness) as client:
             await harness.store.client_pause(60_000, all=False)
             submitted = [
-                ledger.submit(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind())) for number in range(12)
+                ledger.submission.submit(CommandEnvelope(f"c{number}", GAME, 1, DrawBlind()))
+                for number in range(12)
             ]
             commands = client.direct.take_text.__self__
             assert client.direct.take_text(DRAW)
@@ -140,7 +141,7 @@ def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_r
             assert {type(outcome) for outcome in outcomes} == {type(None), EngineBehindError}
             queued = [data for data in await waiting(harness) if b"mine" in data]
             assert not queued, "what was refused isn't sent later"
-            assert await ledger.submit(CommandEnvelope("later", GAME, 1, DrawBlind())) is None
+            assert await ledger.submission.submit(CommandEnvelope("later", GAME, 1, DrawBlind())) is None
 
     run_with_engine(url, scenario)
 

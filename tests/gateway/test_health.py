@@ -57,7 +57,7 @@ class Watched:
         Membership(self.client).beat(kind, f"{kind.command}-1")
 
     async def submit(self, id_: str = "c1") -> None:
-        await self.ledger.submit(CommandEnvelope(id_, GAME, None, StartGame()))
+        await self.ledger.submission.submit(CommandEnvelope(id_, GAME, None, StartGame()))
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from services.ledger.acknowledgements import DURABLE, ConfirmationBatcher, Engin
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
-from services.ledger.queues.command_submission import Submitted
+from services.ledger.queues.command_submission import CommandSubmission, Submitted
 from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     GAME,
@@ -41,15 +41,29 @@ TOKEN = minted(b"key", GAME, 0)
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
-class Lost(AsyncLedger):
-    """A ledger whose engine takes every command, and closes the connection before it replies."""
+class LosingSubmission:
+    """A way to queue commands on which the connection closes before each reply."""
+
+    def __init__(self, submission: CommandSubmission) -> None:
+        self._submission = submission
+
+    async def close(self) -> None:
+        await self._submission.close()
 
     def submit(self, envelope: CommandEnvelope) -> Submitted:
-        return asyncio.ensure_future(self._lose_reply(super().submit(envelope)))
+        return asyncio.ensure_future(self._lose_reply(self._submission.submit(envelope)))
 
     async def _lose_reply(self, submitted: Submitted) -> None:
         await submitted
         raise Away("Connection closed by server.")
+
+
+class Lost(AsyncLedger):
+    """A ledger whose engine takes every command, and closes the connection before it replies."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.submission = LosingSubmission(self.submission)
 
 
 @pytest.fixture(scope="module")
@@ -89,18 +103,26 @@ def test_P1_a_verdict_is_found_though_the_reply_to_its_command_was_lost(url: str
     run_with_engine(url, scenario, Lost)
 
 
-class Unreached(AsyncLedger):
-    """A ledger whose engine doesn't get the first command: its node hangs, and another takes over."""
+class UnreachedSubmission(LosingSubmission):
+    """One whose first command doesn't get to the engine: its node hangs, and another takes over."""
 
     is_reached = False
 
     def submit(self, envelope: CommandEnvelope) -> Submitted:
         if self.is_reached:
-            return super().submit(envelope)
+            return self._submission.submit(envelope)
         self.is_reached = True
         lost: Submitted = asyncio.get_running_loop().create_future()
         lost.set_exception(Away("no answer"))
         return lost
+
+
+class Unreached(AsyncLedger):
+    """A ledger whose commands go that way."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.submission = UnreachedSubmission(self.submission)
 
 
 @pytest.mark.usefixtures("fast_polling")

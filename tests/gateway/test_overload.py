@@ -80,7 +80,7 @@ def test_BUSY_1_a_full_partition_slows_senders_and_drops_nothing(url: str) -> No
 def test_BUSY_1_a_verdict_is_found_though_its_partition_is_full(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         for id_ in ("c1", "c2"):
-            await harness.ledger.submit(CommandEnvelope(id_, GAME, 0, DrawBlind()))
+            await harness.ledger.submission.submit(CommandEnvelope(id_, GAME, 0, DrawBlind()))
         reached = await track_durable(harness, 20_000)
         assert (reached.level, reached.sequence) == (DURABLE, 1)
         async with running_service(harness) as service:

@@ -19,7 +19,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "refused commands cost nothing", "P8", "services/gateway/games/client_limits.py",
-        "                self._budgets.rate_limiter.spend(account.budget)\n", "                pass\n", BUDGETS,
+        "            self._budgets.rate_limiter.spend(account.budget)\n", "            pass\n", BUDGETS,
     ),
     Mutant(
         "who waits for no verdict has its place back", "P8", "services/gateway/games/service.py",
@@ -62,7 +62,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "senseless messages have no rate", "P8", "services/gateway/sockets/websocket_session.py",
-        "                self.service.rate_limiter.require(self._counted_as())\n", "                pass\n", FLOODS,
+        "                self.service.rate_limiter.require(self._counted_as)\n", "                pass\n", FLOODS,
     ),
     Mutant(
         "reads have no rate", "P8", "services/gateway/web/request_middleware.py",

@@ -150,7 +150,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a plain command isn't counted", "RATE-1", "services/gateway/sockets/websocket_session.py",
-        "        if self.service.rate_limiter.acquire(self._counted_as()):", "        if False:", DIRECT,
+        "        if self.service.rate_limiter.acquire(self._counted_as):", "        if False:", DIRECT,
     ),
     Mutant(
         "a lost connection leaves commands without an answer", "P1", "services/fast_path/engine_connection.py",

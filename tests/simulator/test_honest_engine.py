@@ -97,7 +97,7 @@ def whole_game(client: Any, async_client: Any) -> RedisLedger:
 
 async def calls_of_a_gateway(ledger: AsyncLedger) -> None:
     await ledger.ping()
-    await ledger.submit(opening_commands()[0])
+    await ledger.submission.submit(opening_commands()[0])
     assert await ledger.read_result(GAME, None, "create") is not None
     assert await ledger.confirm(GAME, None, "create", replicated(1)) is None
     await ledger.confirm(GAME, None, "create", DURABLE)

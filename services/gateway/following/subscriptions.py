@@ -128,7 +128,8 @@ class FollowedGame:
                 return None
             encoded_by_variant[variant] = encoded
             recipients.append((subscription, encoded))
-        self._learn_head(new.previous_head)
+        if not self.head:
+            self._learn_head(new.previous_head)
         self.last_sequence, self.head = self.last_sequence + new.count, new.head
         ends = any(entry.ends_game for encoded in encoded_by_variant.values() for entry in encoded)
         self.is_over = new.is_last or ends or (self.is_over and not new.count)
@@ -139,11 +140,10 @@ class FollowedGame:
         return self.last_sequence == sequence and (not head or self.head in (b"", head))
 
     def _learn_head(self, head: bytes) -> None:
-        """Compare the head after the last entry, once it is known, with what new subscribers read."""
-        if not self.head:
-            for subscription in self.subscriptions:
-                if subscription.start == self.last_sequence:
-                    subscription.add_start_head(head)
+        """Compare the head after the last entry, as it wasn't known, with what new subscribers read."""
+        for subscription in self.subscriptions:
+            if subscription.start == self.last_sequence:
+                subscription.add_start_head(head)
 
 
 class DeliveryQueue:

@@ -163,15 +163,6 @@ class CommandBudgets:
         for creator in creators:
             self.rate_limiter.require(creator, cost)
 
-    def note(self, seat: SeatId, *, is_refused: bool) -> None:
-        """Remember of a seat whether its last command was refused."""
-        if not is_refused:
-            self.refused.pop(seat, None)
-            return
-        self.refused[seat] = None
-        if len(self.refused) > MAX_SENDERS:
-            self.refused.popitem(last=False)
-
 
 class CommandSender:
     """A seat at an address: what it sends takes a place of each of its accounts, until it is answered."""
@@ -234,7 +225,12 @@ class CommandSender:
 
     def note(self, *, is_refused: bool) -> None:
         """Note that a message was refused, and charge for that, or that it was accepted."""
-        if is_refused:
-            for account in self._accounts:
-                self._budgets.rate_limiter.spend(account.budget)
-        self._budgets.note(self._seat, is_refused=is_refused)
+        refused = self._budgets.refused
+        if not is_refused:
+            refused.pop(self._seat, None)
+            return
+        for account in self._accounts:
+            self._budgets.rate_limiter.spend(account.budget)
+        refused[self._seat] = None
+        if len(refused) > MAX_SENDERS:
+            refused.popitem(last=False)

@@ -223,7 +223,7 @@ class CommandTracker:
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
             async with self.stopping.answering(ack_request.wait_s):
                 with suppress(*ENGINE_ERRORS):
-                    await self.settle(envelope, self.ledger.submit(envelope))
+                    await self.settle(envelope, self.ledger.submission.submit(envelope))
                     progress.level = ACCEPTED
                 await self._await_level(envelope, ack_request.level, notified, progress)
         if progress.entry is not None:
@@ -265,9 +265,9 @@ class CommandTracker:
         if result is None:
             if progress.sequence:  # a fail-over lost the verdict, and maybe the command
                 progress.level, progress.sequence = ACCEPTED, 0
-                await self.settle(envelope, self.ledger.submit(envelope))
+                await self.settle(envelope, self.ledger.submission.submit(envelope))
             elif progress.level is None:  # the engine didn't answer: it may not have the command
-                await self.settle(envelope, self.ledger.submit(envelope))
+                await self.settle(envelope, self.ledger.submission.submit(envelope))
                 progress.level = ACCEPTED
             return
         if not result.sequence:

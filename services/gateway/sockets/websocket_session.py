@@ -235,7 +235,10 @@ class SocketCommands:
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self.is_finishing = False  # nothing more is taken
         self._connection = find_direct_connection(websocket.scope)
-        self._sender = service.budgets.sender(self.game, viewer, client_address(websocket))
+        address = client_address(websocket)
+        self._sender = service.budgets.sender(self.game, viewer, address)
+        # Whose messages count together: a seat's, or those from one address.
+        self._counted_as = Creator.at(address) if viewer is None else (self.game, viewer)
         # Looked up once for each socket: for each command that costs more than what is done with them.
         self._loop = asyncio.get_running_loop()
         self._logs_debug = log.is_enabled_for(logging.DEBUG)
@@ -308,7 +311,7 @@ class SocketCommands:
                 message = parse_message(text)
                 id_ = message.get("id")
             finally:  # whatever was sent is counted
-                self.service.rate_limiter.require(self._counted_as())
+                self.service.rate_limiter.require(self._counted_as)
                 self._sender.require()
             if unknown_fields := message.keys() - MESSAGE_FIELDS:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
@@ -329,12 +332,6 @@ class SocketCommands:
             await send_problem(self.websocket, error, id_)
             if isinstance(error, RateExceededError):
                 await asyncio.sleep(EXCESS_PAUSE_S)  # nothing is read meanwhile, so TCP slows the client
-
-    def _counted_as(self) -> object:
-        """Whose messages count together: a seat's, or those from one address."""
-        if self.viewer is None:
-            return Creator.at(client_address(self.websocket))
-        return self.game, self.viewer
 
     async def _submit_to_level(
         self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool
@@ -370,7 +367,7 @@ class SocketCommands:
         waiting = len(self.pending) + len(self.tracked_ids)
         if envelope.id in self.pending or waiting >= MAX_PENDING_COMMANDS or not self._sender.may_take():
             return False
-        if self.service.rate_limiter.acquire(self._counted_as()):  # it had no more, and is asked again
+        if self.service.rate_limiter.acquire(self._counted_as):  # it had no more, and is asked again
             return False
         self._sender.take_at_once()
         submitted = self._submit(envelope, self.service.limits.answer_timeout_s)
@@ -381,7 +378,7 @@ class SocketCommands:
         """Submit a command whose verdict is awaited from now on."""
         now_s = self._loop.time()
         self.pending[envelope.id] = PendingVerdict(now_s + wait_s, envelope.command, now_s)
-        return self.service.ledger.submit(envelope)
+        return self.service.ledger.submission.submit(envelope)
 
     def _note_submitted(self, envelope: CommandEnvelope, submitted: Submitted) -> None:
         """Say what came of a submission for which nobody waits. A new command that is queued needs no word."""

@@ -54,7 +54,7 @@ def parse_json_object(text: bytes | str) -> JsonBody:
         raise InvalidInputError("body", "isn't JSON that can be read: it is nested too deep") from None
     except ValueError as error:
         raise InvalidInputError("body", f"isn't JSON: {error}") from None
-    if not _is_plain(text):
+    if "\\" in text or text.count("[") + text.count("{") > PLAIN_DEPTH:  # else it can surely be written again
         try:
             to_json(value)
         except ValueError:
@@ -87,11 +87,6 @@ def parse_offered_token(subprotocols: Sequence[str]) -> str | None:
     return next(
         (name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)), None
     )
-
-
-def _is_plain(text: str) -> bool:
-    """Whether what was read from this text can be written: nothing in it is escaped, nor nested beyond a small depth."""
-    return "\\" not in text and text.count("[") + text.count("{") <= PLAIN_DEPTH
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> JsonBody:

@@ -101,7 +101,10 @@ class CommandSubmission(Protocol):
     """Queues commands."""
 
     def submit(self, envelope: CommandEnvelope) -> Submitted:
-        """Queue a command, as `AsyncLedger.submit`."""
+        """Queue a command at once. The future has the verdict on its id if there is one already. Submitting it again
+        under the same id is harmless.
+
+        It raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
 
     async def close(self) -> None:
         """Queue nothing more."""
@@ -158,16 +161,12 @@ class DirectSubmission:
     def submit(self, envelope: CommandEnvelope) -> Submitted:
         """Queue a command at the end of this turn."""
         submitted: Submitted = asyncio.get_running_loop().create_future()
-        calls = self._calls = self._calls or DirectCalls(self._client.connection_pool)
         try:
-            if calls.is_full:
-                raise EngineBehindError(f"{calls.waiting} commands wait for the engine's reply")
             call = build_submit_call(envelope, self._partitions, self._max_waiting, ask_verdict=True)
-        except (EngineBehindError, InvalidInputError) as error:
+        except InvalidInputError as error:
             submitted.set_exception(error)
-        else:
-            take = partial(self._take_reply, envelope, call, submitted)
-            calls.call(script_command("EVALSHA", SUBMIT_COMMAND.sha, call).arguments, take)
+            return submitted
+        self._call(envelope, call, submitted, script_command("EVALSHA", SUBMIT_COMMAND.sha, call))
         return submitted
 
     async def close(self) -> None:
@@ -175,13 +174,19 @@ class DirectSubmission:
         if self._calls is not None:
             await self._calls.close()
 
+    def _call(
+        self, envelope: CommandEnvelope, call: ScriptCall, submitted: Submitted, command: RedisCommand
+    ) -> None:
+        calls = self._calls = self._calls or DirectCalls(self._client.connection_pool)
+        take = partial(self._take_reply, envelope, call, submitted)
+        if not calls.call(command.arguments, take) and not submitted.done():
+            submitted.set_exception(EngineBehindError("too many commands wait for the engine's reply"))
+
     def _take_reply(
         self, envelope: CommandEnvelope, call: ScriptCall, submitted: Submitted, reply: Reply
     ) -> None:
         if isinstance(reply, NoScriptError):  # the engine forgot it, and ran nothing
-            assert self._calls is not None, "the reply came from there"
-            take = partial(self._take_reply, envelope, call, submitted)
-            self._calls.call(script_command("EVAL", SUBMIT_COMMAND.source, call).arguments, take)
+            self._call(envelope, call, submitted, script_command("EVAL", SUBMIT_COMMAND.source, call))
         elif not submitted.done():  # else nobody waits for it any more
             outcome = submission_outcome(envelope, reply, self._max_waiting)
             if isinstance(outcome, Exception):
