@@ -175,7 +175,7 @@ export function takeFragment(game) {
 }
 
 /** Whether the invitations in the address were put there by this page, for its host to copy. */
-export const isOwnAddress = () => history.state?.isOwn === true;
+const isOwnAddress = () => history.state?.isOwn === true;
 
 /** Let the address be one that its reader may give away; an empty fragment: the plain one. @param {string} fragment */
 export function showInAddress(fragment) {

@@ -11,7 +11,18 @@ import { operatorPage } from "./operator_view.js";
 const AGAIN_MS = 3000;
 
 /** @type {OperatorPage} */
-const page = { key: "", overview: null, failure: "", done: "", entries: null, deadAfter: "", enter, act, look, turn };
+const page = {
+  key: "",
+  overview: null,
+  failure: "",
+  done: "",
+  entries: null,
+  deadAfter: "",
+  enter,
+  act,
+  look,
+  turn,
+};
 
 /** Ask as the operator. Throws Problem, or TypeError. @param {object} [body] @returns {Promise<any>} */
 async function askOperator(body) {

@@ -15,7 +15,7 @@ const movesSince = () =>
   page.moves.slice(page.moves.findLastIndex(({ seat }) => seat === page.latest.viewer) + 1);
 
 /** Tell who comes back what happened, where this browser hasn't shown all of it. */
-export function comeBack() {
+function comeBack() {
   const { latest } = page;
   const { seen = 0 } = myGame(game);
   if (latest.viewer === "public" || latest.status !== "playing" || seen >= latest.number) return;

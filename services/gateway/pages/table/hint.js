@@ -14,7 +14,7 @@ import { game, page, refuse, update } from "./table_state.js";
 const OTHERS = 2; // that are shown beside the best
 
 /** Ask for a hint. An answer that comes after the next entry is about another table, and isn't shown. */
-export async function askHint() {
+async function askHint() {
   const { number } = page.latest;
   update({ hint: { number, commands: null }, refusal: null });
   const isCurrent = () => page.hint?.number === number && page.latest.number === number;

@@ -52,7 +52,7 @@ function step() {
 }
 
 /** Show the last of what is still to be shown. */
-export function showLast() {
+function showLast() {
   const last = steps.at(-1);
   steps = [];
   if (last) update(page.replay ? {} : last);

@@ -56,7 +56,7 @@ const stepsOf = (result) => [
 ];
 
 /** Show the end, from its beginning. */
-export function playFinale() {
+function playFinale() {
   const { result } = /** @type {TableState} */ (shownPage.latest);
   const steps = stepsOf(result ?? []).length;
   show({ finale: 0 });

@@ -51,7 +51,7 @@ const clientOf = ({ clientX, clientY }) => ({ x: clientX, y: clientY });
  * @param {BoardDrawing} board
  * @param {Set<string>} among
  */
-export function routesAt(event, board, among) {
+function routesAt(event, board, among) {
   const svg = event.currentTarget;
   const place = placeOf(svg, clientOf(event));
   const reach = REACH_PX / (svg.getScreenCTM()?.a || 1);
