@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -121,8 +122,11 @@ _children: Final[dict[Path, ChildEngine]] = {}  # by data folder
 
 
 @contextmanager
-def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
-    """The URL of the engine that runs on the data in this folder, started if none does.
+def running_engine(
+    data_folder: Path, memory_bytes: int | None = None, **settings: str | int
+) -> Iterator[str]:
+    """The URL of the engine that runs on the data in this folder, started if none does. On Linux it ends where it needs more
+    than `memory_bytes` of addresses.
 
     Raises EngineUnavailableError, with the last line of the engine's log: it can't start."""
     try:
@@ -135,7 +139,7 @@ def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
             with start_stop_lock(data_folder):
                 fcntl.flock(users_file, fcntl.LOCK_SH)
                 url = (
-                    _start_engine(data_folder, {**ENGINE_CONFIG, **settings})
+                    _start_engine(data_folder, memory_bytes, {**ENGINE_CONFIG, **settings})
                     if is_vacant(data_folder)
                     else _running_engine_url(data_folder)
                 )
@@ -159,7 +163,7 @@ def kill_if_silent(data_folder: Path, url: str) -> None:
                 os.kill(_engine_pid(data_folder), signal.SIGKILL)
 
 
-def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
+def _start_engine(data_folder: Path, memory_bytes: int | None, settings: dict[str, str | int]) -> str:
     _reap(data_folder)  # one that ended before
     require_room(data_folder)
     port = _free_port()
@@ -187,6 +191,8 @@ def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
             )
         except OSError as error:
             raise EngineUnavailableError(f"there is no engine for this machine: {error}") from None
+        if memory_bytes is not None and sys.platform == "linux":
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (memory_bytes, memory_bytes))
         alive_inode = os.fstat(alive_file.fileno()).st_ino
     watcher = _start_watcher(data_folder, process.pid)
     _children[data_folder.resolve()] = ChildEngine(process, watcher, alive_inode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Final
 import httpx
 import pytest
 
+from services.bootstrap.backup_folder import Backup, write_data_folder
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
+from services.cli.operating import backup
 from services.cli.options import open_games
 from services.ledger.embedded_engine import running_engine
-from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
 from services.ledger.operations.system_status import stream_snapshot
 from services.runtime.settings import read_settings
 from tests.cli.command_line import CommandResult, run_in_process
@@ -230,3 +233,24 @@ def test_P3_an_archived_file_that_cant_be_read_is_replaced_by_one_that_is_believ
     stored.write_bytes(whole[: len(whole) // 2])
     again = import_file(data, file, key)
     assert (again.returncode, stored.read_bytes() == whole) == (0, True), again.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing else bounds a process's memory")
+def test_P7_a_backup_that_unpacks_to_more_than_games_do_takes_no_more_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given a snapshot of three megabytes that are 270 in the engine
+    with running_engine(tmp_path / "packing") as url, connect(url) as client:
+        client.mset(dict.fromkeys(("one", "two", "three"), b"x" * 90_000_000))
+        client.save()
+    (tmp_path / "made").mkdir()
+    (tmp_path / "packing" / "dump.rdb").rename(tmp_path / "made" / "engine.rdb")
+    described = Backup("0", "today", 16, "", {})
+    [node] = write_data_folder(tmp_path / "made", tmp_path / "data")
+    # when its games are looked at, with little room beside what a snapshot of its size needs
+    monkeypatch.setattr(backup, "LEAST_MEMORY", 250 << 20)
+    with (
+        pytest.raises(EngineUnavailableError, match="can't start"),
+        backup._open_restored(node, tmp_path / "data", described, of_cluster=False),
+    ):
+        pass

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 
 class Checked(NamedTuple):
-    """What came of a seat's commands: how many were answered, of which so many are lost, and how many are there twice."""
+    """What came of a seat's commands: how many were answered, of which so many are lost, how many are there twice, and
+    whether the next one was decided, whose answer didn't come."""
 
     answered: int
     lost: int
     doubled: int
+    decided_next: bool = False
 
 
 def check_answers(prefix: str, answered: Sequence[int], entries: Iterable[tuple[int, str | None]]) -> Checked:
@@ -23,4 +25,5 @@ def check_answers(prefix: str, answered: Sequence[int], entries: Iterable[tuple[
         if id_ and id_.startswith(f"{prefix}-"):
             places.setdefault(int(id_.rpartition("-")[2]), []).append(number)
     lost = sum(number not in places.get(n, ()) for n, number in enumerate(answered))
-    return Checked(len(answered), lost, sum(len(found) > 1 for found in places.values()))
+    doubled = sum(len(found) > 1 for found in places.values())
+    return Checked(len(answered), lost, doubled, len(answered) in places)

@@ -74,7 +74,7 @@ class Person(asyncio.Protocol):
         self.pending, self.due_s = b"", 0.0  # the command without an answer, and when it was to be sent
         self.state: GameState | None = None if table.crowd.plan.asks_rules else GameState()
         self.options: Sequence[Any] = ()  # what the server lists as legal
-        self.number = self.failures = 0
+        self.number, self.failures, self.end = 0, 0, -1
         self.transport: asyncio.Transport | None = None
         self.timer: asyncio.TimerHandle | None = None
 
@@ -129,7 +129,7 @@ class Person(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Come back, unless this person left, or the game is over."""
         if self.transport is not None:
-            self.transport = None
+            self.transport, self.end = None, -1
             self.table.crowd.count["cut"] += 1
             self.come_back()
 
@@ -309,6 +309,7 @@ class Table:
             self.crowd.count["checked"] += checked.answered
             self.crowd.count["lost"] += checked.lost
             self.crowd.count["doubled"] += checked.doubled
+            self.crowd.count["decided unseen"] += bool(person.pending) and checked.decided_next
             if checked.lost or checked.doubled:
                 self.crowd.note(f"{self.game}, seat {person.seat}: {checked}")
 
@@ -371,8 +372,10 @@ class Crowd:
         await self._report_while(asyncio.ensure_future(self._last_answers()))
         for table in (tables := [*self.tables]):
             table.close()
+        waiting = [table for table in tables if any(person.pending for person in table.people)]
         moved = [table for table in tables if any(person.answered for person in table.people)]
-        looked_at = self.random.sample(moved, min(len(moved), self.plan.logs))
+        sampled = self.random.sample(moved, min(len(moved), self.plan.logs))
+        looked_at = dict.fromkeys([*waiting, *sampled])
         await self._report_while(asyncio.gather(*(self._check(table) for table in looked_at)))
         self._report("done")
         for calls in self._calls:
@@ -409,10 +412,11 @@ class Crowd:
     async def _last_answers(self) -> None:
         """Wait until nobody waits for an answer."""
         end_s = self.loop.time() + LAST_ANSWERS_S
-        while waiting := sum(bool(p.pending) for table in self.tables for p in table.people):
+        while waiting := [person for table in self.tables for person in table.people if person.pending]:
             if self.loop.time() > end_s:
-                self.count["unanswered"] += waiting
-                self.note(f"{waiting} commands got no answer within {LAST_ANSWERS_S:g} s")
+                self.count["unanswered"] += len(waiting)
+                self.count["unattached"] += sum(person.end < 0 for person in waiting)
+                self.note(f"{len(waiting)} commands got no answer within {LAST_ANSWERS_S:g} s")
                 return
             await asyncio.sleep(0.2)
 

@@ -29,8 +29,8 @@ PLAN = Plan([], 3, 2, 1, "random", 0.05, 1.0, False, "", "test", 0, 100)
         ([4, 7], [(4, "p-0"), (7, None)], Checked(2, 1, 0)),
         ([4, 7], [(4, "p-0"), (8, "p-1")], Checked(2, 1, 0)),
         ([4], [(4, "p-0"), (9, "p-0")], Checked(1, 0, 1)),
-        ([4], [(4, "p-0"), (5, "p-1")], Checked(1, 0, 0)),  # the last got no answer
-        ([4], [(4, "p-0"), (5, "p-1"), (6, "p-1")], Checked(1, 0, 1)),
+        ([4], [(4, "p-0"), (5, "p-1")], Checked(1, 0, 0, True)),  # the last got no answer
+        ([4], [(4, "p-0"), (5, "p-1"), (6, "p-1")], Checked(1, 0, 1, True)),
     ],
 )
 def test_a_lost_or_doubled_command_is_counted(

@@ -15,6 +15,8 @@ from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progres
 from schemas.errors import CorruptDataError, ForeignFileError
 from services.archive import Archive, ArchiveUnavailableError
 from services.bootstrap.backup_folder import (
+    AOF_FOLDER,
+    BASE_FILE,
     Backup,
     copy_archive,
     copy_keys,
@@ -42,6 +44,8 @@ from services.verification.replay import REPLAY_ERRORS
 
 app = typer.Typer()
 ALL_GAMES: Final = 1_000_000_000
+LEAST_MEMORY: Final = 1 << 30  # of addresses, most of which an engine never uses
+MEMORY_A_BYTE: Final = 16  # of a snapshot; games take 1.5
 GAME_ERRORS: Final = (
     CorruptDataError,
     ForeignFileError,
@@ -149,15 +153,15 @@ def check_games(repositories: Sequence[GameRepository]) -> CheckedGames:
 
 @contextmanager
 def _open_restored(node: Path, data: Path, described: Backup, of_cluster: bool) -> Iterator[GameRepository]:
-    """The games of a folder that was just restored, on an engine of its own. On one of a cluster's nodes that writes
-    nothing: it is another node that has the number of partitions."""
+    """The games of a folder that was just restored, on an engine of its own, which takes no more memory than games need: a
+    backup may come from anybody, and few bytes of it unpack to gigabytes. On one of a cluster's nodes it writes nothing: it
+    is another node that has the number of partitions."""
     with ExitStack() as running:
-        if of_cluster:
-            url = running.enter_context(
-                running_engine(running.enter_context(snapshot_to_look_at(node)), appendonly="no")
-            )
-        else:
-            url = running.enter_context(running_engine(node))
+        looked_at = running.enter_context(snapshot_to_look_at(node)) if of_cluster else node
+        memory = LEAST_MEMORY + MEMORY_A_BYTE * (node / AOF_FOLDER / BASE_FILE).stat().st_size
+        url = running.enter_context(
+            running_engine(looked_at, memory, appendonly="no" if of_cluster else "yes")
+        )
         own: dict[str, object] = {
             "redis_url": url,
             "partitions": described.partitions if of_cluster else None,
