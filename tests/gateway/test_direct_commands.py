@@ -149,18 +149,32 @@ def test_BUSY_1_what_waits_for_an_engine_that_hangs_is_bounded_and_the_rest_is_r
 # -- a socket's commands --------------------------------------------------------------------------
 
 
+class ScriptedSubmission:
+    """Submissions that come to what a test says."""
+
+    def __init__(self, ledger: Scripted) -> None:
+        self.ledger = ledger
+
+    async def close(self) -> None:
+        pass
+
+    def submit(self, envelope: CommandEnvelope) -> Submitted:
+        submitted: Submitted = asyncio.get_running_loop().create_future()
+        if isinstance(self.ledger.outcome, Exception):
+            submitted.set_exception(self.ledger.outcome)
+        else:
+            submitted.set_result(self.ledger.outcome)
+        return submitted
+
+
 class Scripted(AsyncLedger):
     """A ledger whose submissions without waiting come to what a test says."""
 
     outcome: CommandResult | Exception | None = None
 
-    def submit(self, envelope: CommandEnvelope) -> Submitted:
-        submitted: Submitted = asyncio.get_running_loop().create_future()
-        if isinstance(self.outcome, Exception):
-            submitted.set_exception(self.outcome)
-        else:
-            submitted.set_result(self.outcome)
-        return submitted
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.submission = ScriptedSubmission(self)
 
 
 class Direct:

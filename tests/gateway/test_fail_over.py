@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from redis.exceptions import ConnectionError as Away
@@ -69,11 +70,22 @@ def test_P1_what_is_acknowledged_is_what_the_engine_has_after_a_fail_over(url: s
     run_with_engine(url, scenario, Failing)
 
 
-class Stuck(AsyncLedger):
-    """A ledger whose engine takes a command and never replies."""
+class StuckSubmission:
+    """Submissions to an engine that takes a command and never replies."""
+
+    async def close(self) -> None:
+        pass
 
     def submit(self, envelope: CommandEnvelope) -> Submitted:
         return asyncio.get_running_loop().create_future()
+
+
+class Stuck(AsyncLedger):
+    """A ledger with such submissions."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.submission = StuckSubmission()
 
 
 class Mute(AsyncLedger):

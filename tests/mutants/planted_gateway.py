@@ -20,8 +20,8 @@ GATEWAY_MUTANTS: Final = (
         "accepted is acknowledged before the command is submitted",
         "P1",
         "services/gateway/games/command_tracking.py",
-        "                    await self.settle(envelope, self.ledger.submit(envelope))\n                    progress.level = ACCEPTED",
-        "                    progress.level = ACCEPTED\n                    await self.settle(envelope, self.ledger.submit(envelope))",
+        "                    await self.settle(envelope, self.ledger.submission.submit(envelope))\n                    progress.level = ACCEPTED",
+        "                    progress.level = ACCEPTED\n                    await self.settle(envelope, self.ledger.submission.submit(envelope))",
         ("tests/gateway/test_lost_reply.py", "tests/gateway/test_ack_levels.py", "tests/gateway/test_overload.py"),
     ),
     Mutant(
@@ -55,7 +55,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a verdict that a fail-over took is waited for, for ever", "P1", "services/gateway/games/command_tracking.py",
-        "progress.sequence = ACCEPTED, 0\n                await self.settle(envelope, self.ledger.submit(envelope))\n", "progress.sequence = ACCEPTED, 0\n",
+        "progress.sequence = ACCEPTED, 0\n                await self.settle(envelope, self.ledger.submission.submit(envelope))\n", "progress.sequence = ACCEPTED, 0\n",
         ("tests/gateway/test_fail_over.py", *SIMULATOR),
     ),
     Mutant(
@@ -158,6 +158,6 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "what waits for an engine that hangs has no bound", "BUSY-1", "services/fast_path/engine_connection.py",
-        "return self._waiting_bytes >= MAX_WAITING_BYTES", "return False", DIRECT,
+        "if self._waiting_bytes >= MAX_WAITING_BYTES:", "if False:", DIRECT,
     ),
 )  # fmt: skip
