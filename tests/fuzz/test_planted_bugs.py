@@ -84,7 +84,7 @@ def test_the_same_seed_finds_the_same_again() -> None:
 def test_an_event_that_is_shown_to_others_whole_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
     redactor = REDACTORS[CardDrawn]
     assert redactor is not None
-    shown_whole = redactor._replace(redact_row=lambda event, row: row)
+    shown_whole = redactor._replace(redact_row=lambda row: row)
     monkeypatch.setitem(REDACTORS, CardDrawn, shown_whole)
     result = search()
     assert_found(result, "leak")

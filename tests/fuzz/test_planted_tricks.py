@@ -43,7 +43,7 @@ def test_a_bug_of_a_card_game_is_found_and_cut_down(planted: str) -> None:
 def test_a_hand_that_is_shown_whole_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
     redactor = REDACTORS[HandDealt]
     assert redactor is not None
-    monkeypatch.setitem(REDACTORS, HandDealt, redactor._replace(redact_row=lambda event, row: row))
+    monkeypatch.setitem(REDACTORS, HandDealt, redactor._replace(redact_row=lambda row: row))
     result = search()
     assert_found(result, "leak")
     assert result.found is not None

@@ -172,7 +172,7 @@ def rows_shown(viewer: Seat | None, events: Sequence[Event]) -> list[object]:
     for event in events:
         redactor, row = DECLARED[type(event)], event_to_row(event)
         is_whole = redactor is None or (viewer is not None and redactor.owner_of(event) == viewer)
-        shown.append(row if is_whole or redactor is None else redactor.redact_row(event, row))
+        shown.append(row if is_whole or redactor is None else redactor.redact_row(row))
     return shown
 
 

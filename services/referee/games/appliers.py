@@ -36,7 +36,6 @@ from schemas.game_options import Access
 from schemas.registry import HandlerTable, OfItsKey
 from services.referee.games.fair_randomness import (
     compute_setup_digest,
-    default_setup_digest,
     derive_shuffle_key,
 )  # fmt: skip
 from services.referee.games.found_games import find_version
@@ -66,11 +65,7 @@ def game_created(state: GameState, event: GameCreated) -> None:
     state.game = event.game
     ruleset = state.ruleset = find_version(event.ruleset, event.rules)
     state.rule_options = rule_options = read_options(ruleset, event.parameters)
-    state.setup_digest = (
-        default_setup_digest(ruleset, event.board, event.board_digest, len(event.seats))
-        if rule_options is ruleset.rule_options
-        else compute_setup_digest(event)
-    )
+    state.setup_digest = compute_setup_digest(event)
     state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
     for plan in event.seats:
         seat_state: SeatState = SeatState(
@@ -179,18 +174,13 @@ def seat_gone(state: GameState, event: SeatGone) -> None:
     apply_own(state, event)
 
 
-for _cls in (HandDealt, SeatCleared):  # nothing of them is every game's
+for _cls in (HandDealt, PlayOffEnded, SeatCleared):  # nothing of them is every game's
     applies(_cls)(apply_own)
 
 
 @applies(PlayOffCalled)
 def play_off_called(state: GameState, event: PlayOffCalled) -> None:
     state.next_play_off = event
-
-
-@applies(PlayOffEnded)
-def play_off_ended(state: GameState, event: PlayOffEnded) -> None:
-    """Nothing of this game's state changes: the event is for people who read it."""
 
 
 @applies(SeedRevealed)

@@ -117,7 +117,11 @@ def resolve_rule_options(
 def seats_at_creation(game: str, seed: str, command: CreateGame) -> EventStream:
     """The seats that are taken at once: of bots, and of people who come from an earlier game."""
     for seat, plan in enumerate(command.seats):
-        if plan.kind == "bot" or is_seat_reserved(command, plan):
+        if (
+            plan.kind == "bot"
+            or command.play_off is not None
+            or (command.fork is not None and is_named(plan))
+        ):
             name = None if plan.name_commitment else plan.name or default_bot_name(plan.policy, seat)
             secret = derive_any_seat_secret(seed, game, seat, plan.policy, 0)
             share = contribution_origin(seed, command.seed is not None, seat, plan.policy, None)
@@ -135,11 +139,6 @@ def access_of(command: CreateGame) -> Access:
     )
 
 
-def is_seat_reserved(command: CreateGame, plan: SeatPlan) -> bool:
-    """Whether a person's seat is taken at creation, by the player who had it in the earlier game."""
-    return command.play_off is not None or (command.fork is not None and is_named(plan))
-
-
 def is_named(plan: SeatPlan) -> bool:
     """Whether the plan has a name, or the commitment that a log has in its place."""
     return plan.name is not None or plan.name_commitment is not None
@@ -153,7 +152,7 @@ def default_bot_name(policy: str | None, seat: Seat) -> str:
 def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
     """Refuses with GAME-6 seats whose policies, names or play-off fields don't fit."""
     for seat, plan in enumerate(command.seats):
-        if not has_matching_policy(plan):
+        if (plan.kind == "bot") != (plan.policy is not None):
             reason = f"seats.{seat}.policy: a bot has one, a person has none"
             raise CommandRefusedError("GAME-6", reason)
         if plan.policy is not None and plan.policy not in ruleset.bot_policies:
@@ -166,11 +165,6 @@ def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
     if series is not None:
         lengths_match = len(series.seats) == len(series.wins) == len(command.seats)
         require(lengths_match, "GAME-6", "play_off: seats and wins name every seat of this game")
-
-
-def has_matching_policy(plan: SeatPlan) -> bool:
-    """Whether a bot has a policy, and a person none."""
-    return (plan.kind == "bot") == (plan.policy is not None)
 
 
 def start_game(state: GameState, seat: Seat | None, command: StartGame) -> EventStream:

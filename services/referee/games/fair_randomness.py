@@ -5,7 +5,7 @@ docs/reference/proof.md specifies it byte by byte.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -16,7 +16,7 @@ from schemas.field_types import Seat
 from schemas.stored.hash_chain import derive_salt_key
 from schemas.stored.rows import pack
 from services.referee.games.shuffle import derive_seat_secret, shuffled
-from services.referee.games.state import GameState, RandomnessPolicy, Ruleset, written_options
+from services.referee.games.state import GameState, RandomnessPolicy, Ruleset
 
 LEAF_BYTES: Final = 16
 NO_CONTRIBUTION: Final = "00" * 32  # stands for the contribution of a player who makes none
@@ -50,26 +50,8 @@ def derive_shuffle_key(state: GameState) -> str:
 
 def compute_setup_digest(event: GameCreated) -> str:
     """A digest (64 hex digits) of the resolved rules: equal for equal games, independent of players and time."""
-    return _hash_setup(
-        event.ruleset, event.rules, event.board, event.board_digest, event.parameters, len(event.seats)
-    )
-
-
-@lru_cache(maxsize=256)
-def default_setup_digest(ruleset: Ruleset, board: str | None, board_digest: str | None, seats: int) -> str:
-    """The setup digest of a game with the ruleset's own options, cached: most games are played with these."""
-    return _hash_setup(ruleset.name, ruleset.version, board, board_digest, written_options(ruleset), seats)
-
-
-def _hash_setup(
-    ruleset: str,
-    version: int,
-    board: str | None,
-    board_digest: str | None,
-    options: Mapping[str, object],
-    seats: int,
-) -> str:
-    setup = (ruleset, version, board, board_digest, options, seats)
+    board = event.board, event.board_digest
+    setup = (event.ruleset, event.rules, *board, event.parameters, len(event.seats))
     return sha256(b"ledgerline/rules/1" + pack(setup)).hexdigest()
 
 

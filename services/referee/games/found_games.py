@@ -53,7 +53,9 @@ RULESET_VERSIONS: Final[MutableMapping[tuple[str, int], Ruleset]] = FilledWhenAs
 def add_game(game: Game) -> None:
     """Have the game played here. Raises TypeError where another game has its name, or that of one of its rulesets."""
     if game.name in GAMES:
-        raise TypeError(f"{_module_of(GAMES[game.name])} has a game {game.name!r} already")
+        rulesets = GAMES[game.name].rulesets
+        origin = rulesets[0].start.__module__ if rulesets else "a package"
+        raise TypeError(f"{origin} has a game {game.name!r} already")
     for rule, sentence in game.rules.items():
         if EVERY_RULE.get(rule, sentence) != sentence:
             raise TypeError(f"the rule {rule!r} says something else in another game")
@@ -73,10 +75,6 @@ def add_game(game: Game) -> None:
         if known is None or known.version < ruleset.version:
             RULESETS[ruleset.name] = ruleset
     GAMES[game.name] = game
-
-
-def _module_of(game: Game) -> str:
-    return game.rulesets[0].start.__module__ if game.rulesets else "a package"
 
 
 def _as_found(ruleset: Ruleset) -> tuple[Callable[..., object], tuple[object, ...]]:

@@ -22,17 +22,12 @@ ENTRY_POINTS: Final = "ledgerline.games"  # each names a `Game`
 def add_installed_games() -> None:
     """Add each game once; those of other packages later, where one of these packages is being imported and has imported
     this. Raises InstalledGameError, naming the package, where one of another package can't be played."""
-    for game in _games_of_this_folder():
-        add_game(game)
-    AWAITED.append(_add_awaited)
-    _add_awaited()
-
-
-def _games_of_this_folder() -> Iterator[Game]:
-    """By their folders, each of which has its `GAME`: the product isn't installed as a package where it is a checkout."""
+    # By their folders, each of which has its `GAME`: a checkout isn't installed as a package.
     for found in iter_modules(import_module(FOLDER).__path__, f"{FOLDER}."):
         if found.ispkg and (game := getattr(import_module(found.name), "GAME", None)):
-            yield game
+            add_game(game)
+    AWAITED.append(_add_awaited)
+    _add_awaited()
 
 
 def _add_awaited() -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from schemas.contract import Schema
 from schemas.events import DeckShuffled, GameCreated, HandDealt, SeatScore
@@ -35,12 +35,6 @@ from services.referee.games.state import (
     TablePart,
     no_events,
 )
-
-
-class CardHand(Protocol):
-    """A seat with cards, HIDDEN where the viewer doesn't know them."""
-
-    cards: list[str | None]
 
 
 class LayTable:
@@ -146,7 +140,7 @@ def hand_dealt(state: GameState, event: HandDealt) -> None:
     hand.cards = sorted([*hand.cards, *event.cards], key=str)
 
 
-def take_from_hand(hand: CardHand, card: str) -> None:
+def take_from_hand(hand: OfItsGame, card: str) -> None:
     """A card that is shown leaves the hand, in which a viewer may not have known it."""
     hand.cards.remove(card if card in hand.cards else HIDDEN)
 

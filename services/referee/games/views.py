@@ -23,11 +23,11 @@ def redact_for(viewer: Seat | None, event: Event) -> Event | None:
     down, or None for an event that the viewer may not know of at all.
 
     Raises TypeError for an event that doesn't declare who may see it."""
-    redactor = _redactor_of(event)
+    redactor = REDACTORS[event.__class__]
     if redactor is None or (viewer is not None and redactor.owner_of(event) == viewer):
         return event
     row = event_to_row(event)
-    redacted_row = redactor.redact_row(event, row)
+    redacted_row = redactor.redact_row(row)
     if redacted_row is row:
         return event
     return None if redacted_row is None else event.__class__(*redacted_row[1:])
@@ -35,7 +35,7 @@ def redact_for(viewer: Seat | None, event: Event) -> Event | None:
 
 def owner_of(event: Event) -> Seat | None:
     """The seat that knows what the event hides; None where nobody does, or where it hides nothing."""
-    redactor = _redactor_of(event)
+    redactor = REDACTORS[event.__class__]
     return None if redactor is None else redactor.owner_of(event)
 
 
@@ -45,8 +45,8 @@ def split_by_visibility(events: Sequence[Event]) -> VisibilitySplit:
     private: dict[int, dict[int, Row]] = {}
     secret: dict[int, Row] = {}
     for index, event in enumerate(events):
-        redactor, row = _redactor_of(event), event_to_row(event)
-        redacted_row = row if redactor is None else redactor.redact_row(event, row)
+        redactor, row = REDACTORS[event.__class__], event_to_row(event)
+        redacted_row = row if redactor is None else redactor.redact_row(row)
         public.append(redacted_row)
         if redactor is None or redacted_row is row:
             continue
@@ -59,15 +59,10 @@ def split_by_visibility(events: Sequence[Event]) -> VisibilitySplit:
 
 
 class Redactor(NamedTuple):
-    """The functions that follow from an event's declared visibility."""
+    """The functions that follow from an event's declared visibility; a public one has none."""
 
     owner_of: Callable[[Event], Seat | None]
-    redact_row: Callable[[Event, Row], Row | None]  # the row itself where nothing is hidden
-
-
-def _redactor_of(event: Event) -> Redactor | None:
-    """None for a public event."""
-    return REDACTORS[event.__class__]
+    redact_row: Callable[[Row], Row | None]  # the row itself where nothing is hidden
 
 
 def _make_redactor(cls: type[Event]) -> Redactor | None:
@@ -76,36 +71,26 @@ def _make_redactor(cls: type[Event]) -> Redactor | None:
         return None
     if not isinstance(visibility, Private | Secret):
         raise TypeError(f"{cls.__name__} doesn't declare who may see it")
-    redact_row = _make_row_redactor(cls, visibility.hides)
-    if isinstance(visibility, Secret):
-        return Redactor(_no_owner, redact_row)
-    if visibility.public_if_null is not None:
-        redact_row = _unless_null(visibility.public_if_null, redact_row)
-    return Redactor(attrgetter(visibility.owner), redact_row)
+    names, hints = FIELDS[cls], get_type_hints(cls)
+    null = None if isinstance(visibility, Secret) else visibility.public_if_null
+    null_place = 0 if null is None else names.index(null) + 1  # after the code, which is never null
+    is_whole = visibility.hides == WHOLE_EVENT
+    hidden = [
+        (names.index(name) + 1, get_origin(hints[name]) is tuple) for name in visibility.hides if not is_whole
+    ]
 
-
-def _make_row_redactor(cls: type[Event], hides: tuple[str, ...]) -> Callable[[Event, Row], Row | None]:
-    if hides == WHOLE_EVENT:
-        return lambda event, row: None
-    hints = get_type_hints(cls)
-    hidden = tuple(
-        (FIELDS[cls].index(name) + 1, get_origin(hints[name]) is tuple) for name in hides
-    )  # after the code
-
-    def redact_row(event: Event, row: Row) -> Row:
+    def redact_row(row: Row) -> Row | None:
+        if row[null_place] is None:
+            return row
+        if is_whole:
+            return None
         redacted_row = [*row]
         for index, is_row in hidden:
             redacted_row[index] = (HIDDEN,) * len(row[index]) if is_row else HIDDEN
         return tuple(redacted_row)
 
-    return redact_row
-
-
-def _unless_null(
-    field: str, redact_row: Callable[[Event, Row], Row | None]
-) -> Callable[[Event, Row], Row | None]:
-    value_of = attrgetter(field)
-    return lambda event, row: row if value_of(event) is None else redact_row(event, row)
+    owner_of = _no_owner if isinstance(visibility, Secret) else attrgetter(visibility.owner)
+    return Redactor(owner_of, redact_row)
 
 
 def _no_owner(event: Event) -> None:

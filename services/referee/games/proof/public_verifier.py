@@ -8,7 +8,7 @@ several seats of one game does all this once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from schemas.errors import CorruptDataError, LedgerlineError
@@ -79,10 +79,8 @@ class PublicVerifier:
     def verify(self, entry: ViewEntry) -> VerifiedEntry:
         """Check the next entry of the public view. Raises VerificationFailedError, or CorruptDataError if it can't
         be read. After one of these the verifier is of no more use."""
-        try:
+        with what_referees_write(entry.number):
             return self._verify(entry)
-        except (TypeError, ValueError, AttributeError, LookupError) as error:
-            raise CorruptDataError(f"entry {entry.number} holds what no referee writes: {error}") from None
 
     def _verify(self, entry: ViewEntry) -> VerifiedEntry:
         number, shown = entry.number, entry.shown
@@ -96,7 +94,8 @@ class PublicVerifier:
         rows, proofs = read_public_rows(shown.public)
         if violation := self.event_order.check(number, entry.events):
             raise VerificationFailedError(number, violation)
-        indexed_events = _indexed_events(rows, entry.events)
+        indexes = [index for index, row in enumerate(rows) if row is not None]
+        indexed_events = list(zip(indexes, entry.events, strict=True))  # those that all see
         owners = {index: owner for index, event in indexed_events if (owner := owner_of(event)) is not None}
         _require_commitment_count(number, rows, proofs, owners)
         hidden_moves = self._follow_cards(number, indexed_events, proofs)
@@ -117,7 +116,7 @@ class PublicVerifier:
         leaves = iter(split_hashes(proofs.leaves, LEAF_BYTES))
         salts = iter(split_hashes(proofs.openings, LEAF_BYTES))
         hidden_moves = list[CardMove]()
-        try:
+        with using_up(number, leaves, salts):
             for index, event in indexed_events:
                 if (change := self.pile_tracker.apply(event)) is not None:
                     moved_leaves = self._move_leaves(number, event, change, leaves)
@@ -125,11 +124,6 @@ class PublicVerifier:
                         hidden_moves.append(CardMove(index, change.salt_recipient, moved_leaves))
                     elif not change.is_hidden:
                         require_cards(number, change.names, moved_leaves, salts)
-        except (StopIteration, LookupError, RuntimeError):
-            raise VerificationFailedError(
-                number, "it has too few salts or leaves for the cards that it moves"
-            ) from None
-        require_used_up(number, leaves, salts)
         return hidden_moves
 
     def _move_leaves(
@@ -157,22 +151,31 @@ def require_cards(
             )
 
 
-def require_used_up(number: int, *remaining: Iterator[bytes]) -> None:
-    """Raises VerificationFailedError where a salt or a leaf is left."""
-    if any(next(iterator, None) is not None for iterator in remaining):
+@contextmanager
+def using_up(number: int, *hashes: Iterator[bytes]) -> Iterator[None]:
+    """Raises VerificationFailedError where there are fewer salts or leaves than are asked for, or more."""
+    try:
+        yield
+    except (StopIteration, LookupError, RuntimeError):
+        raise VerificationFailedError(
+            number, "it has too few salts or leaves for the cards that it moves"
+        ) from None
+    if any(next(iterator, None) is not None for iterator in hashes):
         raise VerificationFailedError(number, "it has more salts or leaves than cards that it moves")
+
+
+@contextmanager
+def what_referees_write(number: int) -> Iterator[None]:
+    """Raises CorruptDataError in place of what an entry raises that holds something else."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        raise CorruptDataError(f"entry {number} holds what no referee writes: {error}") from None
 
 
 def split_hashes(data: bytes, size: int) -> Sequence[bytes]:
     """The hashes of so many bytes each that stand in a row."""
     return [data[offset : offset + size] for offset in range(0, len(data), size)]
-
-
-def _indexed_events(rows: Sequence[Row | None], events: Sequence[Event]) -> list[tuple[int, Event]]:
-    """The events that all see, each with the index of its row. Raises ValueError where they aren't those of the
-    rows."""
-    indexes = [index for index, row in enumerate(rows) if row is not None]
-    return list(zip(indexes, events, strict=True))
 
 
 def _require_commitment_count(

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from schemas.errors import CorruptDataError
 from schemas.events import Event, SeatTaken
 from schemas.field_types import CommandId, Seat
 from schemas.stored.codec import PrivatePart, build_view_entry, read_private_part
@@ -27,8 +26,9 @@ from services.referee.games.proof.public_verifier import (
     VerificationFailedError,
     VerifiedEntry,
     require_cards,
-    require_used_up,
     split_hashes,
+    using_up,
+    what_referees_write,
 )
 from services.referee.games.views import redact_for
 
@@ -61,10 +61,8 @@ class PartVerifier:
         CorruptDataError if it can't be read. After one of these the verifier is of no more use."""
         if private_part is None and self.seat not in entry.owners.values():
             return SeatEntry(None, entry.events)
-        try:
+        with what_referees_write(entry.number):
             return self._verify(entry, private_part)
-        except (TypeError, ValueError, AttributeError, LookupError) as error:
-            raise CorruptDataError(f"entry {entry.number} holds what no referee writes: {error}") from None
 
     def _verify(self, entry: VerifiedEntry, private_part: bytes | None) -> SeatEntry:
         part = read_private_part(private_part) if private_part else NO_PART
@@ -123,15 +121,10 @@ class PartVerifier:
     def _require_cards(self, entry: VerifiedEntry, own_events: dict[int, Event], openings: bytes) -> None:
         """Every card that only this seat is shown is the one that was committed to in its slot."""
         salts = iter(split_hashes(openings, LEAF_BYTES))
-        try:
+        with using_up(entry.number, salts):
             for index, seat, leaves in entry.hidden_moves:
                 if seat == self.seat:
                     require_cards(entry.number, names_of(own_events[index]), leaves, salts)
-        except (StopIteration, LookupError, RuntimeError):
-            raise VerificationFailedError(
-                entry.number, "it has too few salts or leaves for the cards that it moves"
-            ) from None
-        require_used_up(entry.number, salts)
 
 
 def _require_agreement(entry: VerifiedEntry, own_events: dict[int, Event]) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import DeckShuffled, GameCreated, HandDealt, Passed, SeatCleared, SeatGone, TurnStarted
 from schemas.field_types import HIDDEN, Seat
-from schemas.trains.boards.form import BOARD_SCHEMA
 from schemas.trains.events import (
     CardDrawn,
     CardsGiven,
@@ -161,28 +160,10 @@ def tickets_returned(state: TrainGame, event: TicketsReturned) -> None:
     seat_state = state.seats[event.seat].own
     for ticket in event.tickets:
         seat_state.offer.remove(ticket)
-    RETURN_APPLIERS[event.to](state, event)
-
-
-def _return_to_bottom(state: TrainGame, event: TicketsReturned) -> None:
-    for ticket in event.tickets:
-        state.own.ticket_decks[event.deck].insert(0, ticket)
-
-
-def _return_to_top(state: TrainGame, event: TicketsReturned) -> None:
-    state.own.ticket_decks[event.deck].extend(reversed(event.tickets))
-
-
-def _return_out_of_game(state: TrainGame, event: TicketsReturned) -> None:
-    """They are out of the game."""
-
-
-RETURN_APPLIERS = {
-    "bottom": _return_to_bottom,
-    "shuffled": _return_to_bottom,
-    "top": _return_to_top,
-    "out": _return_out_of_game,
-}
+    if event.to == "top":
+        state.own.ticket_decks[event.deck].extend(reversed(event.tickets))
+    elif event.to != "out":
+        state.own.ticket_decks[event.deck][:0] = reversed(event.tickets)
 
 
 # -- routes --------------------------------------------------------------------------
@@ -357,26 +338,17 @@ def tickets_shown(state: TrainGame, event: TicketsShown) -> None:
 
 def lay_table(state: TrainGame, event: GameCreated) -> None:
     """Nothing is shuffled yet. Raises CorruptDataError where this server has not the board of the log."""
-    board = _board_of(event)
+    try:
+        board = boards.read_board(event.board_form or event.board or "")
+    except InvalidInputError as error:
+        raise CorruptDataError(f"game {event.game} can't be played here: {error}") from None
     if board.digest != event.board_digest:
         raise CorruptDataError(f"game {event.game} was played on another version of the board {event.board}")
-    if state.rule_options.pair_tickets:
-        board = boards.with_pair_tickets(board, state.rule_options.pair_tickets)
     state.own = TrainState()
-    state.own.lay(board, state.rule_options, len(event.seats))
+    state.own.lay(boards.as_played(board, state.rule_options), state.rule_options, len(event.seats))
     for seat_state in state.seats:
         seat_state.own = TrainSeat()
         seat_state.own.lay(state.rule_options)
-
-
-def _board_of(event: GameCreated) -> boards.Board:
-    """The board of a game. Raises CorruptDataError: this server can't read it."""
-    try:
-        if event.board_form is not None:
-            return boards.build_board(BOARD_SCHEMA.read(event.board_form))
-        return boards.load_board(event.board or "")
-    except InvalidInputError as error:
-        raise CorruptDataError(f"game {event.game} can't be played here: {error}") from None
 
 
 def deck_shuffled(state: TrainGame, event: DeckShuffled) -> None:

@@ -81,6 +81,11 @@ class Board:
 pickle_by_fields(Route, Ticket, Board)
 
 
+def read_board(given: object) -> Board:
+    """The built-in board of this name, or the board of a form. Raises InvalidInputError."""
+    return load_board(given) if isinstance(given, str) else build_board(BOARD_SCHEMA.read(given))
+
+
 def load_board(name: str) -> Board:
     """The built-in board of this name. Raises InvalidInputError if there is none, or it can't be read."""
     if name not in board_names():
@@ -198,6 +203,11 @@ def with_pair_tickets(board: Board, points: int) -> Board:
         if networks.connects(a, b):
             tickets[f"{a}:{b}"] = Ticket(f"{a}:{b}", a, b, points, "regular")
     return replace(board, tickets=tickets, digest=_compute_digest(board.form, tickets))
+
+
+def as_played(board: Board, rule_options: RuleOptions) -> Board:
+    """The board with the tickets that the rule options give it."""
+    return with_pair_tickets(board, rule_options.pair_tickets) if rule_options.pair_tickets else board
 
 
 def with_tickets(board: Board, ticket_forms: Iterable[TicketForm]) -> Board:

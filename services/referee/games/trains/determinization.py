@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
-from typing import Final
 
 from schemas.events import Event, HandDealt, SeatCleared
 from schemas.field_types import HIDDEN, Seat
@@ -61,7 +60,7 @@ class ViewerKnowledge:
 
     def apply(self, event: Event) -> None:
         """Apply an event. An unredacted one is redacted for the viewer first."""
-        if event.__class__ in TELLING and (seen := redact_for(self.viewer, event)) is not None:
+        if (seen := redact_for(self.viewer, event)) is not None:
             self._learn_cards(seen)
             self._learn_tickets(seen)
 
@@ -160,8 +159,13 @@ def determinize_cards(state: TrainGame, knowledge: ViewerKnowledge, shuffle: Shu
         seat_state.own.cards - knowledge.hand(seat).total()
         for seat, seat_state in _other_seats(state, knowledge.viewer)
     )
-    unlocated = +unlocated_cards(state, knowledge)
     cards = Counter(state.rule_options.cards)
+    unlocated: Counter[str | None] = Counter(cards)
+    turned = table.tunnel.revealed if table.tunnel else ()
+    for seen in (table.discards, table.market, turned, knowledge.removed_cards, *knowledge.hands.values()):
+        unlocated.subtract(seen)
+    del unlocated[HIDDEN]  # gaps of the market
+    unlocated = +unlocated
     # a position may have more cards than the rules; then nobody knows of which kinds they are
     while unlocated.total() < hidden_count:
         unlocated += cards | Counter(dict.fromkeys(cards, 1))
@@ -174,19 +178,6 @@ def determinize_cards(state: TrainGame, knowledge: ViewerKnowledge, shuffle: Shu
         if table.untaken is not None and table.untaken[0] == seat:
             table.untaken = seat, tuple(islice(dealt.elements(), len(table.untaken[1])))
     table.deck = list(shuffled_cards[: len(table.deck)])
-
-
-def unlocated_cards(state: TrainGame, knowledge: ViewerKnowledge) -> Counter[str | None]:
-    """The game's cards without the face-up and the known ones."""
-    unlocated: Counter[str | None] = Counter(state.rule_options.cards)
-    table = state.own
-    unlocated.subtract(table.discards)
-    unlocated.subtract(table.market)
-    unlocated.subtract(table.tunnel.revealed if table.tunnel else ())
-    for cards in (knowledge.removed_cards, *knowledge.hands.values()):
-        unlocated.subtract(cards)
-    del unlocated[HIDDEN]  # gaps of the market
-    return unlocated
 
 
 def determinize_tickets(state: TrainGame, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
@@ -240,27 +231,3 @@ def determinize_mixes(state: TrainGame, viewer: Seat | None, shuffle: ShuffleFun
 
 def _other_seats(state: TrainGame, viewer: Seat | None) -> list[tuple[Seat, SeatState]]:
     return [(seat, seat_state) for seat, seat_state in enumerate(state.seats) if seat != viewer]
-
-
-TELLING: Final = frozenset(  # events that add to a viewer's knowledge
-    {
-        HandDealt,
-        CardsGiven,
-        HandLaid,
-        MomentLaid,
-        ChoiceLaid,
-        DeckKnown,
-        CardDrawn,
-        MarketCardTaken,
-        RouteClaimed,
-        StationBuilt,
-        PassengerMoved,
-        TunnelRevealed,
-        HandReturned,
-        SeatCleared,
-        TicketsShuffled,
-        TicketsLaid,
-        TicketsOffered,
-        TicketsReturned,
-    }
-)

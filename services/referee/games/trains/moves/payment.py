@@ -34,9 +34,10 @@ def require_one_colour_with_plus_four(cards: Cards, route: Route, rule_options: 
 def require_route_colour(cards: Cards, route: Route, wild: Sequence[str], rule_options: RuleOptions) -> None:
     """Refuses with ROUTE-2 unless the cards pay for the route."""
     if not is_one_colour_payment(cards, route.length, route.color, wild):
-        raise CommandRefusedError(
-            "ROUTE-2", f"{format_cards(cards)} doesn't pay: {describe_cost(route, rule_options)}"
-        )
+        colour = "one colour" if route.color == GRAY else route.color
+        wilds = ", locomotives wild" if rule_options.cards.get(LOCOMOTIVE) else ""
+        reason = f"{format_cards(cards)} doesn't pay: it takes {route.length} of {colour}{wilds}"
+        raise CommandRefusedError("ROUTE-2", reason)
 
 
 def is_one_colour_payment(cards: Cards, count: int, color: str, wild: Sequence[str]) -> bool:
@@ -79,13 +80,6 @@ def require_held(seat_state: SeatState, cards: Cards, reserved: Cards | None = N
 def format_cards(cards: Cards) -> str:
     """Cards in words: "2 red and 1 locomotive"."""
     return " and ".join(f"{count} {card}" for card, count in cards.items()) or "nothing"
-
-
-def describe_cost(route: Route, rule_options: RuleOptions) -> str:
-    """Say in words how a route is paid for."""
-    colour = "one colour" if route.color == GRAY else route.color
-    wild = ", locomotives wild" if rule_options.cards.get(LOCOMOTIVE) else ""
-    return f"it takes {route.length} of {colour}{wild}"
 
 
 # -- what a hand can pay ---------------------------------------------------------------
@@ -139,7 +133,7 @@ def gray_ways(
         if held + locomotives >= length:
             ways += coloured_ways(colour, length, held, locomotives, min_locomotives)
     if locomotives >= length:
-        ways.append(_wild_way(length))
+        ways.append(_way("", 0, length))
     return ways
 
 
@@ -148,7 +142,7 @@ def _one_colour_ways(
     colour: str, length: int, held: int, locomotives: int, min_locomotives: int
 ) -> list[ClaimsByRoute]:
     ways = coloured_ways(colour, length, held, locomotives, min_locomotives)
-    return [*ways, _wild_way(length)] if locomotives >= length else ways
+    return [*ways, _way("", 0, length)] if locomotives >= length else ways
 
 
 @lru_cache(maxsize=100_000)
@@ -157,17 +151,7 @@ def coloured_ways(
 ) -> list[ClaimsByRoute]:
     """The payments with at least one card of the colour."""
     min_wilds, max_wilds = max(min_locomotives, length - held), min(locomotives, length - 1)
-    return [_coloured_way(colour, length - wilds, wilds) for wilds in range(min_wilds, max_wilds + 1)]
-
-
-@cache
-def _coloured_way(colour: str, coloured: int, wilds: int) -> ClaimsByRoute:
-    return ClaimsByRoute({colour: coloured, LOCOMOTIVE: wilds} if wilds else {colour: coloured})
-
-
-@cache
-def _wild_way(length: int) -> ClaimsByRoute:
-    return ClaimsByRoute({LOCOMOTIVE: length})
+    return [_way(colour, length - wilds, wilds) for wilds in range(min_wilds, max_wilds + 1)]
 
 
 # -- with "+4" locomotives ---------------------------------------------------------------
@@ -213,13 +197,12 @@ def _mixed_ways(
                 else [("", 0)]
             )
             ways += [
-                _mixed_way(colour, count, locomotive_count, plus_four_count)
-                for colour, count in coloured_payments
+                _way(colour, count, locomotive_count, plus_four_count) for colour, count in coloured_payments
             ]
     return ways
 
 
 @cache
-def _mixed_way(colour: str, coloured: int, locomotives: int, plus_fours: int) -> ClaimsByRoute:
+def _way(colour: str, coloured: int, locomotives: int, plus_fours: int = 0) -> ClaimsByRoute:
     cards = {colour: coloured, LOCOMOTIVE: locomotives, PLUS_FOUR: plus_fours}
     return ClaimsByRoute({card: count for card, count in cards.items() if count})

@@ -212,7 +212,9 @@ def build_station(state: TrainGame, seat: Seat, command: BuildStation) -> EventS
     require(
         cost is not None, "STATION-1", f"you have built all {len(seat_state.own.stations)} of your stations"
     )
-    require_station_payment(cards, cost or 0)
+    is_paid = is_one_colour_payment(cards, cost or 0, GRAY, WILD_CARDS)
+    reason = f"{format_cards(cards)} doesn't pay: it takes {cost} of one colour, locomotives wild"
+    require(is_paid, "STATION-2", reason)
     require_held(seat_state, cards)
     if command.neighbour is not None:
         is_neighbour = command.neighbour in neighbours(table.board, city)
@@ -225,16 +227,6 @@ def next_station_cost(state: TrainGame, seat_state: SeatState) -> int | None:
     """Count the cards that the seat's next station costs; None if it has built all."""
     costs, built_count = state.rule_options.station_costs, len(seat_state.own.stations)
     return costs[built_count] if built_count < len(costs) else None
-
-
-def require_station_payment(cards: Cards, cost: int) -> None:
-    """Refuses with STATION-2 unless the cards are `cost` of one colour, locomotives wild."""
-    is_paid = is_one_colour_payment(cards, cost, GRAY, WILD_CARDS)
-    require(
-        is_paid,
-        "STATION-2",
-        f"{format_cards(cards)} doesn't pay: it takes {cost} of one colour, locomotives wild",
-    )
 
 
 @lru_cache(maxsize=1000)

@@ -22,7 +22,9 @@ def longest_trail(edges: Iterable[Edge]) -> int:
     inside, core, arms = _without_trees(list(edges))
     if not core:
         return inside
-    search = _Search([*core, *_arms_as_routes(arms)], inside)
+    pairs = ((city, number, length) for city, pair in arms.items() for number, length in enumerate(pair))
+    arm_routes = [(city, f"{city}/arm {number}", length) for city, number, length in pairs if length]
+    search = _Search([*core, *arm_routes], inside)
     search.search_all()
     return search.best if search.is_complete else longest_trail_over_bridges(core, arms, search.best)
 
@@ -59,13 +61,6 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge], dict[str, tuple[
             leaves.append(root)
     in_core = [city for city, count in degree.items() if count > 1]  # a leaf's is left as it was, or 0
     return inside, [*remaining.values()], {c: (longest[c], second[c]) for c in in_core if longest[c]}
-
-
-def _arms_as_routes(arms: dict[str, tuple[int, int]]) -> Iterator[Edge]:
-    for city, pair in arms.items():
-        for number, length in enumerate(pair):
-            if length:
-                yield city, f"{city}/arm {number}", length
 
 
 class _Search:
@@ -108,13 +103,13 @@ class _Search:
             self.best = max(self.best, spaces)
             return
         loose, more = routes & ~kept, 2 - ends.bit_count()
-        losses = [(self._shortest(self.routes_at[city] & loose), city) for city in _bits(odd ^ ends)]
+        losses = [(self._shortest(self.routes_at[city] & loose), city) for city in bits(odd ^ ends)]
         if spaces - self._loss_bound(losses, ends, more) <= self.best:
             return
         city = max(losses)[1]  # the city that costs the most, as it decides the most
         if more and not ends >> city & 1:
             self._search(routes, spaces, kept, ends | 1 << city)
-        for number in _bits(self.routes_at[city] & loose):
+        for number in bits(self.routes_at[city] & loose):
             if self.guesses_left < 0:
                 return
             self._search_without(number, routes, spaces, kept, ends)
@@ -128,7 +123,7 @@ class _Search:
             self._search(routes, spaces - self.lengths[number], kept, ends)
             return
         for side in (part, routes ^ part):
-            is_feasible = not kept & ~side and all(self.routes_at[city] & side for city in _bits(ends))
+            is_feasible = not kept & ~side and all(self.routes_at[city] & side for city in bits(ends))
             if is_feasible and (side_spaces := self._spaces(side)) > self.best:
                 self._search(side, side_spaces, kept, ends)
 
@@ -164,10 +159,10 @@ class _Search:
         return part
 
     def _spaces(self, routes: int) -> int:
-        return sum(self.lengths[number] for number in _bits(routes))
+        return sum(self.lengths[number] for number in bits(routes))
 
 
-def _bits(number: int) -> Iterator[int]:
+def bits(number: int) -> Iterator[int]:
     """The positions of the set bits, lowest first."""
     while number:
         low = number & -number

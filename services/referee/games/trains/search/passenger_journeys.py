@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from services.referee.games.trains.search.longest_trail import bits
+
 NARROW_BUDGET: Final = 200  # walks that the first search extends
 MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
 UNSHARED_BY: Final = 1.5  # passengers of one seat; where it has more, they share the searches' limits
@@ -250,7 +252,7 @@ class _Search:
             self.enterable_cities[city] = [self._connected(1 << city, 0)]
         rows = self.enterable_cities[city]  # by the number of cards
         while len(rows) <= cards and rows[-1] not in rows[-2:-1]:  # until a card more leads nowhere
-            beyond = sum({1 << on.city for c in _bits(rows[-1]) for on in self.exits[c]})
+            beyond = sum({1 << on.city for c in bits(rows[-1]) for on in self.exits[c]})
             rows.append(self._connected(beyond | rows[-1], 0))
         return rows[min(cards, len(rows) - 1)]
 
@@ -274,14 +276,6 @@ class _Search:
         return Journey(
             tuple(self.edges[way].route for way in walk.path), tuple(entered), walk.toll, walk.points
         )
-
-
-def _bits(number: int) -> Iterator[int]:
-    """The positions of the set bits, lowest first."""
-    while number:
-        low = number & -number
-        yield low.bit_length() - 1
-        number ^= low
 
 
 MAX_WAYS: Final = 120  # a search sees the nearest ways only

@@ -109,15 +109,12 @@ def best_loans(
     for loans in stations:
         loans_by_pair.append({})
         for loan in loans:  # of those that join the same, the first
-            loans_by_pair[-1].setdefault(_ordered_pair(block(loan.a), block(loan.b)), loan)
+            a, b = sorted((block(loan.a), block(loan.b)))
+            loans_by_pair[-1].setdefault((a, b), loan)
     pairs = _useful_pairs(loans_by_pair, blocks.own_ends)
     search = _Search(pairs, [points for *_, points in tickets], countries)
     search.search(blocks, ())
     return tuple(row[pair] if pair else None for row, pair in zip(loans_by_pair, search.choice, strict=True))
-
-
-def _ordered_pair(a: str, b: str) -> Pair:
-    return (a, b) if a < b else (b, a)
 
 
 def _useful_pairs(loan_pairs: Sequence[Iterable[Pair]], ends: Mapping[str, _Ends]) -> list[list[Pair]]:

@@ -122,17 +122,14 @@ def _steps(edges: Iterable[Edge], arms: Arms) -> list[Step]:
             if near not in slots:
                 slots[near] = free_slots.pop()
         for near, parallels in lengths[city].items():
-            steps.append(_routes(slots[city], slots[near], parallels))
+            total = sum(parallels)
+            fewer = total - min(parallels)
+            even, odd = (fewer, total) if len(parallels) % 2 else (total, fewer)
+            steps.append(_Routes(slots[city], slots[near], even, odd))
             del lengths[near][city]
         steps.append(_City(slots[city], *arms.get(city, (0, 0))))
         free_slots.append(slots.pop(city))
     return steps
-
-
-def _routes(a: int, b: int, parallels: list[int]) -> _Routes:
-    total = sum(parallels)
-    fewer = total - min(parallels)
-    return _Routes(a, b, fewer, total) if len(parallels) % 2 else _Routes(a, b, total, fewer)
 
 
 class _Sweep:
@@ -341,18 +338,17 @@ def _parts_outermost_first(edges: Sequence[Edge]) -> list[_Part]:
             cities = set(open_cities[place:])
             del open_cities[place:]
             inner = [edge for edge in edges if edge[0] in cities and edge[1] in cities]
-            parts.append(_Part(inner, city, None if by is None else _beyond(edges[by], city)))
+            bridge = None
+            if by is not None:
+                a, b, length = edges[by]
+                bridge = (b if city == a else a), length
+            parts.append(_Part(inner, city, bridge))
         return earliest
 
     for city in ways:
         if city not in visits:
             visit(city, None)
     return parts
-
-
-def _beyond(bridge: Edge, city: str) -> tuple[str, int]:
-    a, b, length = bridge
-    return (b if city == a else a), length
 
 
 Graph = dict[str, dict[str, int]]  # by city its neighbours, and the spaces to each
@@ -371,7 +367,9 @@ def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
         if a != b:
             graph[a][b] = graph[b][a] = max(length, graph[a].get(b, 0))
     best, arms = _cut_trees(graph)
-    for part in sorted(_components(graph), key=lambda part: (-_total_spaces(graph, part), part)):
+    for part in sorted(
+        _components(graph), key=lambda part: (-sum(sum(graph[c].values()) for c in part), part)
+    ):
         sweep = _PathSweep(graph, arms, part)
         for beam in BEAMS:
             best, is_complete = sweep.best_over(best, beam)
@@ -408,10 +406,6 @@ def _components(graph: Graph) -> Iterator[list[str]]:
             seen.update(new)
         if component:
             yield component
-
-
-def _total_spaces(graph: Graph, part: list[str]) -> int:
-    return sum(sum(graph[city].values()) for city in part) // 2
 
 
 class _PathStep(NamedTuple):

@@ -110,16 +110,11 @@ def return_on_top(state: TrainGame, seat: Seat) -> EventStream:
 
 def continue_after_seat_choice(state: TrainGame) -> EventStream:
     """Tickets that a seat gave back are shuffled in before the next seat is offered some (SETUP-4). If it gave
-    nothing back, since it was removed, the tickets stay in their order (CONDUCT-2)."""
+    nothing back, since it was removed, the tickets stay in their order (CONDUCT-2). Without a next seat the play begins."""
     if state.pending_choices:
         return
     if any(seat_state.own.offer for seat_state in state.seats):
         yield from return_all_tickets(state)
-    yield from offer_to_next(state)
-
-
-def offer_to_next(state: TrainGame) -> EventStream:
-    """The next seat that hasn't chosen is offered starting tickets; without one the play begins."""
     for seat in state.active_seats:
         if not state.seats[seat].own.start_tickets_chosen:
             yield from offer_start_tickets(state, seat)

@@ -198,9 +198,7 @@ def _position_event(state: TrainGame) -> PositionLaid:
 
 def _extra_tickets(state: TrainGame) -> tuple[TicketForm, ...]:
     """Tickets that the board doesn't have: the source game itself started from a position."""
-    board = boards.build_board(state.own.board.form)
-    if state.rule_options.pair_tickets:
-        board = boards.with_pair_tickets(board, state.rule_options.pair_tickets)
+    board = boards.as_played(boards.build_board(state.own.board.form), state.rule_options)
     extra_tickets = (ticket for ticket in state.own.board.tickets.values() if ticket.id not in board.tickets)
     return tuple(
         TicketForm(ticket.id, (ticket.a, ticket.b), ticket.points, ticket.deck) for ticket in extra_tickets

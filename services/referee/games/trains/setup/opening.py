@@ -66,9 +66,7 @@ def open_train_game(ruleset: TrainRuleset, command: CreateGame) -> Opening:
 def choose_board(ruleset: TrainRuleset, command: CreateGame) -> Board:
     """The board that a creation names or holds; else the ruleset's own. Raises CommandRefusedError (GAME-6)."""
     try:
-        if command.board is not None:
-            return resolve_board(command.board)
-        return boards.load_board(ruleset.default_board)
+        return boards.read_board(ruleset.default_board if command.board is None else command.board)
     except InvalidInputError as error:
         raise CommandRefusedError("GAME-6", str(error)) from None
 
@@ -90,13 +88,6 @@ def resolve_rule_options(ruleset: TrainRuleset, board: Board, overrides: Mapping
     return options
 
 
-def resolve_board(board: str | Mapping[str, object]) -> Board:
-    """The built-in board of this name, or the board of an inline form. Raises InvalidInputError."""
-    return (
-        boards.load_board(board) if isinstance(board, str) else boards.build_board(BOARD_SCHEMA.read(board))
-    )
-
-
 def validated_board(
     ruleset: TrainRuleset, rule_options: RuleOptions, board: Board, seats: int, *, starts_with_deal: bool
 ) -> Board:
@@ -105,8 +96,7 @@ def validated_board(
     Raises CommandRefusedError (GAME-6, SETUP-4) unless rules, options, board and number of seats fit
     together: for play, and for a deal if the game begins with one."""
     require_within_limits(rule_options, board)
-    if rule_options.pair_tickets:
-        board = boards.with_pair_tickets(board, rule_options.pair_tickets)
+    board = boards.as_played(board, rule_options)
     require_playable(ruleset, rule_options, board, seats)
     if starts_with_deal:
         require_dealable(ruleset, rule_options, board, seats)
@@ -165,10 +155,8 @@ def can_be_dealt(state: TrainGame, seats: int) -> bool:
     if state.own.position_starter is None:
         return True
     rule_options, board = state.rule_options, boards.build_board(state.own.board.form)
-    if rule_options.pair_tickets:
-        board = boards.with_pair_tickets(board, rule_options.pair_tickets)
     try:
-        require_dealable(state.ruleset, rule_options, board, seats)
+        require_dealable(state.ruleset, rule_options, boards.as_played(board, rule_options), seats)
     except CommandRefusedError:
         return False
     return True

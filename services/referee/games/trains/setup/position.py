@@ -211,7 +211,10 @@ def set_up_position(
         passengers=(position.passengers or {}) if rule_options.passengers else {},
         tokens=initial_tokens(rule_options, board)
         if token_stacks is None
-        else _sort_highest_on_top(token_stacks if rule_options.passengers else {}),
+        else {
+            city: tuple(sorted(stack, reverse=True))
+            for city, stack in (token_stacks if rule_options.passengers else {}).items()
+        },
         merchandise=_padded(position.merchandise, seats, 0),
         tickets=extra_tickets(board, rule_options, tickets),
     )
@@ -231,10 +234,6 @@ def _route_scores(board: Board, rule_options: RuleOptions, seats: int, position:
     for route_id, seat in (position.routes or {}).items():
         scored[seat] += points_for_route(rule_options, board.routes[route_id])
     return scored if rule_options.points_at_once else [0] * seats
-
-
-def _sort_highest_on_top(stacks: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
-    return {city: tuple(sorted(stack, reverse=True)) for city, stack in stacks.items()}
 
 
 def _deck_order(rule_options: RuleOptions, seed: str, position: Position) -> tuple[str, ...]:

@@ -52,7 +52,9 @@ def require_playable(ruleset: TrainRuleset, rule_options: RuleOptions, board: Bo
     ruleset.parts.require_board(rule_options, board)
     require_routes(ruleset, rule_options, board)
     require_offers(rule_options)
-    require_token_stacks(rule_options)
+    for colour, stack in rule_options.merchandise.items():
+        is_highest_first = list(stack) == sorted(stack, reverse=True)  # (MERCH-1)
+        require(is_highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
 
 
 def require_cards(ruleset: TrainRuleset, rule_options: RuleOptions) -> None:
@@ -78,13 +80,6 @@ def require_dealable(ruleset: TrainRuleset, rule_options: RuleOptions, board: Bo
         f"options.cards: {card_count} in all, {dealt_count} are dealt at the start",
     )
     ruleset.parts.require_enough_tickets(rule_options, board, seats)
-
-
-def require_token_stacks(rule_options: RuleOptions) -> None:
-    """Every stack has its highest token on top (MERCH-1)."""
-    for colour, stack in rule_options.merchandise.items():
-        is_highest_first = list(stack) == sorted(stack, reverse=True)
-        require(is_highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
 
 
 def require_routes(ruleset: TrainRuleset, rule_options: RuleOptions, board: Board) -> None:
