@@ -53,6 +53,10 @@ def applies(cls: type[E]) -> Callable[[Callable[[GameState, E], None]], Callable
     return APPLIER_TABLE(cls)
 
 
+MAX_SETUP_DIGESTS: Final = 256  # that are kept: by ruleset, board, its digest, and seats
+_SETUP_DIGESTS: Final[dict[object, str]] = {}
+
+
 def apply_own(state: GameState, event: Event) -> None:
     """Change the game's own part by an event that every game has, where its ruleset says so."""
     applier = state.ruleset.own_appliers.get(event.__class__)
@@ -65,7 +69,12 @@ def game_created(state: GameState, event: GameCreated) -> None:
     state.game = event.game
     ruleset = state.ruleset = find_version(event.ruleset, event.rules)
     state.rule_options = rule_options = read_options(ruleset, event.parameters)
-    state.setup_digest = compute_setup_digest(event)
+    key = None
+    if rule_options is ruleset.rule_options:  # as most games have them
+        key = ruleset, event.board, event.board_digest, len(event.seats)
+    state.setup_digest = _SETUP_DIGESTS.get(key) or compute_setup_digest(event)
+    if key is not None and len(_SETUP_DIGESTS) < MAX_SETUP_DIGESTS:
+        _SETUP_DIGESTS[key] = state.setup_digest
     state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
     for plan in event.seats:
         seat_state: SeatState = SeatState(

@@ -177,12 +177,13 @@ def start_game(state: GameState, seat: Seat | None, command: StartGame) -> Event
         yield GameStarted(state.turn_order)
         yield PlayResumed()
         return
-    before = state.copy()
+    before = None if state.ruleset.is_deal_checked else state.copy()
     yield GameStarted(turn_order(state))
     try:
         yield from state.ruleset.start(state)
     except CommandRefusedError:
-        state.go_back_to(before)
+        if before is not None:
+            state.go_back_to(before)
         raise
 
 

@@ -235,8 +235,8 @@ def legal(state: GameState, seat: Seat) -> list[Command]:
     must_act = choice != ACTION
     for move in state.ruleset.moves[choice]:
         list_offers = move.offers
-        offers = list_offers(state, seat)
-        commands += offers
-        must_act = must_act or (bool(offers) and not move.is_optional)
+        if offers := list_offers(state, seat):
+            commands += offers
+            must_act = must_act or not move.is_optional
     must_act = must_act or not state.ruleset.has_command(Pass)
     return commands if must_act else [Pass(), *commands]  # TURN-4

@@ -61,12 +61,14 @@ def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
 
 def apply_each(state: GameState, events: Iterable[Event]) -> list[Event]:
     """Apply events in turn, each before the next is asked for. Returns them."""
-    applied, notes = [], state.access.undo != "never"  # which is set before the first move
-    for event in events:
-        if notes:
-            apply_noting(state, event, APPLIERS[type(event)])
-        else:
+    applied = []
+    if state.access.undo == "never":  # that is set before the first move
+        for event in events:
             APPLIERS[type(event)](state, event)
+            applied.append(event)
+        return applied
+    for event in events:
+        apply_noting(state, event, APPLIERS[type(event)])
         applied.append(event)
     return applied
 

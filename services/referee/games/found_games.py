@@ -98,5 +98,5 @@ def choose_ruleset(rulesets: Mapping[str, Ruleset], command: CreateGame) -> str:
     """The name that the command gives, or that a game finds for its board; the first ruleset where neither is given."""
     if command.ruleset is not None:
         return command.ruleset
-    found = (game.ruleset_for(command) for game in GAMES.values())
+    found = (game.ruleset_for(command) for game in GAMES.values() if command.board is not None)
     return next((name for name in found if name is not None), next(iter(rulesets)))

@@ -155,6 +155,12 @@ STATE_FIELDS: Final = (
 )
 
 
+@lru_cache(maxsize=4_096)
+def _seats_after(order: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
+    start = order.index(seat) + 1
+    return order[start:] + order[:start]
+
+
 class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
     """One game at one moment. Made by `fold`, changed only by `evolve`."""
 
@@ -211,9 +217,7 @@ class GameState(Generic[OwnT, OwnSeatT, OptionsT, PartsT]):
 
     def seats_after(self, seat: Seat) -> tuple[Seat, ...]:
         """Every seat once, in turn order, from the one after `seat` to itself."""
-        order = self.turn_order
-        start = order.index(seat) + 1
-        return order[start:] + order[:start]
+        return _seats_after(self.turn_order, seat)
 
     def is_out_of_time(self, seat: Seat) -> bool:
         """Whether the time of a seat with a pending choice was over at the last entry (CLOCK-2)."""
@@ -385,6 +389,7 @@ class Ruleset(Generic[PartsT]):
     own_appliers: Mapping[type[Event], Callable[[GameState, OfItsKey], None]]
     parts: PartsT
     default_board: str = ""  # of a game that names none; empty: it is played on no board
+    is_deal_checked: bool = False  # where it is created: its start refuses nothing
     can_be_dealt: Callable[[GameState, int], bool] = always  # again, for so many seats
     # a board's name or form, as a creation has it
     board_of: Callable[[GameState], object] = nothing

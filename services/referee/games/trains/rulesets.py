@@ -146,6 +146,7 @@ USA: Final = Ruleset(
     go_on_without=go_on_without,
     show=show_tickets,
     score=score,
+    is_deal_checked=True,
     can_be_dealt=can_be_dealt,
     board_of=board_of,
     is_laid=is_laid,

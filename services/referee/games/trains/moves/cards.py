@@ -35,14 +35,11 @@ def draw_blind(state: TrainGame, seat: Seat, command: DrawBlind) -> EventStream:
 
 def market_offers(state: TrainGame, seat: Seat) -> Sequence[DrawMarket]:
     """A draw from every slot that has a card; a locomotive is no second card (CARD-2)."""
-    table = state.own
-    if state.pending_choices[seat] == ACTION:
-        if None not in table.market:
-            return _SLOT_DRAWS[: len(table.market)]
-        return [_SLOT_DRAWS[slot] for slot, card in enumerate(table.market) if card is not None]
-    return [
-        _SLOT_DRAWS[slot] for slot, card in enumerate(table.market) if card is not None and card != LOCOMOTIVE
-    ]
+    market, is_first = state.own.market, state.pending_choices[seat] == ACTION
+    if None not in market and (is_first or LOCOMOTIVE not in market):
+        return _SLOT_DRAWS[: len(market)]
+    kept_out = (None,) if is_first else _NOT_AS_SECOND_CARD
+    return [_SLOT_DRAWS[slot] for slot, card in enumerate(market) if card not in kept_out]
 
 
 def draw_market(state: TrainGame, seat: Seat, command: DrawMarket) -> EventStream:

@@ -129,10 +129,11 @@ def claim_offers(state: TrainGame, seat: Seat) -> Sequence[ClaimRoute]:
     """Every claim that the seat can pay for, with every way to pay for it."""
     seat_state = state.seats[seat].own
     blocked_parallels = seat_state.blocked_parallels
-    offers: list[ClaimRoute] = []
-    for routes, ways in state.ruleset.parts.find_payable_routes(
+    payable = state.ruleset.parts.find_payable_routes(
         seat_state.hand, state.own.open_routes, seat_state.cars, state.rule_options
-    ):
+    )
+    offers: list[ClaimRoute] = []
+    for routes, ways in payable:
         for route in routes:
             if route not in blocked_parallels:
                 for claims in ways:

@@ -45,7 +45,10 @@ def fill_market(state: TrainGame) -> EventStream:
     a position began with, is not flushed before the next gap is filled (MARKET-2)."""
     epoch = None  # after the first gaps were filled: a reshuffle for these isn't one for a flush
     table = state.own
-    while empty_slots := [slot for slot, card in enumerate(table.market) if card is None]:
+    while gaps := table.market.count(None):
+        empty_slots = [table.market.index(None)]
+        if gaps > 1:
+            empty_slots = [slot for slot, card in enumerate(table.market) if card is None]
         if len(table.deck) < len(empty_slots):
             yield from ensure_deck(state, len(empty_slots))
             empty_slots = empty_slots[: len(table.deck)]  # it may still have fewer
