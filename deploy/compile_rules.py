@@ -37,10 +37,8 @@ AROUND_RULES: Final = (
     "schemas/stored/command_digest.py",
     "schemas/stored/hash_chain.py",
     "schemas/stored/rows.py",
-    "services/ledger/scripts/script_calls.py",
     "services/referee/decision_building.py",
     "services/referee/player_names.py",
-    "services/referee/scheduling.py",
 )
 # A decision that takes too long is interrupted between two bytecodes, which compiled code has none of. So what may take
 # long stays as it is: searches without a small bound, and what a creation checks. All else is short between two calls of Python.
