@@ -109,8 +109,9 @@ def test_two_taps_zoom_to_where_they_are(open_page: OpenPage, http: httpx.Client
     for _ in range(2):
         touch(session, "Start", sea)
         touch(session, "End")
-    page.wait_for_timeout(200)
-    assert seen_width(page) < whole
+    page.wait_for_function(
+        "whole => document.querySelector('svg.board').viewBox.baseVal.width < whole", arg=whole
+    )
     assert page.evaluate("visualViewport.scale") == 1
 
 

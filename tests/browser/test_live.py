@@ -19,6 +19,11 @@ from tests.silent_relay import silent_relay
 NOTICED_MS = 12_000  # 10 s, and what a busy machine takes to draw it
 
 pytestmark = pytest.mark.long  # test_games.py has the short form
+COUNT_DRAWINGS = """() => {  // a drawing begins with the question of who has the focus
+  const root = document.getElementById("page"), contains = root.contains;
+  window.drawn = 0;
+  root.contains = (element) => { window.drawn += 1; return contains.call(root, element); };
+}"""
 
 
 def test_a_lost_connection_comes_back_without_a_gap(open_page: OpenPage, http: httpx.Client) -> None:
@@ -75,12 +80,14 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
         )
 
     page.route_web_socket("**/play*", through)
+    page.add_init_script("window.setInterval = () => 0")  # clocks are drawn each second
     page.reload()
     for seat in range(2):
         table.do_first(seat, "keep_tickets")
     blind = page.locator(".actions").get_by_role("button", name="Draw blind")
     blind.wait_for()
     page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(COUNT_DRAWINGS)
     # when
     is_holding = True
     blind.click()
@@ -91,6 +98,7 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
     page.locator(".sentence", has_text="Ada draws").first.wait_for()
     wait_in(page, blind.is_enabled)
     assert asked == [], "one round trip is enough"
+    assert page.evaluate("window.drawn") == 2, "when it is sent, and with all that its entry brings"
 
 
 def test_a_command_that_the_connection_does_not_answer_is_sent_another_way_and_counts_once(
