@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from services.cli.trains.ask import QueryAnswer
     from services.research.openspiel_game import TableGame
     from services.research.pettingzoo_env import TableEnv
-    from services.verification.findings import Finding
+    from services.verification.log_check import Finding
     from services.verification.replay import Replay
 
 __all__ = ["Board", "SeatClient", "join"]  # the rest is defined here

@@ -28,7 +28,7 @@ from services.ledger.engine.connection import (
     init_partition_count,
 )
 from services.ledger.operations.backlog_queries import AUDITOR, BOTS, ServiceKind
-from services.ledger.operations.engine_disk import DiskRoom, read_rooms, seen_folders
+from services.ledger.operations.engine_examination import DiskRoom, read_rooms, seen_folders
 from services.ledger.queues.consumer_groups import monotonic_ms
 from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks

@@ -18,8 +18,7 @@ from websockets.sync.client import connect
 
 from schemas.errors import InvalidInputError
 from services.archive import Archive, ArchiveUnavailableError
-from services.ledger.operations.engine_disk import read_room
-from services.ledger.operations.engine_examination import Finding, Grade, judge_clock
+from services.ledger.operations.engine_examination import Finding, Grade, judge_clock, read_room
 from services.runtime.connection_limits import OTHER_FILES
 from services.runtime.settings import Settings, archive_folder
 

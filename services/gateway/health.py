@@ -37,7 +37,7 @@ from services.ledger.operations.backlog_queries import (
     Heartbeats,
     ServiceKind,
 )
-from services.ledger.operations.engine_disk import DiskRoom, read_rooms, seen_folders
+from services.ledger.operations.engine_examination import DiskRoom, read_rooms, seen_folders
 from services.ledger.operations.engine_settings import (
     EngineCapabilities,
     EngineLoad,

@@ -9,7 +9,7 @@ from schemas.field_types import Seat
 from services.bots.suggestions import ProcessSuggester, evaluate_here
 from services.gateway.models.response_models import OptionDescription, RulesetDescription
 from services.gateway.models.trains import BoardDrawing, ListedBoard
-from services.gateway.tables.clock_presets import WITH_PEOPLE
+from services.gateway.tables.table_port import WITH_PEOPLE
 from services.referee.games import RULESETS
 from services.referee.games.state import Ruleset, written_options
 from services.rulebook import read_pages, title_of

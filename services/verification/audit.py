@@ -1,7 +1,7 @@
 """The whole audit of a game: every check that is possible, and its findings.
 
 Applying and deciding again need only the log, and are done here. Checks that need more (the chain, a signature,
-the deal, what viewers were sent) join them as values of `findings.Check`.
+the deal, what viewers were sent) join them as values of `Check`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from services.ledger import GameReader, MissingEntryError, StoredGame, ViewReade
 from services.referee.games import redact_for
 from services.verification.deal_check import describe_deal_makers
 from services.verification.explanation import explain, explanation_json
-from services.verification.findings import Check, CheckKind, Finding
 from services.verification.game_repository import FinishedGameReader
-from services.verification.log_check import check_file, check_log
+from services.verification.log_check import Check, CheckKind, Finding, check_file, check_log
 from services.verification.replay import Replay, ResealedEntry
 from services.verification.verdict_check import replay_findings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, GameEnded
@@ -18,8 +18,26 @@ from services.archive import (
     is_signed,
 )
 from services.archive.game_file import FILE_MAGIC, MARK_BYTES, recover_game_file
-from services.verification.findings import Check, Finding
 from services.verification.replay import Pass, Replay, ResealedEntry
+
+CheckKind = Literal["chain", "signature", "deal", "view", "verdict", "fold"]
+CHECK_KINDS: Final[tuple[CheckKind, ...]] = get_args(CheckKind)
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong."""
+
+    number: int | None  # the entry's sequence; None: the game, or the file, as a whole
+    kind: CheckKind
+    why: str  # a sentence for an arbiter
+
+
+class Check(NamedTuple):
+    """The outcome of one kind of check: its findings, or why it was skipped."""
+
+    kind: CheckKind
+    findings: Sequence[Finding] = ()
+    skipped_reason: str = ""  # a sentence; empty where the check was done
 
 
 class LogCheck(NamedTuple):

@@ -10,7 +10,7 @@ from schemas.events import CommandRefused, Event, write_event
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import Entry
-from services.verification.findings import Finding
+from services.verification.log_check import Finding
 from services.verification.replay import Replay, ReplayedDecision
 
 MAX_VALUE_LENGTH: Final = 120  # characters

@@ -25,8 +25,7 @@ from services.bootstrap.embedded import run_embedded_server
 from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
-from services.ledger.operations.engine_disk import DiskRoom
-from services.ledger.operations.engine_examination import judge_growth, startup_findings
+from services.ledger.operations.engine_examination import DiskRoom, judge_growth, startup_findings
 from services.runtime.settings import read_settings
 from tests.cli.command_line import COMMAND, ROOT, environment, run_in_process
 from tests.conftest import PARTITIONS

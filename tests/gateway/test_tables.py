@@ -9,7 +9,7 @@ import pytest
 
 from schemas.commands import write_command
 from schemas.trains.boards.form import BOARD_SCHEMA
-from services.gateway.tables.clock_presets import PRESETS
+from services.gateway.tables.table_port import PRESETS
 from services.ledger import RedisLedger
 from services.referee.games.trains.board import load_board
 from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, over, plan, problem

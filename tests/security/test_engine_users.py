@@ -22,7 +22,7 @@ from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, connect_async
-from services.ledger.operations import engine_disk
+from services.ledger.operations import engine_examination
 from services.ledger.operations.backlog_queries import REFEREE
 from services.ledger.scripts import lua_scripts
 from services.referee.worker import remove_streams
@@ -338,5 +338,5 @@ def test_an_auditor_that_may_not_ask_for_the_engine_s_folder_looks_where_its_ima
     engine: UsersEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for mounted, seen in ((tmp_path, {"engine"}), (tmp_path / "elsewhere", set())):
-        monkeypatch.setattr(engine_disk, "IMAGE_FOLDER", mounted)
-        assert engine_disk.seen_folders(engine.url("auditor"), None).keys() == seen
+        monkeypatch.setattr(engine_examination, "IMAGE_FOLDER", mounted)
+        assert engine_examination.seen_folders(engine.url("auditor"), None).keys() == seen

@@ -30,9 +30,8 @@ from services.verification.audit import (
     check_stored_views,
 )
 from services.verification.explanation import Explanation, explain
-from services.verification.findings import Check, CheckKind
 from services.verification.game_repository import GameRepository
-from services.verification.log_check import check_file
+from services.verification.log_check import Check, CheckKind, check_file
 from services.verification.replay import Replay
 from services.verification.report.page import render_page
 

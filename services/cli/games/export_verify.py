@@ -35,8 +35,7 @@ from services.runtime.settings import read_settings
 from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
 from services.verification.deal_check import describe_deal_makers
-from services.verification.findings import Check
-from services.verification.log_check import check_file_bytes, check_same_end, recompute_heads
+from services.verification.log_check import Check, check_file_bytes, check_same_end, recompute_heads
 from services.verification.replay import Replay
 
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")

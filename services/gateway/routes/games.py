@@ -52,7 +52,7 @@ from services.gateway.routes.dependencies import (
     read_body,
 )
 from services.gateway.routes.play import send_command
-from services.gateway.tables.clock_presets import with_clock
+from services.gateway.tables.table_port import with_clock
 
 SEATING_REFUSAL: Final = "the game's host says who sits where"
 END_REFUSAL: Final = "the game's host ends it; a seat leaves it"

@@ -30,7 +30,7 @@ from services.text.formatting import (
 )
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
 from services.verification.explanation import Explanation, Viewer, parts_of, shown_id
-from services.verification.findings import Finding
+from services.verification.log_check import Finding
 from services.verification.replay import REPLAY_ERRORS, Replay, replaying
 from services.verification.rule_citations import RuleCitation
 

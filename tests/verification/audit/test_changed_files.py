@@ -13,8 +13,7 @@ import pytest
 from schemas.stored.hash_chain import initial_head
 from services.archive import GameFile, GameFileError, build_statement, decode_game_file, encode_game_file
 from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
-from services.verification.findings import Finding
-from services.verification.log_check import check_file, check_file_bytes
+from services.verification.log_check import Finding, check_file, check_file_bytes
 from tests.long_runs import long_after
 from tests.process_faults.seeds import SOAK
 from tests.verification.audit.small_server import GAME, SIGNER, SmallServer

@@ -19,8 +19,7 @@ from services.referee.games.fair_randomness import shuffle_with_key
 from services.referee.games.proof.sealing import SealedEntry
 from services.referee.games.shuffle import commit_to_seed
 from services.verification.audit import audit
-from services.verification.findings import Finding
-from services.verification.log_check import check_file
+from services.verification.log_check import Finding, check_file
 from services.verification.replay import Replay
 from tests.verification.audit.small_server import Events, SmallServer
 

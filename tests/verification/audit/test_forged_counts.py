@@ -16,8 +16,7 @@ from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.verification.audit import audit
-from services.verification.findings import Finding
-from services.verification.log_check import check_file
+from services.verification.log_check import Finding, check_file
 from services.verification.replay import Replay
 from tests.verification.audit.small_server import GAME, SIGNER, SmallServer
 from tests.verification.proof.given import first_found
