@@ -36,6 +36,10 @@ def test_what_may_take_long_stays_interruptible(modules: list[str]) -> None:
     assert not [name for name in compiled if name.endswith("__init__")], "they say where the boards are"
 
 
+def test_every_module_that_is_named_for_the_compiler_is_there(modules: list[str]) -> None:
+    assert [module for module in modules if not (ROOT / module).is_file()] == []
+
+
 def test_a_generic_dataclass_is_left_to_python(modules: list[str]) -> None:
     # given every class of the modules that are compiled
     classes = [
