@@ -72,6 +72,8 @@ class WorldSampler:
             held = self._decks.first(self._tickets, left, count, room)
             game.tickets[other] = [self._tickets[index] for index in held]
             left = [index for index in left if index not in held]
+        drawn = game.rules.tickets_drawn  # of other decks nothing is drawn any more: they stay empty
+        left = [index for index in left if drawn[self._tickets[index].deck]]
         chance.shuffle(left)
         for index in left:
             deck = self._tickets[index].deck
