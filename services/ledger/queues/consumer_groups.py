@@ -146,6 +146,10 @@ class StaleScan:
 MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
 MAX_CLAIMS_AT_ONCE: Final = 500  # of all streams: what is done before it counts as idle again
 NO_GROUP: Final = ("NOGROUP", "no such key")  # XINFO says the second where there is no stream
+DATA_FIELDS: Final = {
+    keys.REFEREE_GROUP: b"c",
+    keys.BOT_GROUP: b"t",
+}  # where the groups' entries have what is sent
 REQUEUE_CONSUMER: Final = "nobody"  # the consumer that holds requeued entries
 
 
@@ -153,7 +157,7 @@ DeliveredEntry = Delivery | DeliveredBotTask
 
 
 class ConsumerGroup:
-    """One consumer group: the same name on one stream of each partition. An entry's data is in the field `data_field`."""
+    """One consumer group: the same name on one stream of each partition."""
 
     def __init__(
         self,
@@ -161,11 +165,10 @@ class ConsumerGroup:
         name: str,
         stream_of: Callable[[int], str],
         partitions: int,
-        data_field: bytes,
         clock: Callable[[], int],
         usable: UsablePartitions,
     ) -> None:
-        self._client, self.name, self._data_field, self._usable = client, name, data_field, usable
+        self._client, self.name, self._data_field, self._usable = client, name, DATA_FIELDS[name], usable
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
@@ -413,10 +416,10 @@ class RedisRole:
         self._all_partitions = range(partitions)
         self._usable = UsablePartitions(client, clock)
         self.commands = ConsumerGroup(
-            client, keys.REFEREE_GROUP, keys.commands, partitions, b"c", clock, self._usable
+            client, keys.REFEREE_GROUP, keys.commands, partitions, clock, self._usable
         )
         self._task_group = ConsumerGroup(
-            client, keys.BOT_GROUP, keys.bot_tasks, partitions, b"t", clock, self._usable
+            client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock, self._usable
         )
         self._wakeup_channels = {group: wakeup_channel_of(client, group) for group in keys.WAKEUP_CHANNELS}
         self._publish_command = publish_command_of(client)
