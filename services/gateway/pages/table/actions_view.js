@@ -37,7 +37,7 @@ export function choiceButton(offers, isBusy, title, question, tally = offers.len
   if (!offers.length) return nothing;
   if (offers.length === 1) return mainButton(offers[0], isBusy);
   return html`<button type="button" class="primary" aria-keyshortcuts=${keyOf(offers[0].command)} ?disabled=${isBusy} @click=${() => choose({ title, question, offers })}>
-    ${title}<span class="tally">${tally}</span></button>`;
+    ${title} <span class="tally">${tally}</span></button>`;
 }
 
 /** What may be done about the last move: take it back, or answer who asks to. @param {TablePage} page */
