@@ -18,7 +18,8 @@ from schemas.events import GameEnded
 from schemas.stored.codec import unpack_for_fold
 from schemas.stored.player_names import SaltedNames, pack_names
 from services.archive import Archive, GameFileError, Signer, decode_game_file, encode_game_file
-from services.auditor.job_queue import JobContext, Jobs, RecheckThrottle, job_type
+from services.auditor.job_queue import Jobs, RecheckThrottle
+from services.auditor.jobs import JobContext, job_type
 from services.ledger import MissingEntryError, NameReader, StoredGame
 from services.ledger.log.game_indexes import IdleGame
 from services.metrics import declared as metrics

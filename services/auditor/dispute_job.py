@@ -18,7 +18,8 @@ from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import shown_names
 from schemas.web.disputes import DisputeId, DisputeState, pack_answer, parse_dispute_id
 from services.archive import ArchiveUnavailableError
-from services.auditor.job_queue import JobContext, Jobs, RecheckThrottle, job_type
+from services.auditor.job_queue import Jobs, RecheckThrottle
+from services.auditor.jobs import JobContext, job_type
 from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.stores.disputes import DisputeRecord
 from services.runtime.logging_setup import get_logger

@@ -19,14 +19,8 @@ from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.web.webhooks import Asked, Notice, Webhook, sign
 from services.archive import TrustedKeys
-from services.auditor.job_queue import (
-    WEBHOOK_QUEUE_NAME,
-    AuditorLedger,
-    JobContext,
-    Jobs,
-    RecheckThrottle,
-    job_type,
-)
+from services.auditor.job_queue import Jobs, RecheckThrottle
+from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext, job_type
 from services.auditor.webhook_client import ReceiverBusyError, WebhookClient, WebhookFailedError
 from services.ledger import MissingEntryError
 from services.ledger.log.views import ViewRequest

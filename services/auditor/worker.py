@@ -23,18 +23,8 @@ from rq.worker_registration import clean_worker_registry
 
 from services.auditor import archive_job, dispute_job, webhook_job
 from services.auditor.dispute_job import DisputeScanner
-from services.auditor.job_queue import (
-    CURRENT_CONTEXT,
-    JOB_TYPES,
-    MAX_FAILED_JOBS,
-    QUEUE_NAME,
-    WEBHOOK_QUEUE_NAME,
-    JobContext,
-    Jobs,
-    RqJob,
-    failed_tries,
-    record_failure,
-)
+from services.auditor.job_queue import MAX_FAILED_JOBS, Jobs, RqJob, failed_tries, record_failure
+from services.auditor.jobs import CURRENT_CONTEXT, JOB_TYPES, QUEUE_NAME, WEBHOOK_QUEUE_NAME, JobContext
 from services.auditor.webhook_job import WebhookScanner
 from services.ledger.engine.connection import EngineClient
 from services.ledger.ports import ENGINE_ERRORS

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pydantic import SecretStr
 
 from schemas.errors import InvalidInputError
-from services.auditor.job_queue import resolve_jobs_url
+from services.auditor.jobs import resolve_jobs_url
 from services.bootstrap.composition import (
     build_auditor_parts,
     build_gateway,

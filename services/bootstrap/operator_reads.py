@@ -22,7 +22,7 @@ from schemas.events import GameCreated, GameEnded, GameStarted
 from schemas.field_types import MAX_SEATS
 from schemas.stored.entries import ViewEntry
 from schemas.web.disputes import DISPUTE_SCHEMA, derive_dispute_id
-from services.auditor.job_queue import resolve_jobs_url
+from services.auditor.jobs import resolve_jobs_url
 from services.bootstrap.system_report import read_report, report_json
 from services.ledger import MissingEntryError, RedisLedger
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count

@@ -11,7 +11,7 @@ import redis
 from pydantic import SecretStr
 
 from services.archive import Archive
-from services.auditor.job_queue import JobContext
+from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count

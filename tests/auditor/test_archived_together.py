@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as EngineAwayError
 
 from services.archive import Archive, decode_game_file
 from services.auditor import archive_job
-from services.auditor.job_queue import JOB_TYPES
+from services.auditor.jobs import JOB_TYPES
 from services.ledger.engine import keys
 from services.ledger.log.game_indexes import ArchiveIndex
 from tests.auditor.conftest import Server, auditor_at

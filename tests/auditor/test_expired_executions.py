@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from services.auditor.job_queue import JOB_TYPES, JobContext, JobType
+from services.auditor.jobs import JOB_TYPES, JobContext, JobType
 from tests.auditor.conftest import Server
 
 done: list[str] = []

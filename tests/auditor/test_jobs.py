@@ -18,7 +18,8 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.auditor import job_queue
-from services.auditor.job_queue import JOB_TYPES, JobContext, Jobs, job_type
+from services.auditor.job_queue import Jobs
+from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.auditor.worker import MAINTENANCE_S, OVERTIME_S, Auditor
 from services.bootstrap.composition import IDLE_PAUSE_S
 from tests.auditor.conftest import Server, auditor_at
@@ -74,7 +75,7 @@ def test_a_job_is_plain_json_on_the_queue(server: Server) -> None:
     server.auditor.jobs.enqueue("note", "a", "word", 7)
     kept = call.hget("rq:job:note-a", "data")
     assert json.loads(zlib.decompress(kept)) == [
-        "services.auditor.job_queue.perform",
+        "services.auditor.jobs.perform",
         None,
         ["note", "word", 7],
         {},
@@ -183,7 +184,7 @@ import sys
 from pathlib import Path
 from services.archive import Archive
 from services.auditor import worker
-from services.auditor.job_queue import JOB_TYPES, JobContext, job_type
+from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.ledger import RedisLedger
 from services.ledger.log.game_indexes import ArchiveIndex
 from services.ledger.engine.connection import connect

@@ -13,7 +13,7 @@ import pytest
 from schemas.events import TurnStarted
 from schemas.web.webhooks import BodyForm, Webhook
 from services.auditor import job_queue
-from services.auditor.job_queue import JOB_TYPES, JobType
+from services.auditor.jobs import JOB_TYPES, JobType
 from services.auditor.webhook_client import ADDRESS_REQUESTS
 from services.auditor.webhook_job import notify_webhook
 from services.ledger.engine import keys

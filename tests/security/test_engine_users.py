@@ -13,7 +13,7 @@ import pytest
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from services.auditor.archive_job import archive_game
-from services.auditor.job_queue import JobContext
+from services.auditor.jobs import JobContext
 from services.cli.operating.keys import RULES_FILE, read_rules
 from services.gateway.following.hub import AnswerWatch
 from services.gateway.health import HealthWatch
