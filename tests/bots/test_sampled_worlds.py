@@ -60,7 +60,7 @@ def test_a_world_has_what_the_seat_sees_and_deals_all_else_afresh(moves: int) ->
 
 @pytest.mark.long
 def test_searcher_beats_random_at_a_table_of_three() -> None:
-    won, games = 0.0, 100
+    won, games = 0.0, 36
     for number in range(games):
         seat, policies = number % 3, ["random"] * 3
         policies[seat] = "searcher"

@@ -191,7 +191,7 @@ def test_a_build_that_cannot_be_loaded_leaves_the_rules_to_python(builds: Path) 
     assert (compiled, fault) == ("False", "True")
     assert "can't be loaded" in reason
     assert LIBRARY in reason
-    assert file.endswith("seat_state.py")
+    assert file.endswith("games/state.py")
 
 
 FIRST = """
