@@ -74,13 +74,20 @@ def require_one_way(trace: dict[str, ReadableSpan], game: str, id_: str) -> None
     assert sorted(ends) == ends
 
 
+def hear_one(bo: Player, follower: Socket) -> None:
+    """Let an entry reach a follower: what comes after it is notified, and not read with what was there before."""
+    number = bo.do(bo.legal()[0])["number"]
+    while follower.next()["number"] < number:
+        pass
+
+
 def test_a_command_over_http_has_one_trace_that_its_caller_s_is_linked_to(
     http: httpx.Client, spans: InMemorySpanExporter
 ) -> None:
     # given a game that somebody follows
-    ada = begun(http)[0]
+    ada, bo = begun(http)
     with Socket(http, ada.game, ada.token) as follower:
-        follower.next()
+        hear_one(bo, follower)
         # when a seat sends a command, as a part of a trace of its own
         headers = {**bearer(ada.token), "Idempotency-Key": "traced-1", "traceparent": CALLER}
         answer = http.post(
@@ -97,8 +104,9 @@ def test_a_command_over_http_has_one_trace_that_its_caller_s_is_linked_to(
 
 
 def test_a_command_on_a_socket_has_one_trace(http: httpx.Client, spans: InMemorySpanExporter) -> None:
-    ada = begun(http)[0]
+    ada, bo = begun(http)
     with Socket(http, ada.game, ada.token) as socket:
+        hear_one(bo, socket)
         socket.send("traced-2", write_command(ada.legal()[0]))
         trace = trace_of(spans, ada, "traced-2")
     require_one_way(trace, ada.game, "traced-2")
