@@ -10,7 +10,7 @@ catches a bug. Errors that only one package raises stand in that package.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import ErrorDetails
@@ -50,6 +50,11 @@ def missing_game(what: str) -> MissingGameError:
     return MissingGameError(
         f"{what} isn't installed here: install the package that has it, and start this program again"
     )
+
+
+def what_was_meant(near: Sequence[str]) -> str:
+    """The end of a sentence that says what isn't there: "; did you mean atlanta-miami-a?", or nothing."""
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 class ForeignFileError(CorruptDataError):

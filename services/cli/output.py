@@ -23,7 +23,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from schemas.errors import LedgerlineError
+from schemas.errors import LedgerlineError, what_was_meant
 from services.runtime.visible_text import visible_json, visible_text
 
 DEFAULT_WIDTH: Final = 110  # columns, where the output is no terminal
@@ -80,8 +80,7 @@ def there_are(given: str, names: Iterable[str]) -> str:
 
 def did_you_mean(given: str, names: Sequence[str], most: int = 3) -> str:
     """What may be meant, as the end of such a sentence; empty where nothing is like it."""
-    near = get_close_matches(given, names, most)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    return what_was_meant(get_close_matches(given, names, most))
 
 
 def progress_console() -> Console | None:

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import Final, TypeAlias
 
-from schemas.errors import InvalidInputError
+from schemas.errors import InvalidInputError, what_was_meant
 from schemas.trains.boards.form import BoardForm
 
 # Characters. With a number behind it a slug is still a valid id, and two of them make a route's.
@@ -148,9 +148,8 @@ def near_ids(text: str, ids: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(text: str, ids: Iterable[str]) -> str:
-    """The end of a sentence that says what isn't there: "; did you mean atlanta-miami-a?", or nothing."""
-    near = near_ids(text, ids)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    """The end of a sentence that says that no id is this text: which ones may be meant, or nothing."""
+    return what_was_meant(near_ids(text, ids))
 
 
 def _keys(city_id: str, name: str) -> Iterator[str]:
