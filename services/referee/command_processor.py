@@ -38,7 +38,7 @@ from services.ledger.ports import NodeAwayError
 from services.metrics import declared as metrics
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
-from services.referee.fork_expansion import ForkExpander, PendingCommand
+from services.referee.fork_expansion import LARGE_BYTES, ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
 from services.referee.games import UnloggedRejectionError
 from services.referee.player_names import without_names
@@ -99,7 +99,8 @@ class CommandProcessor:
                 continue
             if command_traces.SPANS:
                 _trace_queue(delivery, envelope)
-            turns.append((taken[envelope.game], PendingCommand(delivery, envelope)))
+            is_heavy = isinstance(envelope.command, ForkGame) or len(delivery.data) > LARGE_BYTES
+            turns.append((taken[envelope.game], PendingCommand(delivery, envelope, is_heavy=is_heavy)))
             taken[envelope.game] += 1
         turns.sort(key=itemgetter(0))  # the first of each game before the second of any
         for start in range(0, len(turns), DECIDED_AT_ONCE):
@@ -197,7 +198,7 @@ class CommandProcessor:
             try:
                 with attempt(envelope.game):
                     ready: PendingCommand | None = command
-                    if not isinstance(envelope.command, ForkGame) or not self._has_answered(envelope):
+                    if not self._has_answered(envelope) if command.is_heavy else self.forks.held:
                         ready = self.forks.admit(command, self.new_seed)
                     return ready and self._decide_within_limit(ready)
             except UnloggedRejectionError as rejection:
@@ -227,7 +228,7 @@ class CommandProcessor:
         return None
 
     def _has_answered(self, envelope: CommandEnvelope) -> bool:
-        """Whether it was decided before: such a fork isn't expanded again."""
+        """Whether it was decided before: then it waits for nothing."""
         return self.game_cache.get(envelope.game).has_answered(envelope.seat, envelope.id)
 
     def _reject_without_entry(

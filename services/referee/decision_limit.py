@@ -51,8 +51,11 @@ class DecisionLimit:
                     self.decisions += 1
                     self._deciding_thread = get_ident()
                 return decide()
-            finally:
-                self._end()
+            finally:  # from here on nothing is raised in this thread, nor is what was set and not raised yet
+                with self._lock:
+                    if self._watched == self.decisions:
+                        _set_exception(get_ident(), None)
+                    self._deciding_thread = None
         except _Interruption:
             self._end_interrupted()
             raise DecisionTooLongError(self.reason) from None
@@ -88,18 +91,13 @@ class DecisionLimit:
                 _set_exception(self._deciding_thread, _Interruption)
             return self._ticks == STUCK_LIMITS * TICKS
 
-    def _end(self) -> None:
-        """From here on nothing is raised in this thread, nor is what was set and not raised yet."""
-        with self._lock:
-            if self._deciding_thread is not None and self._watched == self.decisions:
-                _set_exception(self._deciding_thread, None)
-            self._deciding_thread = None
-
     def _end_interrupted(self) -> None:
-        """End a decision whose interruption may have come amid `_end`; another may follow."""
+        """End a decision whose interruption may have come amid its end; another may follow."""
         while True:
             try:
-                self._end()
+                with self._lock:
+                    self._deciding_thread = None
+                    _set_exception(get_ident(), None)
             except _Interruption:
                 continue
             return

@@ -73,7 +73,7 @@ class PendingCommand(NamedTuple):
     delivery: Delivery
     envelope: CommandEnvelope
     expansion: ForkExpansion | None = None
-    has_waited: bool = False  # while others were decided, as it is large
+    is_heavy: bool = False  # others are decided first, as it is a fork or large
 
     @property
     def is_ready(self) -> bool:
@@ -115,13 +115,11 @@ class ForkExpander:
                 )
             self._hold(command)
             return None
-        is_large = len(command.delivery.data) > LARGE_BYTES and not command.has_waited
-        is_fork = isinstance(fork, ForkGame) and command.expansion is None
-        if not is_large and not is_fork:
+        if not command.is_heavy:
             return command
         if len(self.held) >= MAX_EXPANSIONS:
             raise UnloggedRejectionError("WAIT-1", "too many games are being created; ask again in a minute")
-        command = command._replace(has_waited=True)
+        command = command._replace(is_heavy=False)
         if isinstance(fork, ForkGame):
             command = command._replace(expansion=self._start(fork, new_seed(), self._executor))
             if command.is_ready:

@@ -36,7 +36,7 @@ NEW_GAME_BYTES: Final = 16 * 1_024  # of a game that is still to be created
 SEAT_BYTES: Final = 2 * 1_024
 ENTRY_BYTES: Final = 12  # the id of its command
 PACKED_OVERHEAD_BYTES: Final = 350  # of a packed game besides its bytes: its key, its tuple
-MEASURED_AGAIN: Final = 2  # as soon as a game has so many times the entries
+MEASURED_EVERY: Final = 64  # entries of a game that is played; before it starts, each changes what it takes
 
 PACKED_FIELDS: Final = tuple(
     name for name in STATE_FIELDS if name not in ("ruleset", "rule_options", "own", "seats", "undo")
@@ -56,7 +56,7 @@ class CachedGame:
         "is_stored",
         "last_private_sequences",
         "length",
-        "measured_length",
+        "measured_until",
         "pile_tracker",
         "state",
     )
@@ -65,7 +65,7 @@ class CachedGame:
         self.state = GameState()
         self.is_stored = False  # it is over, and has no streams any more: the state is that of no game
         self.length = 0
-        self.measured_length = 1  # when its size was measured last
+        self.measured_until = 0  # with so many entries its size is measured again
         self.head = b""  # after the last entry
         self.pile_tracker = PileTracker()
         # The ids of commands that have an entry, sorted, in eight bytes each: by the process's own keyed hash, so that
@@ -263,7 +263,7 @@ class GameCache:
 
         Raises MissingEntryError or CorruptDataError: the log can't be read."""
         cached_game = self._unpacked.games.get(game)
-        if cached_game is not None and cached_game.length < MEASURED_AGAIN * cached_game.measured_length:
+        if cached_game is not None and cached_game.length < cached_game.measured_until:
             self._unpacked.games.move_to_end(game)
             return cached_game
         if cached_game is None:
@@ -341,7 +341,7 @@ class GameCache:
 
     def _insert(self, game: str, cached_game: CachedGame) -> None:
         """Keep a game unpacked; pack others, and drop packed ones, until all fit."""
-        cached_game.measured_length = max(1, cached_game.length)
+        cached_game.measured_until = cached_game.length + (MEASURED_EVERY if cached_game.state.started else 1)
         self._unpacked.put(game, cached_game)
         unpacked, packed = self._unpacked, self._packed
         while (

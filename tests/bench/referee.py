@@ -10,7 +10,7 @@ so that acknowledging and deleting them is as much work. Rounds of both alternat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from statistics import median
 from typing import Any, Final
@@ -21,7 +21,7 @@ from schemas.stored.entries import Entry
 from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
-from services.ledger.engine.queries import Argument
+from services.ledger.engine.queries import Argument, RedisCommand
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import bots, fresh_engine, script
 from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_referee
@@ -143,11 +143,12 @@ def total(spent: Iterable[Spent]) -> Spent:
 
 def mistakes(calls: Calls) -> int:
     """How many of these verdicts are refusals: none, as every command was legal."""
-    return sum(entry_of(arguments).refusal is not None for batch in calls for _, arguments in batch)
+    return sum(entry_of(command).refusal is not None for batch in calls for command in batch)
 
 
-def entry_of(arguments: Sequence[Argument]) -> Entry:
+def entry_of(command: RedisCommand) -> Entry:
     """The log entry that this call appends."""
+    arguments = command.arguments[3 + int(command.arguments[2]) :]  # behind the script and its keys
     first = PARTS + 1 + int(arguments[TASKS])
     parts = arguments[first : first + 2 * int(arguments[PARTS])]
     private_parts = [(int(seat), _bytes(part)) for seat, part in zip(parts[::2], parts[1::2], strict=True)]

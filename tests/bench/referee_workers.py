@@ -15,14 +15,14 @@ from typing import Any, NamedTuple, TypeAlias
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
-from services.ledger.engine.queries import Client, Reply
+from services.ledger.engine.queries import Client, RedisCommand, Reply, send_and_wait
 from services.ledger.log import event_store
-from services.ledger.scripts.lua_scripts import APPEND_ENTRY, Script, ScriptCall, run_each
+from services.ledger.scripts.lua_scripts import APPEND_ENTRY
 from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 
-Calls: TypeAlias = Sequence[Sequence[ScriptCall]]  # batches: each one round trip
+Calls: TypeAlias = Sequence[Sequence[RedisCommand]]  # batches: each one round trip
 ANSWER_S = 600
 
 
@@ -73,12 +73,12 @@ class Recording(RedisLedger):
         client = connect(url)
         super().__init__(client, init_partition_count(client))
         client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and recorded, twice
-        self.calls: list[Sequence[ScriptCall]] = []
-        vars(event_store)["run_each"] = self.run_each  # in this process, which has one ledger
+        self.calls: list[Sequence[RedisCommand]] = []
+        vars(event_store)["send_and_wait"] = self.send_and_wait  # in this process, which has one ledger
 
-    def run_each(self, client: Client, script: Script, calls: Iterable[ScriptCall]) -> list[Reply]:
-        to_run, made = tee(calls)
-        replies = run_each(client, script, to_run)
+    def send_and_wait(self, client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+        to_run, made = tee(commands)
+        replies = send_and_wait(client, to_run)
         if recorded := [*made]:
             self.calls.append(recorded)
         return replies
@@ -110,8 +110,8 @@ def run_client(url: str, pipe: Connection) -> None:
         start, before = perf_counter(), os.times()
         for batch in calls:
             pipeline = client.pipeline(transaction=False)
-            for called, args in batch:
-                pipeline.execute_command("EVALSHA", APPEND_ENTRY.sha, len(called), *called, *args)
+            for command in batch:
+                pipeline.execute_command(*command.arguments)
             for outcome, _ in pipeline.execute():
                 assert outcome == 1, "the same verdict was not appended"
         pipe.send(spent_since(sum(map(len, calls)), start, before))

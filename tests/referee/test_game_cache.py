@@ -11,7 +11,7 @@ import pytest
 from schemas.commands import CommandEnvelope, Leave
 from schemas.trains.commands import KeepTickets
 from services.ledger import RedisLedger
-from services.referee.game_cache import CachedGame, GameCache
+from services.referee.game_cache import ENTRY_BYTES, CachedGame, GameCache
 from services.referee.games import fold
 from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.worker import Referee
@@ -253,6 +253,16 @@ def test_P9_the_least_recently_used_game_is_packed(crowded: Referee) -> None:
     for game, packed in ((GAME, THIRD), (GAME, THIRD), (THIRD, NEIGHBOUR_GAME), (NEIGHBOUR_GAME, GAME)):
         crowded.processor.game_cache.get(game)
         assert packed_games(crowded) == [packed]
+
+
+def test_P9_a_game_is_measured_anew_as_it_starts_and_grows(ledger: RedisLedger, opened: Referee) -> None:
+    cache = opened.processor.game_cache
+    cached_game, before = cache.get(GAME), cache.total_bytes()
+    for number in range(500):  # refusals, say: each takes room for its id
+        cached_game.record_entry(0, f"c{number}", ())
+    assert cache.get(GAME) is cached_game
+    assert cache.total_bytes() == before + 500 * ENTRY_BYTES
+    assert before == cached_game.measure().own_bytes - 500 * ENTRY_BYTES
 
 
 # -- games that aren't cached ----------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgpack
 
-from schemas.commands import CommandEnvelope
+from schemas.commands import CommandEnvelope, ForkGame
 from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.stored.hash_chain import COMMITMENT_BYTES
@@ -63,7 +63,8 @@ class Referee:
         """The outcome of the envelope; the cached game is updated."""
         self.cached_game, self.now_ms = cached_game, now_ms
         try:
-            command = self.processor.forks.admit(PendingCommand(DELIVERED, envelope), self.processor.new_seed)
+            delivered = PendingCommand(DELIVERED, envelope, is_heavy=isinstance(envelope.command, ForkGame))
+            command = self.processor.forks.admit(delivered, self.processor.new_seed)
             assert command is not None, "forks are expanded at once here"
             decision: Decision = self.processor._decide_within_limit(command)
         except UnloggedRejectionError as rejection:

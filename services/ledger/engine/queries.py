@@ -68,7 +68,10 @@ def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Repl
     redis-py's own, to one engine, the first commands are on their way while the next are made."""
     if is_one_engine(client):
         return make_round_trip(client, commands)
-    replies: list[Reply] = _pipeline(client, commands).execute(raise_on_error=False)
+    pipe = client.pipeline(transaction=False)
+    for arguments, options, *_ in commands:
+        pipe.execute_command(*arguments, **options)
+    replies: list[Reply] = pipe.execute(raise_on_error=False)
     return replies
 
 
@@ -98,7 +101,10 @@ async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> lis
     """One round trip by an asyncio client: the replies, where an error is a reply too."""
     if has_cancellable_send(client):
         return await make_async_round_trip(client, commands)
-    replies: list[Reply] = await _pipeline(client, commands).execute(raise_on_error=False)
+    pipe = client.pipeline(transaction=False)
+    for arguments, options, *_ in commands:
+        pipe.execute_command(*arguments, **options)
+    replies: list[Reply] = await pipe.execute(raise_on_error=False)
     return replies
 
 
@@ -184,13 +190,6 @@ def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Repl
         else reply
         for each, reply in zip(commands, replies, strict=True)
     ]
-
-
-def _pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
-    pipe = client.pipeline(transaction=False)
-    for arguments, options, *_ in commands:
-        pipe.execute_command(*arguments, **options)
-    return pipe
 
 
 def with_cancellable_send(connection_class: type) -> Any:  # a class that redis-py has no type for

@@ -18,7 +18,15 @@ from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.partitions import is_mistyped
-from services.ledger.engine.queries import Argument, Client, Reply, require_game_reply, run
+from services.ledger.engine.queries import (
+    Argument,
+    Client,
+    RedisCommand,
+    Reply,
+    require_game_reply,
+    run,
+    send_and_wait,
+)
 from services.ledger.log.game_indexes import list_games
 from services.ledger.log.views import (
     PAGE_SIZE,
@@ -40,7 +48,7 @@ from services.ledger.ports import (
     NodeAwayError,
 )
 from services.ledger.queues.consumer_groups import RedisRole
-from services.ledger.scripts.lua_scripts import APPEND_ENTRY, MAX_KNOWN_SENDERS, ScriptCall, run_each
+from services.ledger.scripts.lua_scripts import APPEND_ENTRY, MAX_KNOWN_SENDERS, call_forgotten
 from services.ledger.scripts.stored_entries import head_after, join_log, parse_stored
 
 
@@ -104,8 +112,8 @@ class RedisEventStore(RedisRole):
         """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
         next are decided. Raises what deciding them raises; then those before may have been written."""
         channel, (to_append, appended) = self._wakeup_channels[keys.BOT_GROUP], tee(decided)
-        calls = (_append_call(request, channel, self._publish_command) for request in to_append)
-        replies, requests = run_each(self._client, APPEND_ENTRY, calls), [*appended]
+        commands = (_append_command(request, channel, self._publish_command) for request in to_append)
+        replies, requests = send_and_wait(self._client, commands), [*appended]
         if any(isinstance(reply, Exception) for reply in replies):
             replies = self._judge_errors(requests, replies)
         return [
@@ -115,8 +123,11 @@ class RedisEventStore(RedisRole):
     def _judge_errors(
         self, requests: Sequence[AppendRequest | DuplicateCommand], replies: list[Reply]
     ) -> list[Reply]:
-        """The replies, with what an error means for its command: its game is damaged, or it waits, which isn't counted as
-        a delivery. Raises an error of the engine."""
+        """The replies, with what an error means for its command: the script is sent along, its game is damaged, or it
+        waits, which isn't counted as a delivery. Raises an error of the engine."""
+        channel = self._wakeup_channels[keys.BOT_GROUP]
+        commands = [_append_command(request, channel, self._publish_command) for request in requests]
+        replies = run(self._client, call_forgotten(APPEND_ENTRY, commands, replies))
         self._set_partitions_aside(requests, replies)
         waiting: list[Delivery] = []
         for index, (request, reply) in enumerate(zip(requests, replies, strict=True)):
@@ -217,10 +228,10 @@ class RedisEventStore(RedisRole):
         return self.read_view(game, viewer, after) if new_entries else []
 
 
-def _append_call(
+def _append_command(
     request: AppendRequest | DuplicateCommand, wakeup_channel: str, publish_command: str
-) -> ScriptCall:
-    """The keys and arguments of append_entry.lua; `publish_command` sends the entry's notification."""
+) -> RedisCommand:
+    """The call of append_entry.lua; `publish_command` sends the entry's notification."""
     if isinstance(request, DuplicateCommand):
         request = _as_append_request(request)
     game, eviction = request.game, request.eviction
@@ -251,7 +262,7 @@ def _append_call(
         arguments += seat_and_part
     if request.names or request.names_left:
         arguments += _name_fields(request.names, request.names_left)
-    return script_keys, arguments
+    return RedisCommand(("EVALSHA", APPEND_ENTRY.sha, len(script_keys), *script_keys, *arguments))
 
 
 @lru_cache(MAX_KNOWN_SENDERS)

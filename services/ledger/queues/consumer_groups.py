@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
 from typing import Final, NamedTuple
 
 import redis
@@ -207,7 +206,11 @@ class ConsumerGroup:
         usable, stream_replies = self._query_in_group(wanted, query)
         if not usable:
             time.sleep(max(0, block_ms) / 1000)
-        return self._parse_deliveries(stream_replies or ())
+        return [
+            Delivery(self._partition_of[stream.decode()], id_.decode(), fields.get(self._data_field, b""))
+            for stream, entries in stream_replies or ()
+            for id_, fields in entries
+        ]
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
         """Entries that were delivered once, to another consumer, and are pending for `idle_ms`."""
@@ -293,19 +296,16 @@ class ConsumerGroup:
             pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
 
         for is_last in (block_ms <= 0, True):
-            replies = [reply or () for _, reply in self._query_each(partitions, query)]
-            deliveries = self._parse_deliveries(chain.from_iterable(replies))
+            deliveries = [
+                Delivery(partition, id_.decode(), fields.get(self._data_field, b""))
+                for partition, reply in self._query_each(partitions, query)
+                for _, entries in reply or ()
+                for id_, fields in entries
+            ]
             if deliveries or is_last:
                 break
             wakeups.wait(block_ms / 1000)
         return deliveries
-
-    def _parse_deliveries(self, stream_replies: Iterable[Reply]) -> list[Delivery]:
-        return [
-            Delivery(self._partition_of[stream.decode()], id_.decode(), fields.get(self._data_field, b""))
-            for stream, entries in stream_replies
-            for id_, fields in entries
-        ]
 
     def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
         """What is pending for at least so long by the engine's clock, and for how long."""

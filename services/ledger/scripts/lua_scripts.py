@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha1
 from importlib import resources
-from itertools import tee
 from typing import Final
 
 from redis.exceptions import NoScriptError
@@ -21,7 +20,6 @@ from services.ledger.engine.queries import (
     command,
     require_reply,
     run,
-    send_and_wait,
 )
 
 MAX_KNOWN_SENDERS: Final = 16_384  # whose keys are kept ready, of those that sent last
@@ -79,26 +77,17 @@ def call_script(script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply
     the script is sent along in a second round trip, or its refusal is the reply to who may send none."""
     if not calls:
         return []
-    replies = list((yield [script_command("EVALSHA", script.sha, call) for call in calls]))
-    return (yield from _call_forgotten(script, calls, replies))
+    commands = [script_command("EVALSHA", script.sha, call) for call in calls]
+    return (yield from call_forgotten(script, commands, list((yield commands))))
 
 
-def run_each(client: Client, script: Script, calls: Iterable[ScriptCall]) -> list[Reply]:
-    """Run calls by a blocking client: where it can, it sends the first ones while the next are made.
-
-    Raises what making a call raises; then those before it may have been run."""
-    to_send, made = tee(calls)
-    replies = send_and_wait(client, (script_command("EVALSHA", script.sha, call) for call in to_send))
-    if any(isinstance(reply, NoScriptError) for reply in replies):
-        return run(client, _call_forgotten(script, [*made], replies))
-    return replies
-
-
-def _call_forgotten(script: Script, calls: Sequence[ScriptCall], replies: list[Reply]) -> Query[list[Reply]]:
-    """These replies, with those to calls of a script that was forgotten, which is sent along now."""
+def call_forgotten(
+    script: Script, commands: Sequence[RedisCommand], replies: list[Reply]
+) -> Query[list[Reply]]:
+    """These replies to EVALSHA commands, with those of a script that was forgotten, which is sent along now."""
     if missing := [index for index, reply in enumerate(replies) if isinstance(reply, NoScriptError)]:
-        new_replies = yield [script_command("EVAL", script.source, calls[index]) for index in missing]
-        for index, reply in zip(missing, new_replies, strict=True):
+        retried = [RedisCommand(("EVAL", script.source, *commands[index].arguments[2:])) for index in missing]
+        for index, reply in zip(missing, (yield retried), strict=True):
             replies[index] = reply
     return replies
 
