@@ -44,7 +44,6 @@ AROUND_RULES: Final = (
 # long stays as it is: searches without a small bound, and what a creation checks. All else is short between two calls of Python.
 INTERPRETED: Final = ("search", "setup")
 BOUNDED: Final = (
-    "trains/search/connectivity.py",
     "trains/search/longest_trail.py",
     "trains/setup/opening.py",
     "trains/setup/deal.py",

@@ -27,9 +27,9 @@ from services.gateway.models.table_models import (
 from services.gateway.models.trains import TableAnswer
 from services.referee.games.state import GameState
 from services.rulebook import title_of
-from services.text.commands import describe_command
 from services.text.formatting import pluralize
 from services.text.game_summary import game_status
+from services.text.sentences import describe_command
 
 
 class OwnTable(NamedTuple):

@@ -36,8 +36,7 @@ from services.tables.table_answers import (
     suggestions,
     table_state,
 )
-from services.text.commands import command_title, describe_command
-from services.text.events import event_sentence
+from services.text.sentences import command_title, describe_command, event_sentence
 
 log = get_logger("gateway")
 

@@ -5,8 +5,7 @@ Importing it checks that every declared event has a sentence, or is listed as ha
 
 import services.text.trains  # noqa: F401 - the words that a family brings
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY
-from services.text.commands import DESCRIPTIONS
-from services.text.events import SENTENCES
+from services.text.sentences import DESCRIPTIONS, SENTENCES
 
 
 def require_words() -> None:

@@ -12,10 +12,9 @@ from schemas.trains.events import TrainScore
 from services.referee.games.state import SeatState
 from services.referee.games.trains.board import Route, track_text
 from services.referee.games.trains.train_state import TrainGame, TrainState
-from services.text.commands import DESCRIPTIONS, TITLES
-from services.text.events import SENTENCES
 from services.text.formatting import format_cards, pluralize, seat_name
 from services.text.game_summary import OWN_SUMMARIES, OwnSummary
+from services.text.sentences import DESCRIPTIONS, SENTENCES, TITLES
 
 
 def city_name(state: TrainGame, city_id: str) -> str:

@@ -1,14 +1,48 @@
-"""What a tournament keeps of a game, and its form as CSV and JSON."""
+"""The games of a tournament: who plays whom in which deal, and what is kept of each, as CSV and JSON.
+
+Every deal is played by the same policies in every seating. One deal in all its seatings is a seed block, the unit of
+measurement: games of one block share their luck, games of two don't.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import chain
+from itertools import chain, combinations
+from typing import NamedTuple
 
+from schemas.errors import InvalidInputError
 from schemas.events import Score
 from services.referee.games import GameState
-from services.tournament.schedule import PlannedGame
+
+
+class PlannedGame(NamedTuple):
+    """One game: its block, its seed, and the policy of each seat."""
+
+    block: int
+    seed: str
+    policies: tuple[str, ...]
+
+
+def plan_games(policies: Sequence[str], seats: int, games: int, seed: str) -> list[PlannedGame]:
+    """At least so many games, in whole blocks. Raises InvalidInputError."""
+    if len(set(policies)) != len(policies):
+        raise InvalidInputError("--policies", "names a policy twice")
+    if seats < 2:
+        raise InvalidInputError("--seats", "at least two seats play")
+    seatings = list_seatings(policies, seats)
+    blocks = -(-games // len(seatings))
+    return [PlannedGame(block, f"{seed}/{block}", seating) for block in range(blocks) for seating in seatings]
+
+
+def list_seatings(policies: Sequence[str], seats: int) -> list[tuple[str, ...]]:
+    """Every table of so many policies in every rotation, once; fewer policies take the seats in turn."""
+    if len(policies) < seats:
+        tables = [tuple(policies[seat % len(policies)] for seat in range(seats))]
+    else:
+        tables = list(combinations(policies, seats))
+    rotations = (table[turn:] + table[:turn] for table in tables for turn in range(seats))
+    return list(dict.fromkeys(rotations))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from schemas.errors import InvalidInputError
 from services.referee.games import RULESETS, GameState
-from services.tournament.game_results import GameResult
-from services.tournament.schedule import PlannedGame
+from services.tournament.game_results import GameResult, PlannedGame
 from services.tournament.viewed_game import GameSetting
 
 MIN_SIZE: Final = 2  # players of a game, where nothing else is said

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 
 from schemas.errors import InvalidInputError
 from services.text.formatting import SEAT_LETTERS
-from services.tournament.game_results import GameResult
-from services.tournament.schedule import PlannedGame, list_seatings
+from services.tournament.game_results import GameResult, PlannedGame, list_seatings
 
 Row: TypeAlias = dict[str, object]
 WriteRow: TypeAlias = Callable[[Row], object]

@@ -33,8 +33,7 @@ from services.referee.games import (
 )
 from services.referee.games.fair_randomness import without_commitments
 from services.referee.games.views import owner_of
-from services.tournament.game_results import GameResult, result_of
-from services.tournament.schedule import PlannedGame
+from services.tournament.game_results import GameResult, PlannedGame, result_of
 
 MAX_MOVES: Final = 20_000  # far more than any game takes
 GAME_ID: Final = "viewed"

@@ -24,9 +24,8 @@ from services.referee.games import redact_for
 from services.verification.deal_check import describe_deal_makers
 from services.verification.explanation import explain, explanation_json
 from services.verification.game_repository import FinishedGameReader
-from services.verification.log_check import Check, CheckKind, Finding, check_file, check_log
+from services.verification.log_check import Check, CheckKind, Finding, check_file, check_log, replay_findings
 from services.verification.replay import Replay, ResealedEntry
-from services.verification.verdict_check import replay_findings
 
 PASS_SENTENCES: Final[dict[CheckKind, str]] = {
     "chain": "Nothing was changed, dropped, put in or moved since it was written.",

@@ -29,9 +29,16 @@ from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.games.state import RandomnessPolicy
 from services.text.formatting import fill_in
-from services.verification.explanation import Explanation, apply_shown, seat_explanation_json
+from services.verification.explanation import (
+    Explanation,
+    apply_shown,
+    cite,
+    has_rule,
+    known_rules,
+    rules_on,
+    seat_explanation_json,
+)
 from services.verification.replay import TimedEvents
-from services.verification.rule_citations import cite, has_rule, known_rules, rules_on
 
 HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `seat_explanation_json` leaves out
 OTHERS_MOVE_ANSWER: Final = (

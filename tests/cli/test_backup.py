@@ -14,9 +14,9 @@ from typing import Final
 import httpx
 import pytest
 
-from services.bootstrap.backup_folder import Backup, write_data_folder
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.cli.operating import backup
+from services.cli.operating.backup import Backup, write_data_folder
 from services.cli.options import open_games
 from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count

@@ -29,7 +29,7 @@ def test_what_may_take_long_stays_interruptible(modules: list[str]) -> None:
     assert {"decide", "evolve", "state", "create_game"} < compiled
     assert {"trains/moves/cards", "trains/appliers", "trains/setup/deal"} < compiled
     searches = {name for name in compiled if name.startswith("trains/search/")}
-    assert searches == {"trains/search/connectivity", "trains/search/longest_trail"}, "of a small bound"
+    assert searches == {"trains/search/longest_trail"}, "of a small bound"
     checks = {"position", "validation", "fork"}
     checks = {f"trains/setup/{name}" for name in checks}
     assert not compiled & checks

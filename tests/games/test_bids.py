@@ -23,7 +23,7 @@ from services.referee.games import (
 )
 from services.referee.games.proof.pile_tracker import CARD_PILE, PileTracker
 from services.referee.games.state import Seen
-from services.text.events import event_sentence
+from services.text.sentences import event_sentence
 from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.games.added_package import BIDS, added_package
 

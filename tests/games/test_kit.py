@@ -19,8 +19,7 @@ from services.referee.games.decide import SEAT_COMMANDS
 from services.referee.games.kit import DealUnseen, Pieces, ask, plain_ruleset, shuffle_and_deal, shuffle_deck
 from services.referee.games.state import ACTION, EventStream, Seen
 from services.referee.games.tricks import PlayCard
-from services.text.commands import command_title
-from services.text.events import event_sentence
+from services.text.sentences import command_title, event_sentence
 from tests.rules.given import Scene, create_from
 
 

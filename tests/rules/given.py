@@ -19,7 +19,7 @@ from services.referee.games.state import SEAT_FIELDS, STATE_FIELDS, SeatState
 from services.referee.games.trains.appliers import assign_route
 from services.referee.games.trains.board import points_for_route
 from services.referee.games.trains.train_state import MIX, TrainState
-from services.text.events import event_sentence
+from services.text.sentences import event_sentence
 
 SEED = "5e" * 32
 SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)

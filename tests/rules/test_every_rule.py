@@ -31,7 +31,7 @@ LISTS_OF_RULES = (
     "gateway/openapi.py",
     "schemas/refusals.py",
     "trains/rule_options.py",
-    "verification/rule_citations.py",
+    "verification/explanation.py",
     "verification/trains/train_checks.py",
 )
 OWN_RULES = {  # rules of one ruleset alone

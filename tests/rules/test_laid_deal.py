@@ -13,7 +13,7 @@ from schemas.trains.events import CardsGiven, DeckLaid, TicketsOffered
 from schemas.trains.positions import POSITION_SCHEMA
 from services.referee.games import UnloggedRejectionError, redact_for
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
-from services.text.events import event_sentence
+from services.text.sentences import event_sentence
 from tests.rules.given import Scene, create_from
 from tests.rules.trains_map import SMALL
 

@@ -9,7 +9,7 @@ import pytest
 from schemas.events import TurnStarted
 from schemas.trains.commands import DrawTickets, KeepTickets
 from schemas.trains.events import TicketsKept, TicketsOffered, TicketsReturned
-from services.text.commands import command_title
+from services.text.sentences import command_title
 from tests.rules.given import Scene, given
 from tests.rules.test_marklin_tickets import MIXES, mix
 

@@ -13,7 +13,7 @@ from schemas.trains.commands import ClaimRoute, DrawBlind, MovePassenger
 from schemas.trains.events import PassengerMoved, PassengerPlaced, RouteClaimed
 from schemas.trains.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import redact_for
-from services.text.commands import command_title
+from services.text.sentences import command_title
 from tests.rules.given import Scene, given
 
 PLENTY = {**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14, PLUS_FOUR: 6, PASSENGER: 10}

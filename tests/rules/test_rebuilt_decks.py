@@ -11,7 +11,7 @@ from schemas.events import DeckShuffled
 from schemas.trains.commands import ClaimRoute, DrawMarket, DrawTickets, KeepTickets
 from schemas.trains.events import DeckRecreated, HandReturned, MarketFlushed, TicketsOffered
 from services.referee.games.trains.determinization import collect_knowledge, determinize
-from services.text.events import event_sentence
+from services.text.sentences import event_sentence
 from tests.rules.given import created, given
 from tests.rules.open_tunnels import PAMPLONA
 from tests.rules.trains_map import SMALL, choosing_destinations

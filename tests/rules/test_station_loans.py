@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from services.referee.games.trains.search import station_loans
-from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.longest_trail import Networks
 from services.referee.games.trains.search.station_loans import Loan, best_loans
 
 Pair = tuple[str, str]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schemas.refusals import CommandRefusedError
-from services.tournament.schedule import plan_games
+from services.tournament.game_results import plan_games
 from services.tournament.viewed_game import GameSetting, play_fast
 from tests.cli.command_line import ROOT, environment, run_in_process
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.tournament.game_results import GameResult, SeatResult
+from services.tournament.game_results import GameResult, PlannedGame, SeatResult
 from services.tournament.knock_out import (
     GameOutcome,
     Groups,
@@ -21,7 +21,6 @@ from services.tournament.knock_out import (
     play_knock_out,
     run_knock_out,
 )
-from services.tournament.schedule import PlannedGame
 from services.tournament.viewed_game import GameSetting
 from tests.cli.command_line import run_in_process
 

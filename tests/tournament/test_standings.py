@@ -11,9 +11,8 @@ from statistics import NormalDist
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.tournament.game_results import GameResult, SeatResult, csv_rows
+from services.tournament.game_results import GameResult, SeatResult, csv_rows, list_seatings, plan_games
 from services.tournament.report_page import render_page
-from services.tournament.schedule import list_seatings, plan_games
 from services.tournament.standings import (
     Estimate,
     compute_standings,

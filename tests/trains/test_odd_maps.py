@@ -20,7 +20,7 @@ from services.cli.trains.ask import answer_query
 from services.referee.games import UnloggedRejectionError
 from services.referee.games.trains.board import build_board
 from services.referee.games.trains.scoring import score
-from services.text.commands import describe_command
+from services.text.sentences import describe_command
 from services.text.trains import tickets_suffix
 from services.trains.cases import KINDS, TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import TooFewDestinationsError, choose_map

@@ -17,8 +17,8 @@ from services.cli.options import DEFAULT_DATA, GAME_ID, DataOption, JsonOption, 
 from services.cli.output import GameNotFoundError, console, print_json, print_line
 from services.cli.tables.game_tables import standings_table
 from services.documents import read_bytes, write_bytes
-from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import pluralize
+from services.text.sentences import describe_command, group_commands, sender_name
 from services.verification.audit import (
     CHECK_NAMES,
     PASS_SENTENCES,

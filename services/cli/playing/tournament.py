@@ -27,7 +27,14 @@ from services.ledger import RedisLedger
 from services.referee.games import RULESETS
 from services.runtime.executors import core_count
 from services.runtime.settings import read_settings
-from services.tournament.game_results import GameResult, csv_fields, csv_rows, result_of
+from services.tournament.game_results import (
+    GameResult,
+    PlannedGame,
+    csv_fields,
+    csv_rows,
+    plan_games,
+    result_of,
+)
 from services.tournament.knock_out import (
     KnockOutGame,
     PlayedKnockOut,
@@ -37,7 +44,6 @@ from services.tournament.knock_out import (
     play_knock_out,
 )
 from services.tournament.report_page import render_page
-from services.tournament.schedule import PlannedGame, plan_games
 from services.tournament.standings import Estimate, Standings, compute_standings
 from services.tournament.viewed_game import GameSetting, play_fast
 

@@ -18,8 +18,6 @@ from schemas.stored.entries import Entry
 from services.referee.games import fold_events
 from services.referee.games.state import GameState, SeatState, TablePart
 from services.runtime.html_templates import html_templates
-from services.text.commands import describe_command, group_commands, sender_name
-from services.text.events import event_sentence
 from services.text.formatting import (
     format_game_time,
     part_change,
@@ -28,11 +26,11 @@ from services.text.formatting import (
     seat_name,
     seat_title,
 )
+from services.text.sentences import describe_command, event_sentence, group_commands, sender_name
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
-from services.verification.explanation import Explanation, Viewer, parts_of, shown_id
+from services.verification.explanation import Explanation, RuleCitation, Viewer, parts_of, shown_id
 from services.verification.log_check import Finding
 from services.verification.replay import REPLAY_ERRORS, Replay, replaying
-from services.verification.rule_citations import RuleCitation
 
 
 class KnowledgeRow(NamedTuple):

@@ -47,8 +47,7 @@ from services.text.formatting import format_cards, pluralize
 from services.text.trains import city_name, describe_route
 from services.verification.deal_check import CARDS_OF_PILES, CHECKS, SHUFFLED_CARDS, check_shuffle
 from services.verification.dispute_answers import OWN_ACTS, Act, OwnActs, words_of
-from services.verification.explanation import STATE_FORMS
-from services.verification.rule_citations import RULES_BY_COMMAND
+from services.verification.explanation import RULES_BY_COMMAND, STATE_FORMS
 
 
 def _discards(state: TrainGame) -> Mapping[str | None, int]:

@@ -16,9 +16,9 @@ from services.gateway.models.trains import CarSpace, DrawnRoute
 from services.referee.games.state import SeatState
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.tables.trains.board_drawing import draw_board
-from services.text.commands import sender_name
 from services.text.formatting import format_cards, pluralize, seat_name, seat_title
 from services.text.game_summary import game_summary_json
+from services.text.sentences import sender_name
 from services.text.trains import city_name, tickets_suffix
 from services.verification.report.page import OWN_REPORTS, Cells, OwnReport
 

@@ -10,7 +10,7 @@ from schemas.trains.commands import ClaimRoute, DrawBlind, MovePassenger
 from schemas.trains.events import PassengerMoved, PassengerPlaced, RouteClaimed
 from schemas.trains.field_types import PASSENGER, PLUS_FOUR
 from services.referee.games.trains.scoring import score
-from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.longest_trail import Networks
 from tests.rules.given import Scene, given
 
 TO_KASSEL, TO_MANNHEIM = "frankfurt-kassel-b", "frankfurt-mannheim-a"

@@ -123,7 +123,7 @@ def test_a_bug_in_a_check_is_not_reported_as_damage(monkeypatch: pytest.MonkeyPa
     def mistaken(*_: object) -> str:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("services.verification.verdict_check.difference", mistaken)
+    monkeypatch.setattr("services.verification.log_check.difference", mistaken)
     monkeypatch.setattr("services.verification.replay.ReplayedDecision.agrees_with", lambda *_: False)
     with pytest.raises(KeyError, match="a bug"):
         audit(Replay(USA, log))

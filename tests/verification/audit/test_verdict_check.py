@@ -10,9 +10,8 @@ from schemas.events import CommandRefused, GameEnded, TurnStarted
 from schemas.trains.commands import ClaimRoute, DrawBlind
 from schemas.trains.events import CardDrawn, MarketFilled, RouteClaimed, TrainScore
 from services.verification.audit import audit
-from services.verification.log_check import Finding
+from services.verification.log_check import Finding, replay_findings, value_in_words
 from services.verification.replay import Replay
-from services.verification.verdict_check import replay_findings, value_in_words
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"

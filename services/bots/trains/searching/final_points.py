@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from services.bots.trains.searching.compact_game import NOWHERE, CompactGame
-from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.longest_trail import Networks
 from services.referee.games.trains.search.station_loans import Loan, best_loans
 
 

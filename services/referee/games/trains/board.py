@@ -19,7 +19,7 @@ from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
 from schemas.trains.boards.trains import read_trains_map
 from schemas.trains.rule_options import RuleOptions
 from services.referee.games.state import pickle_by_fields
-from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.longest_trail import Networks
 
 # What a route costs: its length, its colour, and the least number of locomotives in a payment (FERRY-1). Routes
 # of one fare are paid for in the same ways. A plain tuple: legal lists look at dozens of them.

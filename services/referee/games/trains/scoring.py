@@ -10,7 +10,7 @@ from schemas.events import GameEnded
 from schemas.trains.events import TrainScore
 from services.referee.games.state import SeatState
 from services.referee.games.trains.board import Route, Ticket, points_for_route
-from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.longest_trail import Networks
 from services.referee.games.trains.search.station_loans import Loan, best_loans
 from services.referee.games.trains.train_state import TrainGame
 

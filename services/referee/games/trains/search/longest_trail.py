@@ -1,4 +1,6 @@
-"""The longest trail: the most spaces along a walk that uses no route twice (SCORE-3). Exact.
+"""Which cities a seat's routes join (SCORE-2), with countries as dead ends, and the longest trail along them (SCORE-3).
+
+A trail uses no route twice; the longest has the most spaces. It is exact.
 
 Connected routes form one trail exactly when at most two of their cities are odd, that is, have an odd
 number of these routes (Euler). So the search leaves out routes, at the least loss of spaces, until that
@@ -8,7 +10,8 @@ needs more, the cities are swept instead (trail_sweep), which is slower and neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from services.referee.games.trains.search.sweeps import Edge, longest_trail_over_bridges
@@ -168,3 +171,45 @@ def bits(number: int) -> Iterator[int]:
         low = number & -number
         yield low.bit_length() - 1
         number ^= low
+
+
+class Networks:
+    """The connected components of some routes, to ask whether a path joins two places.
+
+    No path passes through a country. So a country belongs to no network; it touches the networks of its
+    neighbours."""
+
+    def __init__(self, routes: Iterable[tuple[str, str]], countries: Collection[str] = ()) -> None:
+        self._parents: dict[str, str] = {}
+        self._country_neighbours: dict[str, set[str]] = defaultdict(set)  # the neighbours of every country
+        for a, b in routes:
+            if a not in countries and b not in countries:
+                self._parents[self.network(a)] = self.network(b)
+                continue
+            if a in countries:
+                self._country_neighbours[a].add(b)
+            if b in countries:
+                self._country_neighbours[b].add(a)
+
+    def connects(self, a: str, b: str) -> bool:
+        """Whether a path joins the two places; a place is joined to itself."""
+        if a not in self._country_neighbours and b not in self._country_neighbours:
+            return self.network(a) == self.network(b)
+        return (
+            a == b
+            or b in self._country_neighbours.get(a, ())
+            or not self._reachable_networks(a).isdisjoint(self._reachable_networks(b))
+        )
+
+    def network(self, city: str) -> str:
+        """The city that represents the network of this city, which is no country."""
+        parents = self._parents
+        while (parent := parents.get(city, city)) != city:
+            parents[city] = parents.get(parent, parent)  # path halving: later calls are faster
+            city = parent
+        return city
+
+    def _reachable_networks(self, place: str) -> set[str]:
+        """The networks that a path from this place can reach."""
+        starts = self._country_neighbours.get(place, {place})
+        return {self.network(city) for city in starts if city not in self._country_neighbours}

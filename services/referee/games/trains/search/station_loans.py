@@ -15,7 +15,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
-from services.referee.games.trains.search.connectivity import Networks
+from services.referee.games.trains.search.longest_trail import Networks
 
 Pair = tuple[str, str]  # two blocks, or a block and a country, or two countries
 
