@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import hiredis
 from redis.asyncio.connection import DefaultParser
 from redis.commands import AsyncCoreCommands, CoreCommands
-from redis.exceptions import ConnectionError, InvalidResponse, TimeoutError
+from redis.exceptions import ConnectionError, InvalidResponse, ResponseError, TimeoutError
 
 Opened = Any  # a connection of redis-py's asyncio client, most of which has no types
 OnReply = Callable[[object], object]  # gets an error as a reply, too
@@ -129,15 +129,35 @@ class DirectCalls:
 
     def call(self, command: Command, on_reply: OnReply) -> bool:
         """Send a command; `on_reply` is called later, in any case. False, and nothing is done, where too much waits."""
+        return self._send(pack_command(tuple(command)), 1, on_reply)
+
+    async def ask(self, packed: bytes, count: int) -> list[object]:
+        """The replies to so many commands; what the engine refuses is one too. Raises RedisError: the connection's."""
+        replies, answered = list[object](), self._loop.create_future()
+
+        def take(reply: object) -> None:
+            replies.append(reply)
+            if answered.done():  # it failed, or nobody waits for it any more
+                return
+            if isinstance(reply, Exception) and not isinstance(reply, ResponseError):
+                answered.set_exception(reply)
+            elif len(replies) == count:
+                answered.set_result(None)
+
+        if not self._send(packed, count, take):
+            raise ConnectionError("too many commands wait for the engine's reply")
+        await answered
+        return replies
+
+    def _send(self, packed: bytes, count: int, on_reply: OnReply) -> bool:
         if self._waiting_bytes >= MAX_WAITING_BYTES:
             return False
         if not self._unsent:
             self._loop.call_soon(self._flush)
-        packed = pack_command(tuple(command))
         self._unsent.append(packed)
-        size = len(packed) + CALL_BYTES
-        self._waiting.append((on_reply, self._loop.time(), size))
-        self._waiting_bytes += size
+        size = len(packed) // count + CALL_BYTES
+        self._waiting.extend([(on_reply, self._loop.time(), size)] * count)
+        self._waiting_bytes += size * count
         if self._timer is None:
             self._timer = self._loop.call_later(self._timeout_s, self._check_time)
         return True

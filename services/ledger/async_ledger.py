@@ -23,6 +23,7 @@ from services.ledger.log.views import (
     ViewPageOrError,
     ViewRequest,
     read_heads,
+    read_length,
     read_named_entry,
     read_named_views,
     read_names,
@@ -78,8 +79,7 @@ class AsyncLedger:
 
     async def read_length(self, game: str) -> int:
         """How many entries the game has; 0 for a game that doesn't exist."""
-        length: int = await self._client.xlen(keys.public_view(self._partition(game), game))
-        return length
+        return await run_async(self._client, read_length(self.partitions, game))
 
     async def read_view(
         self, game: str, viewer: Seat | None, after: int, limit: int = PAGE_SIZE, head: bytes | None = None

@@ -143,12 +143,8 @@ def answer_loading(listening: socket) -> None:
     with listening.accept()[0] as connection:
         read_until_echo(connection)
         connection.sendall(b"$5\r\nfirst\r\n-LOADING the log\r\n")
-        if read_until_echo(connection):
-            connection.sendall(b"$9\r\nof before\r\n")
-            return
-    with listening.accept()[0] as connection:
         read_until_echo(connection)
-        connection.sendall(b"$3\r\nnow\r\n")
+        connection.sendall(b"$9\r\nof before\r\n$3\r\nnow\r\n")
 
 
 def test_P8_a_connection_that_is_lost_amid_the_replies_is_an_error_and_is_opened_anew() -> None:

@@ -36,7 +36,7 @@ BACK_S: Final = (
     0.5  # on average, until a person whose socket ended comes back, and twice as long after each failure
 )
 MOST_BACK_S: Final = 30.0
-CALLS_AT_ONCE: Final = 16
+CALLS_AT_ONCE: Final = 64
 REPORT_S: Final = 1.0
 LAST_ANSWERS_S: Final = 120.0
 MOST_COMPLAINTS: Final = 5

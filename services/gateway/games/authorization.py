@@ -31,9 +31,9 @@ from services.ledger.stores.token_generations import UNKNOWN, Generations
 
 GENERATIONS_KEPT_S: Final = 2.0
 MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
-TOKEN_CHECK_S: Final = 3.0  # how often the token of an open socket is checked again
-CHECKS_APART: Final = 20  # how often in that time those that are due are looked for
-MAX_AT_ONCE: Final = 256  # tokens
+TOKEN_CHECK_S: Final = 6.0  # how often the token of an open socket is checked again
+CHECKS_APART: Final = 10  # how often in that time those that are due are looked for
+MAX_AT_ONCE: Final = 1_024  # tokens
 
 Watched = tuple[Token, asyncio.Future[None]]  # done once nobody watches it any more
 Refusals = Sequence[TokenError | None]  # why each token opens nothing any more
@@ -194,7 +194,7 @@ class Authorization:
     async def _refusals(self, tokens: Sequence[Token]) -> list[TokenError | None]:
         """Why each of these opens nothing any more. An engine that is away withdraws none: nothing can be read or sent
         meanwhile either."""
-        games = sorted({token.holder.game for token in tokens})
+        games = {token.holder.game for token in tokens}
         generations: dict[str, Generations] = {}
         with suppress(*ENGINE_ERRORS):
             generations = await self._ledger.token_generations().read_many(games)

@@ -24,6 +24,7 @@ from redis.retry import Retry
 
 from schemas.errors import InvalidInputError, LedgerlineError
 from services import VERSION
+from services.fast_path.engine_connection import DirectCalls
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import NODE_TIMEOUT_S, AsyncCluster, Cluster
 from services.ledger.engine.partitions import is_mistyped
@@ -143,12 +144,24 @@ def _connect_cluster(nodes: SeedNodes, name: str | None) -> Cluster:
         raise EngineUnreachableError(f"no node of the cluster answers ({nodes}): {error}") from None
 
 
+class AsyncEngineClient(redis.asyncio.Redis):
+    """An asyncio client of one engine, whose round trips share a connection (`make_async_round_trip`)."""
+
+    direct_calls: DirectCalls | None = None  # made in the event loop
+
+    async def aclose(self, close_connection_pool: bool | None = None) -> None:
+        """Close the connections."""
+        if self.direct_calls is not None:
+            await self.direct_calls.close()
+        await super().aclose(close_connection_pool)
+
+
 def connect_async(url: str, name: str | None = None) -> redis.asyncio.Redis:
     """An asyncio client, which the engine lists under this name. Raises InvalidInputError."""
     if (nodes := parse_seed_nodes(url)) is not None:
         cluster: object = _connect_async_cluster(nodes, name)
         return cast(redis.asyncio.Redis, cluster)
-    client = redis.asyncio.Redis.from_url(
+    client = AsyncEngineClient.from_url(
         url,
         retry=AsyncRetry(NoBackoff(), 0),
         max_connections=MAX_CONNECTIONS,

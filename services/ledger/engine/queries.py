@@ -24,7 +24,7 @@ from redis.connection import Connection, SSLConnection, UnixDomainSocketConnecti
 from redis.exceptions import ResponseError
 
 from schemas.errors import CorruptDataError
-from services.fast_path.engine_connection import pack_command
+from services.fast_path.engine_connection import DirectCalls, pack_command
 
 Client = Any  # of redis-py, blocking or asyncio, of an engine or a cluster: it types replies for all at once
 Reply = Any  # bytes, a number, None, nested lists or dicts of them, or an exception: redis-py has no type
@@ -150,22 +150,14 @@ def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Re
 
 
 async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
-    """Send commands at once by an asyncio client, and return their replies, as `make_round_trip` does."""
+    """Send commands by an asyncio client, with those of others in this turn of the event loop, and return their replies, as
+    `make_round_trip` does."""
     if not commands:
         return []
-    pool = client.connection_pool
-    connection = await pool.get_connection()
-    try:
-        packed = b"".join([each.packed or pack(each.arguments) for each in commands])
-        await connection.send_packed_command((packed,))
-        replies: list[Reply] = []
-        for _ in commands:
-            try:
-                replies.append(await connection.read_response())
-            except ResponseError as error:
-                replies.append(error)
-    finally:  # redis-py has ended a connection on which sending or reading failed, or was cancelled
-        await pool.release(connection)
+    if client.direct_calls is None:
+        client.direct_calls = DirectCalls(client.connection_pool)
+    packed = b"".join([each.packed or pack(each.arguments) for each in commands])
+    replies = await client.direct_calls.ask(packed, len(commands))
     return _decode(client, commands, replies)
 
 

@@ -256,6 +256,13 @@ def read_view(partitions: int, request: ViewRequest, limit: int) -> Query[ViewPa
     return page
 
 
+def read_length(partitions: int, game: str) -> Query[int]:
+    """How many entries the game has."""
+    [reply] = yield [command("XLEN", keys.public_view(keys.partition_of(game, partitions), game))]
+    length: int = require_reply(reply)
+    return length
+
+
 def read_heads(partitions: int, games: Sequence[str]) -> Query[list[LogHead | CorruptDataError | RedisError]]:
     """The last entry of each of these games, or what is wrong with the game."""
     if not games:

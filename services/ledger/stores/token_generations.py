@@ -7,7 +7,7 @@ withdrawn must not open it there. It leaves when no token of an earlier generati
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
@@ -54,8 +54,8 @@ class AsyncTokenGenerations:
         """The generations of a game's holders."""
         return await run_async(self._client, read_generations(self._partitions, game))
 
-    async def read_many(self, games: Sequence[str]) -> dict[str, Generations]:
-        """The generations of many games in one round trip, without those whose node is away."""
+    async def read_many(self, games: Collection[str]) -> dict[str, Generations]:
+        """The generations of those of many games that have any, without those whose node is away."""
         return await run_async(self._client, read_many(self._partitions, games))
 
     async def withdraw(self, game: str, seat: Seat | None, generation: int) -> int | None:
@@ -70,12 +70,23 @@ def read_generations(partitions: int, game: str) -> Query[Generations]:
     return _parse(require_reply(reply))
 
 
-def read_many(partitions: int, games: Sequence[str]) -> Query[dict[str, Generations]]:
-    """The generations of many games, without those that can't be read."""
-    replies = yield [_ask(partitions, game) for game in games]
+def read_many(partitions: int, games: Collection[str]) -> Query[dict[str, Generations]]:
+    """The generations of many games, without those that can't be read, or of which nothing was withdrawn: nearly all, so
+    each partition is asked first whether it has any of them."""
+    by_partition: dict[int, list[str]] = {}
+    for game in games:
+        by_partition.setdefault(keys.partition_of(game, partitions), []).append(game)
+    counts = yield [
+        command("EXISTS", *[keys.token_generations(partition, game) for game in there])
+        for partition, there in by_partition.items()
+    ]
+    asked = [
+        game for there, count in zip(by_partition.values(), counts, strict=True) if count for game in there
+    ]
+    replies = (yield [_ask(partitions, game) for game in asked]) if asked else ()
     return {
         game: _parse(reply)
-        for game, reply in zip(games, replies, strict=True)
+        for game, reply in zip(asked, replies, strict=True)
         if not isinstance(reply, Exception)
     }
 
