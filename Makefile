@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps  # a locked file has them all
 
-.PHONY: help docs reference setup dev play serve test test-long fast slow fast-check check bench soak chaos load mutants schemas page-types contracts rule-tests lock release clean licences metrics-page browser screenshots
+.PHONY: help docs reference setup dev play serve test test-long test-all fast slow fast-check check bench soak chaos load mutants schemas page-types contracts rule-tests lock release clean licences metrics-page browser screenshots
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -49,6 +49,9 @@ test: dev        ## the tests: every promise, rule and engine, in a few minutes
 
 test-long: dev   ## the rest of the tests: more seeds and positions, long runs of real faults
 	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long $(ARGS)
+
+test-all: dev    ## both in one run, which collects once and runs a property once, with the examples of the longer
+	@$(BIN)/python -m pytest -m "" --hypothesis-profile=long $(ARGS)
 
 $(VENV)/fast.stamp: $(VENV)/run.stamp requirements-fast.txt
 	@echo "adding what compiling the rules needs (once)"

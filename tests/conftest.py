@@ -40,7 +40,7 @@ Connect = Callable[[], redis.Redis]
 
 # The same examples in every run: few in the short one, many with `--hypothesis-profile=long`.
 settings.register_profile("short", derandomize=True, deadline=None, database=None, max_examples=25)
-settings.register_profile("long", settings.get_profile("short"), max_examples=80)
+settings.register_profile("long", settings.get_profile("short"), max_examples=50)
 settings.load_profile("short")
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -65,6 +65,7 @@ def log_bytes() -> None:
 
 
 log_bytes()
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # jsonschema would compile 38 grammars of addresses for it, a second in each worker; no schema here names such a format
 mark_children()
 read_once()
 gc.disable()  # while tests are collected: hardly anything is garbage, and each look through it all takes longer

@@ -11,8 +11,9 @@ import pytest
 from services.fuzz import Arena, Quota, search_batch
 from services.fuzz.made_commands import CommandMaker
 from services.referee.games import RULESETS
+from tests.process_faults.seeds import SOAK
 
-GAMES: Final = 60
+GAMES: Final = 60 if SOAK else 24
 
 
 @pytest.mark.long

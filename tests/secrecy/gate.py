@@ -38,7 +38,7 @@ from tests.secrecy.bare_referee import Referee, branched, received
 from tests.secrecy.matches import Match, Step
 from tests.secrecy.twins import AnyFuture, Future, Knowledge, future, lookalike, twin, visible_state
 
-POSITIONS: Final = 20_000 if SOAK else 4_000  # of all rulesets in the long test run
+POSITIONS: Final = 20_000 if SOAK else 2_000  # of all rulesets in the long test run
 AHEAD: Final = 5  # envelopes for which a twin follows the game
 WATCHED_EVERY: Final = 3  # stretches of a game, once its seats have chosen tickets
 REFUSALS_USED_UP_EVERY: Final = 6

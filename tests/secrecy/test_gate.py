@@ -7,7 +7,7 @@ import pytest
 from services.referee.games import RULESETS
 from tests.secrecy.gate import POSITIONS, run_gate
 
-SHARES = range(0, 10_000, 1000)  # the first seed of each share
+SHARES = range(0, 10_000, 2000)  # the first seed of each share
 SHARE = POSITIONS // (len(RULESETS) * len(SHARES))  # positions of a ruleset
 SHORT_SHARE = 100
 

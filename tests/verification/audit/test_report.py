@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as Xml
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,8 +28,16 @@ TEMPLATES = Path(report.__file__).parent / "templates"
 
 
 def page(game: str, log: list[bytes], number: int | None = None) -> str:
+    [html] = pages(game, log, number)
+    return html
+
+
+def pages(game: str, log: list[bytes], *numbers: int | None) -> Iterator[str]:
+    """The page of a game that is audited once, with each of these moves explained."""
     replay = Replay(game, log)
-    return render_page(audit(replay), replay, explain(replay, number) if number else None)
+    audited = audit(replay)
+    for number in numbers:
+        yield render_page(audited, replay, explain(replay, number) if number else None)
 
 
 def parsed(html: str) -> Xml.Element:
@@ -41,8 +50,8 @@ def parsed(html: str) -> Xml.Element:
 @pytest.mark.parametrize("game", long_but_every(16, NAMES))
 def test_the_page_of_any_game_is_well_formed_and_its_links_have_targets(game: str) -> None:
     log = golden(game)
-    for number in (1, len(log) // 2, len(log)):
-        tree = parsed(page(game, log, number))
+    for html in pages(game, log, 1, len(log) // 2, len(log)):
+        tree = parsed(html)
         ids = [element.get("id") for element in tree.iter() if element.get("id")]
         assert len(ids) == len(set(ids))
         assert {f"e{n}" for n in range(1, len(log) + 1)} <= set(ids)
