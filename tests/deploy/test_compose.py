@@ -5,6 +5,9 @@ environment from the file."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from annotated_types import Le
 
 from services.archive import Archive, decode_game_file
 from services.cli.operating.keys import KEY_FILES
+from services.fast_path.engine_connection import engine_binary
 from services.ledger import RedisLedger
 from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect, init_partition_count
@@ -223,6 +227,28 @@ def test_the_services_wait_for_the_engine_restart_and_have_few_rights(file: dict
     for name, service in file["services"].items():
         assert "no-new-privileges:true" in service["security_opt"], name
         assert service["restart"] and service["stop_grace_period"], name
+
+
+def pulled(value: Any) -> Iterator[str]:
+    """The images that a document names, but those that are built from this tree."""
+    if isinstance(value, dict):
+        if isinstance(image := value.get("image"), str) and image != "ledgerline":
+            yield image
+        value = [*value.values()]
+    for inner in value if isinstance(value, list) else ():
+        yield from pulled(inner)
+
+
+def test_what_is_pulled_is_named_by_version_and_digest_and_the_engine_is_the_one_that_is_tested() -> None:
+    files = [ROOT / "compose.yaml", *(ROOT / "deploy" / "kubernetes").rglob("*.yaml")]
+    images = {
+        image for each in files for read in yaml.safe_load_all(each.read_text()) for image in pulled(read)
+    }
+    assert len(images) == 4, "one engine everywhere, a proxy, and what looks"
+    assert all(re.fullmatch(r"[a-z/]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}", image) for image in images)
+    said = subprocess.run([engine_binary(), "--version"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"v=(\S+)", said)
+    assert version and any(image.startswith(f"valkey/valkey:{version[1]}@") for image in images)
 
 
 def test_variables_are_interpolated_as_compose_does() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 from threading import Event
 
@@ -12,16 +14,20 @@ import pytest
 
 from services.bootstrap.composition import wait_for_ledger
 from services.cli.services import GATEWAY_STOP_S, STOP_S, STUCK_EXIT_CODE
+from services.gateway.sockets.websocket_opening import CloseCode
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import EngineUnreachableError, connect, init_partition_count
 from services.runtime.settings import read_settings
+from tests.bench.light_players import PING, PONG, frame, request
 from tests.cli.command_line import run_in_process
-from tests.deploy.compose import ROOT, Stage, free_port, stage, wait_until
+from tests.deploy.compose import ROOT, Running, Stage, free_port, stage, wait_until
 
 SERVICES = ("gateway", "referee", "bots")
 AWAY, BACK = "engine away", "engine back"
 POLICIES = ("greedy", "greedy", "random", "random")
 ID = {"Idempotency-Key": "sent-before-the-outage", "Prefer": "respond-async"}
+FOLLOWERS = 5_000
+CLOSING = b"\x88"
 KEEP = {"type": "keep_tickets", "keep": [0, 1, 2]}
 
 
@@ -191,3 +197,60 @@ def test_P7_bots_need_no_gateway_once_their_game_runs(tmp_path: Path) -> None:
         assert len(read_log(servers, game)) == len(servers.view(game))
         assert bots.stop() == 0
         assert "Traceback" not in bots.text()
+
+
+class Follower(asyncio.Protocol):
+    """A client that follows a game, and notes the code that closes it."""
+
+    def __init__(self, request: bytes, attached: list[Follower], codes: Counter[int]) -> None:
+        self.request, self.attached, self.codes = request, attached, codes
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        if b'"attached"' in data:
+            self.attached.append(self)
+        elif data.startswith(bytes((PING,))):
+            self.transport.write(frame(PONG, b""))
+        elif data.startswith(CLOSING):
+            self.codes[int.from_bytes(data[2:4], "big")] += 1
+            self.transport.close()
+
+
+async def codes_of_a_stop(servers: Stage, gateway: Running, game: str) -> tuple[Counter[int], float]:
+    """By which codes so many followers are closed when their gateway stops, and how long that takes."""
+    loop, attached, codes = asyncio.get_running_loop(), list[Follower](), Counter[int]()
+    host = f"127.0.0.1:{servers.gateway_port}"
+    asked = request(f"/v1/games/{game}/play", host, "").replace(b"Authorization: Bearer \r\n", b"")
+    for begun in range(0, FOLLOWERS, 100):
+        for _ in range(100):
+            await loop.create_connection(
+                lambda: Follower(asked, attached, codes), "127.0.0.1", servers.gateway_port
+            )
+        while len(attached) < begun:  # noqa: ASYNC110 - they are many
+            await asyncio.sleep(0.01)
+    while len(attached) < FOLLOWERS:  # noqa: ASYNC110 - the same
+        await asyncio.sleep(0.01)
+    gateway.process.send_signal(signal.SIGTERM)
+    began_s = time.monotonic()
+    while gateway.process.poll() is None:  # noqa: ASYNC110 - a process has no event
+        await asyncio.sleep(0.01)
+    return codes, time.monotonic() - began_s
+
+
+@pytest.mark.long
+def test_P7_a_gateway_with_thousands_of_followers_ends_in_its_time(tmp_path: Path) -> None:
+    room = {f"LEDGERLINE_{name}": str(2 * FOLLOWERS) for name in ("CONNECTIONS", "CONNECTIONS_PER_ADDRESS")}
+    with stage(tmp_path) as servers:
+        servers.start_engine()
+        gateway = servers.start("gateway", **room, LEDGERLINE_LOG_LEVEL="warning")
+        servers.start("referee")
+        wait_until(servers.healthy)
+        game = servers.new_game(["greedy", "greedy"])
+        codes, took_s = asyncio.run(codes_of_a_stop(servers, gateway, game))
+        assert gateway.process.returncode == 0
+        assert took_s < STOP_S
+        assert codes == {CloseCode.SERVICE_RESTART: FOLLOWERS}

@@ -100,6 +100,10 @@ class Stopping:
                 leaves.set_exception(GatewayStopsError())
             if number % 100 == 0:
                 await asyncio.sleep(spread_s * 100 / len(followers))
+                if (
+                    not self.answers_left_s()
+                ):  # the server closes the rest with its connections, by the same code
+                    break
         if self._followers:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.answers_left_s() + CLOSING_S):
