@@ -34,7 +34,6 @@ RULES: Final = "services/referee/games"
 # What every command of a referee goes through besides: reading it, its decision as an append, the bytes of both.
 AROUND_RULES: Final = (
     "schemas/stored/codec.py",
-    "schemas/stored/command_digest.py",
     "schemas/stored/hash_chain.py",
     "schemas/stored/rows.py",
     "services/referee/decision_building.py",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from services.metrics.declared import DECLARED
-from services.metrics.metric_types import Metric
+from services.metrics.declared import DECLARED, Metric
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "reference" / "metrics.md"
 HEADING: Final = """<!-- Written by `make metrics-page`. -->

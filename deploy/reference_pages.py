@@ -25,8 +25,7 @@ from schemas.published_contracts import ALL_RULES, COMMANDS, EVENTS
 from schemas.refusals import MESSAGE_RULES
 from schemas.web.socket_messages import describe_socket
 from services.cli.app import PANELS, add_commands
-from services.cli.output import EXIT_CODES
-from services.cli.shared_options import share_options
+from services.cli.output import EXIT_CODES, share_options
 from services.referee.games import RULESETS
 from services.runtime.settings import Settings
 

@@ -30,8 +30,7 @@ from schemas.field_types import (
     Slug,
     Text,
 )
-from schemas.forks import Fork, SequenceNumber
-from schemas.game_options import GameVisibility, SpectatorDelay, UndoPolicy
+from schemas.game_options import Fork, GameVisibility, SequenceNumber, SpectatorDelay, UndoPolicy
 from schemas.registry import OfItsGame
 
 Policy = Literal["random", "greedy", "planner", "searcher", "hold-10", "buy-now"]
@@ -138,7 +137,7 @@ class CallTime(CommandContract):
 @command(type="fork_game", code=17, sender="system")
 class ForkGame(CommandContract):
     """Start a new game from the state of another one after an entry. No log holds this: it is expanded
-    into a CreateGame with that state (see schemas/forks.py)."""
+    into a CreateGame with that state (see schemas/game_options.py)."""
 
     of: GameId
     at: SequenceNumber

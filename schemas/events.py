@@ -48,8 +48,7 @@ from schemas.field_types import (
     Slug,
     Text,
 )
-from schemas.forks import SequenceNumber
-from schemas.game_options import ExitReason, GameVisibility, SpectatorDelay, UndoPolicy
+from schemas.game_options import ExitReason, GameVisibility, SequenceNumber, SpectatorDelay, UndoPolicy
 
 
 @event(type="game_created", code=1, visibility=PUBLIC)

@@ -20,9 +20,9 @@ from hypothesis import settings
 
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import cluster as cluster_client
 from services.ledger.engine.connection import CLUSTER_OPTIONS, connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
 from tests.cluster.nodes import cluster
 from tests.known_to_redis_py import read_once

@@ -15,12 +15,23 @@ part, so that a lost one shows. docs/reference/proof.md explains the commitments
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
 from reprlib import repr as short_repr  # a value may be nested too deep to show
 from typing import Any, Final, NamedTuple
 
 import msgpack
 
-from schemas.commands import FIELDS, Command, CommandEnvelope, read_command, write_command
+from schemas.commands import (
+    FIELDS,
+    Command,
+    CommandEnvelope,
+    CreateGame,
+    TakeSeat,
+    read_command,
+    write_command,
+)
 from schemas.contract import COMMAND_REGISTRY
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import FIELDS as EVENT_FIELDS
@@ -287,3 +298,42 @@ def join_entry(public: bytes, private_parts: Iterable[tuple[Seat, bytes]], secre
         return pack((entry_format, at, id_, seat, command, public_rows, private_rows, secret_rows))
     except (LookupError, TypeError, ValueError) as error:
         raise CorruptDataError(f"no log entry follows from {public[:60]!r}: {error}") from None
+
+
+DIGEST_BYTES: Final = 6  # a collision would only hide a sender's own mistake
+_PLAIN: Final = frozenset((str, int, bool, type(None)))  # types of values without an order of their own
+
+
+def digest_command(command: Command) -> str:
+    """Twelve hex digits: the same for the same command, in whatever order its fields and cards were named.
+
+    Names of players are left out: a digest is stored, and who guessed a name could try it (`has_same_names` compares
+    them)."""
+    if isinstance(command, CreateGame):  # it holds other contracts
+        plans = tuple(replace(plan, name=None) for plan in command.seats)
+        return _digest(_in_order(write_command(replace(command, seats=plans))))
+    if isinstance(command, TakeSeat):
+        command = replace(command, name="")
+    values = [getattr(command, name) for name in FIELDS[command.__class__]]
+    if command.sender == "player" and all(value.__class__ in _PLAIN for value in values):
+        return _digest_plain(command.code, *values)
+    return _digest([command.code, *map(_in_order, values)])
+
+
+@lru_cache(256, typed=True)
+def _digest_plain(code: int | str, *values: object) -> str:
+    """Most commands of a seat are one of few, like the draw of a card."""
+    return _digest([code, *values])
+
+
+def _digest(content: object) -> str:
+    return blake2b(pack(content), digest_size=DIGEST_BYTES).hexdigest()
+
+
+def _in_order(value: object) -> object:
+    """The value with the pairs of each mapping in the order of its keys."""
+    if isinstance(value, dict):
+        return [(key, _in_order(inner)) for key, inner in sorted(value.items())]
+    if isinstance(value, list | tuple):
+        return [*map(_in_order, value)]
+    return value

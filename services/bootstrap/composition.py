@@ -16,8 +16,7 @@ from redis.exceptions import RedisError
 
 from schemas.commands import Command
 from schemas.errors import InvalidInputError
-from services.archive import Archive, Signer
-from services.archive.game_file import PUBLIC_KEYS_VARIABLE
+from services.archive import PUBLIC_KEYS_VARIABLE, Archive, Signer
 from services.auditor.jobs import JOB_TYPES, JobContext, build_signer, own_keys, resolve_jobs_url
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger

@@ -43,9 +43,9 @@ from services.bootstrap.composition import (
 )
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_push_key, load_token_key
 from services.ledger import RedisLedger
-from services.ledger.embedded_engine import kill_if_silent, running_engine, why_ended
 from services.ledger.engine import keys
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
+from services.ledger.engine.embedded_engine import kill_if_silent, running_engine, why_ended
 from services.runtime.connection_limits import SERVER_LIMITS, ServerLimits
 from services.runtime.executors import core_count
 from services.runtime.interpreter_tuning import shorten_turns, tune_garbage_collector

@@ -19,8 +19,7 @@ from typer.models import CommandInfo
 
 from schemas.errors import LedgerlineError
 from services.cli import SERVICES
-from services.cli.output import CommandLineError, GameNotFoundError, exit_with_error
-from services.cli.shared_options import share_options
+from services.cli.output import CommandLineError, GameNotFoundError, exit_with_error, share_options
 from services.cli.trains import OWN_COMMANDS, WITH_OTHER_PROGRAMS
 
 # The commands by what people want, in the order of the help. Whoever adds a command says here whom it is for.

@@ -23,7 +23,7 @@ from services.bootstrap.composition import open_archive_reader
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.output import DEFAULT_DATA as DEFAULT_DATA  # noqa: PLC0414 - the usual value of an option here
 from services.cli.output import GameNotFoundError, did_you_mean, path_here
-from services.cli.shared_options import JsonOption as JsonOption  # noqa: PLC0414 - beside the others that commands share
+from services.cli.output import JsonOption as JsonOption  # noqa: PLC0414 - beside the others that commands share
 from services.ledger import GameReader, RedisLedger
 from services.referee.games import GameState, fold
 from services.runtime.logging_setup import configure_logging

@@ -48,7 +48,7 @@ from services.ledger.operations.engine_settings import (
 )
 from services.ledger.ports import ENGINE_ERRORS
 from services.metrics import declared as metrics
-from services.metrics.metric_types import Labels
+from services.metrics.declared import Labels
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import write_refusal
 

@@ -16,8 +16,7 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from schemas.errors import InvalidInputError
-from services.metrics.declared import DECLARED, WALL_CLOCK
-from services.metrics.metric_types import Counter, Gauge, Histogram, Metric
+from services.metrics.declared import DECLARED, WALL_CLOCK, Counter, Gauge, Histogram, Metric
 
 
 @contextmanager

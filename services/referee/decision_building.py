@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from schemas.commands import CommandEnvelope, CreateGame
 from schemas.events import Event, GameCreated, GameEnded, GameStarted
 from schemas.field_types import Seat
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from schemas.stored.entries import Entry
 from schemas.stored.player_names import SaltedNames
 from services.ledger import AppendRequest, BotTask, DuplicateCommand, EvictAt, EvictionChange

@@ -1,6 +1,6 @@
 """Tables as environments for learning: the interface of PettingZoo, on the rules alone.
 
-Start with `pettingzoo_env`; `parts_form` and `action_forms` are what an agent sees and does as numbers. The game
+Start with `pettingzoo_env`; `parts_form` is what an agent sees and does as numbers. The game
 behind it is `services.tournament.viewed_game`. Needs the extra `research`.
 """
 

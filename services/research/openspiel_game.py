@@ -15,8 +15,7 @@ import pyspiel
 
 from schemas.commands import Command
 from services.referee.games import legal
-from services.research.action_forms import MAX_CANDIDATES
-from services.research.parts_form import final_rewards, forms_of, make_action_form
+from services.research.parts_form import MAX_CANDIDATES, final_rewards, forms_of, make_action_form
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 NAME: Final = "ledgerline"

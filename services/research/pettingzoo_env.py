@@ -14,14 +14,18 @@ from pettingzoo import AECEnv
 from schemas.commands import Command
 from schemas.field_types import Seat
 from services.referee.games import legal
-from services.research.action_forms import (
+from services.research.parts_form import (
     MAX_CANDIDATES,
+    NUMBER,
     ROW_SIZE,
     ActionKind,
     CandidateActions,
     FixedActions,
+    Reward,
+    final_rewards,
+    forms_of,
+    make_action_form,
 )
-from services.research.parts_form import NUMBER, Reward, final_rewards, forms_of, make_action_form
 from services.tournament.viewed_game import MAX_MOVES, GameSetting, ViewedGame
 
 Observation: TypeAlias = dict[str, NDArray[Any]]  # numbers of several widths

@@ -39,8 +39,7 @@ from services.referee.games.trains.train_state import (
     TrainState,
     Tunnel,
 )
-from services.research.action_forms import CandidateActions
-from services.research.parts_form import OWN_FORMS, GameForms, Numbers
+from services.research.parts_form import OWN_FORMS, CandidateActions, GameForms, Numbers
 
 FIXED_COMMANDS: Final = frozenset(
     (DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, RequestCards, Pass)

@@ -17,8 +17,7 @@ from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId, Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head, next_head
-from services.archive import Archive, TrustedKeys
-from services.archive.game_file import DIGEST_BYTES
+from services.archive import DIGEST_BYTES, Archive, TrustedKeys
 from services.ledger import GameReader, MissingEntryError, StoredGame, ViewReader, iter_view
 from services.referee.games import redact_for
 from services.verification.deal_check import describe_deal_makers

@@ -11,7 +11,7 @@ from schemas.field_types import Seat
 from schemas.registry import OfItsKey
 from schemas.stored.entries import Entry
 from services.referee.games import GameState, evolve
-from services.referee.games.evolve import advance_clocks
+from services.referee.games.appliers import advance_clocks
 from services.referee.games.fair_randomness import contribution_origin, derive_any_seat_secret
 from services.referee.games.proof.pile_tracker import CardSlot, PileTracker
 from services.referee.games.shuffle import commit_to_seed, in_canonical_order, seed_from_text

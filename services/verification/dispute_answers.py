@@ -22,8 +22,8 @@ from schemas.registry import OfItsGame
 from schemas.stored.entries import Entry, ViewEntry
 from schemas.web.disputes import DisputeMove
 from services.referee.games import GameState, fold_events, legal
+from services.referee.games.appliers import advance_clocks
 from services.referee.games.decide import decide_events
-from services.referee.games.evolve import advance_clocks
 from services.referee.games.fair_randomness import no_order_root
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier

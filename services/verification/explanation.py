@@ -16,7 +16,7 @@ from schemas.field_types import Seat
 from schemas.refusals import EVERY_RULE
 from schemas.stored.entries import Entry
 from services.referee.games import fold_events, legal, redact_for
-from services.referee.games.evolve import advance_clocks
+from services.referee.games.appliers import advance_clocks
 from services.referee.games.found_games import GAMES
 from services.referee.games.state import GameState, TablePart
 from services.rulebook import extract_passages, read_pages

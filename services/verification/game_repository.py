@@ -20,12 +20,10 @@ from typing import Final, NamedTuple, Protocol
 from schemas.commands import AnswerUndo, AskUndo, Command, Leave
 from schemas.errors import CorruptDataError, ForeignFileError
 from schemas.field_types import Seat
-from schemas.stored.codec import build_view_entry
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import build_view_entry, digest_command
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames, committed_names, unpack_names, with_names
-from services.archive import Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
-from services.archive.game_file import DIGEST_BYTES
+from services.archive import DIGEST_BYTES, Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.ledger import EventReader, GameCatalog, GameReader, StoredGame, StoredGameReader, ViewFollower
 from services.runtime.logging_setup import get_logger
 from services.verification.log_check import check_signature

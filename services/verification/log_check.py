@@ -14,14 +14,16 @@ from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head, next_head
 from schemas.stored.player_names import committed_names, holds_name_and_commitment, pack_names, unpack_names
 from services.archive import (
+    FILE_MAGIC,
+    MARK_BYTES,
     GameFile,
     GameFileError,
     TrustedKeys,
     build_statement,
     decode_game_file,
     is_signed,
+    recover_game_file,
 )
-from services.archive.game_file import FILE_MAGIC, MARK_BYTES, recover_game_file
 from services.verification.replay import Pass, Replay, ReplayedDecision, ResealedEntry
 
 CheckKind = Literal["chain", "signature", "deal", "view", "verdict", "fold"]

@@ -71,7 +71,7 @@ def test_a_write_that_was_cut_off_leaves_no_game(tmp_path: Path, monkeypatch: py
     def cut_off(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("services.archive.store.os.fsync", cut_off)
+    monkeypatch.setattr("services.archive.os.fsync", cut_off)
     with pytest.raises(ArchiveUnavailableError, match="No space left"):
         archive.write(GAME, b"half of it")
     assert archive.read(GAME) is None

@@ -9,15 +9,18 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.archive import (
+    DIGEST_BYTES,
+    FILE_MAGIC,
+    MARK_BYTES,
     GameFile,
     GameFileError,
     Signer,
     build_statement,
+    compress_packed,
     decode_game_file,
     encode_game_file,
     is_signed,
 )
-from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
 from tests.auditor.given import SIGNER, played
 
 
@@ -131,6 +134,6 @@ def test_msgpack_that_is_not_in_its_shortest_form_is_refused() -> None:
 
 
 def test_decompression_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.archive.game_file.MAX_UNCOMPRESSED_BYTES", 1_000)
+    monkeypatch.setattr("services.archive.MAX_UNCOMPRESSED_BYTES", 1_000)
     with pytest.raises(GameFileError, match="more than 1000 bytes"):
         decode_game_file(compress_packed(bytes(100_000)))

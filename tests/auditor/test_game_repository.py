@@ -9,8 +9,7 @@ import pytest
 from schemas.errors import CorruptDataError
 from schemas.stored.entries import ShownBytes, ViewEntry, write_view_entry
 from schemas.stored.rows import pack, unpack
-from services.archive import Archive, decode_game_file
-from services.archive.game_file import compress_packed
+from services.archive import Archive, compress_packed, decode_game_file
 from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server
 from tests.auditor.given import TRUSTED, play_out

@@ -15,8 +15,8 @@ from schemas.field_types import Seat
 from services.bootstrap.composition import build_referee
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from services.referee.games import GameState, decide_envelope, fold, legal
 from services.runtime.settings import read_settings
 

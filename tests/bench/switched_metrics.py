@@ -8,7 +8,7 @@ import signal
 from typing import Final
 
 from services.cli import main
-from services.metrics.metric_types import Counter, Histogram
+from services.metrics.declared import Counter, Histogram
 from services.referee import decision_building
 from tests.bench.rehearsed_referee import take_named_seed
 

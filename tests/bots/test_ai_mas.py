@@ -19,6 +19,7 @@ from schemas.trains.commands import DrawMarket
 from schemas.trains.rule_options import TRAIN_RULES
 from services.bots.kit import Refusal, SeatClient, SeatToken, Turn, Verdict
 from services.trains.ai_mas import (
+    CODE_BY_RULE,
     TTRCard,
     TTRClient,
     TTRCons,
@@ -27,8 +28,8 @@ from services.trains.ai_mas import (
     TTRNode,
     TTRPlayer,
     TTRTunnel,
+    code_of,
 )
-from services.trains.ai_mas.ttr_client import CODE_BY_RULE, code_of
 from tests.rules.given import Scene, given, started
 
 DOCS = (Path(__file__).parents[2] / "docs" / "how-to" / "clients.md").read_text()

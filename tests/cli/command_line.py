@@ -17,7 +17,7 @@ import pytest
 import structlog
 
 from services.cli.main import run
-from services.ledger.embedded_engine import is_vacant, running_engine
+from services.ledger.engine.embedded_engine import is_vacant, running_engine
 from tests.conftest import to_bytes
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from pathlib import Path
 from redis.exceptions import RedisError
 
 from services.gateway.health import watch_engine
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from tests.cli.command_line import run_in_process
 from tests.small_disk import fill
 

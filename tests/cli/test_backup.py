@@ -18,8 +18,8 @@ from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.cli.operating import backup
 from services.cli.operating.backup import Backup, write_data_folder
 from services.cli.options import open_games
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.operations.system_status import stream_snapshot
 from services.runtime.settings import read_settings
 from tests.cli.command_line import CommandResult, run_in_process

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from services.ledger.embedded_engine import is_vacant, running_engine
 from services.ledger.engine.connection import connect
+from services.ledger.engine.embedded_engine import is_vacant, running_engine
 from tests.cli.command_line import (
     OWN_PATH,
     ROOT,

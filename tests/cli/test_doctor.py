@@ -22,9 +22,9 @@ from structlog.typing import EventDict
 
 from services import VERSION
 from services.bootstrap.embedded import run_embedded_server
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.operations.engine_examination import DiskRoom, judge_growth, startup_findings
 from services.runtime.settings import read_settings
 from tests.cli.command_line import COMMAND, ROOT, environment, run_in_process

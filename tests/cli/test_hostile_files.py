@@ -13,10 +13,10 @@ from typing import Any
 import msgpack
 import pytest
 
+from services import archive as form
 from services.archive import Signer
-from services.archive import game_file as form
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from tests.cli.command_line import run_in_process
 
 SIGNER = Signer("5e" * 32)  # whose signature is believed here: the hostile one has stolen the key

@@ -14,7 +14,7 @@ from services.cli.output import CommandLineError
 from services.cli.playing.following import STALL_TIMEOUT_S, StallWatch
 from services.cli.trains import remote_play
 from services.cli.trains.remote_play import post_until_answered
-from services.ledger import embedded_engine
+from services.ledger.engine import embedded_engine
 from services.ledger.engine.connection import EngineUnavailableError
 
 CREATED = httpx.Response(201, json={"game": "g", "token": "t"})
@@ -103,8 +103,8 @@ def test_an_engine_that_loads_a_long_log_is_waited_for(
         return 0
 
     monkeypatch.setattr(redis.Redis, "exists", exists)
-    monkeypatch.setattr("services.ledger.embedded_engine.time.monotonic", time)
-    monkeypatch.setattr("services.ledger.embedded_engine.time.sleep", lambda _: None)
+    monkeypatch.setattr("services.ledger.engine.embedded_engine.time.monotonic", time)
+    monkeypatch.setattr("services.ledger.engine.embedded_engine.time.sleep", lambda _: None)
     monkeypatch.setattr(embedded_engine, "is_vacant", lambda _: False)
     if ready:
         embedded_engine._wait_until_ready(tmp_path, "redis://127.0.0.1:1/0")

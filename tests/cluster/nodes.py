@@ -17,8 +17,8 @@ import redis
 from redis.crc import key_slot
 
 from services.fast_path.engine_connection import engine_binary
-from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine import keys
+from services.ledger.engine.embedded_engine import ENGINE_CONFIG
 
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it
 PRIMARIES: Final = 3

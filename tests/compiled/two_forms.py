@@ -21,6 +21,7 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.errors import LedgerlineError
 from schemas.stored.codec import (
     build_view_entry,
+    digest_command,
     pack_envelope,
     read_private_part,
     read_public_rows,
@@ -29,7 +30,6 @@ from schemas.stored.codec import (
     unpack_for_fold,
     unpack_foreign_entry,
 )
-from schemas.stored.command_digest import digest_command
 from services.compiled_rules import VARIABLE, rules_form
 from services.referee.games import RULESETS
 from services.referee.games.proof.sealing import SealedEntry

@@ -20,8 +20,8 @@ from services.archive import Archive, decode_game_file
 from services.cli.operating.keys import KEY_FILES
 from services.fast_path.engine_connection import engine_binary
 from services.ledger import RedisLedger
-from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.embedded_engine import ENGINE_CONFIG
 from services.runtime.connection_limits import OTHER_FILES
 from services.runtime.settings import Settings
 from tests.deploy.compose import (

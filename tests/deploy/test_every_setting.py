@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from schemas.errors import InvalidInputError
 from services.archive import Signer
 from services.cli import SERVICES
-from services.ledger.embedded_engine import running_engine
+from services.ledger.engine.embedded_engine import running_engine
 from services.runtime.settings import Settings, read_settings
 from tests.cli.command_line import ROOT, environment
 from tests.deploy.compose import free_port, wait_until

@@ -10,7 +10,7 @@ from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.trains.events import CardDrawn, DeckLaid, RouteClaimed
 from services.fuzz import Arena, BatchResult, Quota, search_batch
-from services.referee.games.evolve import APPLIERS
+from services.referee.games.appliers import APPLIERS
 from services.referee.games.state import GameState, Ruleset
 from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.rulesets import USA

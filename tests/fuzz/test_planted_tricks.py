@@ -8,7 +8,7 @@ from schemas.events import HandDealt
 from schemas.field_types import HIDDEN
 from services.fuzz import Arena, BatchResult, Quota, search_batch
 from services.referee.games import GameState
-from services.referee.games.evolve import APPLIERS
+from services.referee.games.appliers import APPLIERS
 from services.referee.games.state import Ruleset
 from services.referee.games.tricks import CardPlayed
 from services.referee.games.views import REDACTORS

@@ -10,7 +10,7 @@ import pytest
 from schemas.commands import CreateGame, Leave, SeatPlan, StartGame
 from schemas.events import DeckShuffled, GameEnded, HandDealt, SeatGone, SeedRevealed, TurnStarted
 from schemas.field_types import Seat
-from services.referee.games.evolve import evolve
+from services.referee.games.appliers import evolve
 from services.referee.games.tricks import DECK, CardPlayed, PlayCard, TrickTaken
 from tests.rules.given import Scene, create_from
 

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from schemas.commands import CommandEnvelope
-from schemas.stored.codec import Proofs, pack_private_part, pack_public
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import Proofs, digest_command, pack_private_part, pack_public
 from schemas.stored.rows import VisibilitySplit, event_to_row
 from schemas.trains.commands import DrawBlind
 from schemas.trains.events import CardDrawn
@@ -26,9 +25,9 @@ from services.gateway.games.command_tracking import CommandProgress
 from services.gateway.games.service import GatewayService
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect_async
+from services.ledger.engine.embedded_engine import running_engine
 from tests.stored_views import add_entry
 
 PARTITIONS: Final = 4

@@ -14,8 +14,8 @@ import redis
 
 from services.ledger import acknowledgements
 from services.ledger.acknowledgements import DURABLE, MAX_CONNECTIONS, AckLevel, replicated
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.scripts.lua_scripts import CONFIRM_ENTRY
 from tests.gateway.confirmation import (
     GAME,

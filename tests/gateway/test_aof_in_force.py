@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from services.ledger.acknowledgements import DURABLE
-from services.ledger.embedded_engine import running_engine
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.operations.engine_settings import AOF_IN_FORCE, is_aof_in_force
 from tests.gateway.confirmation import GAME, KINDS, EngineHarness, run_with_engine, soon, without_waitaof
 

@@ -38,7 +38,7 @@ from services.bots.kit.seat_requests import years_on
 from services.bots.kit.seat_session import SeatSession
 from services.ledger import RedisLedger
 from services.referee.games.proof.public_verifier import VerificationFailedError
-from services.trains.ai_mas.ttr_client import TTRClient
+from services.trains.ai_mas import TTRClient
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, entries, in_turn, minted
 from tests.gateway.cutting_relay import cutting_relay
 

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket
 
 from schemas.commands import CommandEnvelope, Pass
 from schemas.errors import InvalidInputError
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from schemas.trains.commands import DrawBlind
 from services.fast_path import engine_connection
 from services.fast_path.server_connections import DIRECT_EXTENSION
@@ -24,8 +24,8 @@ from services.gateway.sockets.websocket_session import MAX_PENDING_COMMANDS, Web
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import CommandResult
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.ports import EngineBehindError, QueueFullError
 from services.ledger.queues.command_submission import Submitted
 from tests.gateway.clients import minted

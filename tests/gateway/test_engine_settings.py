@@ -25,8 +25,8 @@ from services.gateway.health import (
 )
 from services.gateway.models.response_models import Readiness
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import EngineUnavailableError, connect_async
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.operations.engine_settings import (
     EngineCapabilities,
     EngineSettings,

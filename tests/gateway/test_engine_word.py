@@ -10,7 +10,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from services.ledger.acknowledgements import DURABLE, ConfirmationConnection
-from services.ledger.embedded_engine import running_engine
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.engine.queries import RedisCommand, run_rounds
 from services.ledger.operations.engine_settings import (
     TRIAL_TIMEOUT_MS,

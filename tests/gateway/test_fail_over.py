@@ -17,8 +17,8 @@ from services.gateway.games.command_tracking import CommandProgress
 from services.ledger import CommandResult
 from services.ledger.acknowledgements import ACCEPTED, DURABLE, AckLevel
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.queues.command_submission import Submitted
 from tests.gateway.confirmation import PARTITION, EngineHarness, run_with_engine, track_durable
 

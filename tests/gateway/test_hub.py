@@ -9,7 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from schemas.commands import CommandEnvelope, StartGame
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from schemas.web.tokens import TokenKeys
 from services.gateway.errors import NotYetError
 from services.gateway.following import hub as hubs

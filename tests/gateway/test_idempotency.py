@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from schemas.commands import CreateGame, SeatPlan, TakeSeat
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from schemas.trains.commands import ClaimRoute
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger

@@ -22,8 +22,8 @@ from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.ledger.acknowledgements import DURABLE, ConfirmationBatcher, EngineNode
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.queues.command_submission import CommandSubmission, Submitted
 from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (

@@ -20,9 +20,9 @@ from services.gateway.web.problem_details import problem_of
 from services.ledger import RedisLedger
 from services.ledger.acknowledgements import DURABLE
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine import keys
 from services.ledger.engine.connection import connect
+from services.ledger.engine.embedded_engine import running_engine
 from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     ENVELOPE,

@@ -49,7 +49,7 @@ from schemas.trains.events import (
 )
 from schemas.trains.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.games import GameState, evolve
-from services.referee.games.evolve import advance_clocks
+from services.referee.games.appliers import advance_clocks
 from services.referee.games.state import ACTION, Choice
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import TIE_BREAKS, train_scores

@@ -15,7 +15,7 @@ from schemas.events import BY_CODE, FIELDS, FORMER_VERSIONS, FormerVersion, Pass
 from schemas.field_types import Seat
 from schemas.stored import rows
 from services.referee.games import RULESETS, GameState, fold
-from services.referee.games.evolve import APPLIERS
+from services.referee.games.appliers import APPLIERS
 from services.referee.games.trains.scoring import score
 from services.text.game_summary import game_summary_json
 from services.verification.audit import audit

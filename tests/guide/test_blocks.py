@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from deploy.page_types import openapi_document
 from services.cli.app import add_commands
-from services.cli.shared_options import share_options
+from services.cli.output import share_options
 from tests.guide.markdown_pages import NAMES, Block, blocks, read
 from tests.guide.page_run import RUN, SCRIPTS, WRITTEN
 from tests.structure import ROOT

@@ -8,8 +8,14 @@ from zlib import crc32
 
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
-from schemas.stored.codec import Proofs, join_entry, pack_entry, pack_private_part, pack_public
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import (
+    Proofs,
+    digest_command,
+    join_entry,
+    pack_entry,
+    pack_private_part,
+    pack_public,
+)
 from schemas.stored.entries import Entry
 from schemas.stored.hash_chain import initial_head, next_head
 from schemas.stored.rows import VisibilitySplit, event_to_row

@@ -18,9 +18,9 @@ import pytest
 from redis.exceptions import OutOfMemoryError
 
 from services.ledger import AppendResult, AppendStatus, RedisLedger
-from services.ledger.embedded_engine import ANSWER_S, kill_if_silent, running_engine, why_ended
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
-from services.ledger.engine_watcher import STOP_S
+from services.ledger.engine.embedded_engine import ANSWER_S, kill_if_silent, running_engine, why_ended
+from services.ledger.engine.engine_watcher import STOP_S
 from tests.ledger_contract.given import GAME, append_request, envelope_of, submit_and_take
 
 
@@ -102,7 +102,7 @@ def test_P7_a_killed_engine_keeps_what_was_fsynced(tmp_path: Path) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from services.ledger.embedded_engine import running_engine
+from services.ledger.engine.embedded_engine import running_engine
 with running_engine(Path(sys.argv[1])):
     print("open", flush=True)
     time.sleep(60)
@@ -169,7 +169,7 @@ def test_P7_a_folder_that_is_deleted_takes_its_engine_with_it(tmp_path: Path) ->
 FULL = """
 import json, os, resource, signal, sys
 from pathlib import Path
-from services.ledger.embedded_engine import running_engine, why_ended
+from services.ledger.engine.embedded_engine import running_engine, why_ended
 data = Path(sys.argv[1])
 with running_engine(data):
     engine = json.loads((data / "engine.json").read_text())["pid"]

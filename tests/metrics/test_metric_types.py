@@ -16,8 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.errors import InvalidInputError
 from services.metrics import declared
-from services.metrics.declared import DECLARED, EVERY
-from services.metrics.metric_types import MAX_SERIES, OTHER, Counter, Gauge, Histogram
+from services.metrics.declared import DECLARED, EVERY, MAX_SERIES, OTHER, Counter, Gauge, Histogram
 from services.metrics.metrics_port import DeclaredCollector, serving_metrics
 
 

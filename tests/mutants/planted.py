@@ -60,7 +60,7 @@ LEDGER_MUTANTS: Final = (
         " and digest_command(waiting.command) != digest_command(envelope.command):", " and False:", IDEMPOTENCY,
     ),
     Mutant(
-        "the order of a mapping makes another command", "P2", "schemas/stored/command_digest.py",
+        "the order of a mapping makes another command", "P2", "schemas/stored/codec.py",
         "in sorted(value.items())", "in value.items()", IDEMPOTENCY,
     ),
     Mutant(

@@ -104,11 +104,11 @@ ISOLATION_MUTANTS: Final = (
         "        os.read(stop_read, 1)\n", "        Event().wait()\n", ("tests/cli/test_service_processes.py",),
     ),
     Mutant(
-        "an engine outlives the process that started it", "P7", "services/ledger/engine_watcher.py",
+        "an engine outlives the process that started it", "P7", "services/ledger/engine/engine_watcher.py",
         "    while not is_free(alive) and is_there(pid):\n", "    while False:\n", ("tests/ledger_contract/test_embedded_engine.py",),
     ),
     Mutant(
-        "a full disk isn't named", "P8", "services/ledger/embedded_engine.py",
+        "a full disk isn't named", "P8", "services/ledger/engine/embedded_engine.py",
         "            file.write(bytes(ROOM_BYTES))\n", "", ("tests/ledger_contract/test_embedded_engine.py",),
     ),
     Mutant(

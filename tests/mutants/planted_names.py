@@ -75,7 +75,7 @@ NAMES_MUTANTS: Final = (
         "return None if holds_commitment([entry]) else [", "return [", ERASED,
     ),
     Mutant(
-        "a stored digest follows from a name", "security", "schemas/stored/command_digest.py",
+        "a stored digest follows from a name", "security", "schemas/stored/codec.py",
         '        command = replace(command, name="")\n', "        pass\n", ("tests/gateway/test_idempotency.py",),
     ),
     Mutant(

@@ -66,7 +66,7 @@ SECRECY_MUTANTS: Final = (
         "wakeups_ms = [deadline[0] + state.seats[deadline[1]].hand[\"red\"]] if deadline else []", GATE,
     ),
     Mutant(
-        "the class of AI-MAS shows everybody's hand", "P5", "services/trains/ai_mas/ttr_client.py",
+        "the class of AI-MAS shows everybody's hand", "P5", "services/trains/ai_mas.py",
         "for card, count in seat_state.own.hand.items() if is_own and card", "for card, count in seat_state.own.hand.items() if card", GATE,
     ),
     Mutant(

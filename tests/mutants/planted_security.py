@@ -44,7 +44,7 @@ SECURITY_MUTANTS: Final = (
         '    404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),\n', "", GENERATED_REQUESTS,
     ),
     Mutant(
-        "an entry's number is of any size", "security", "schemas/forks.py",
+        "an entry's number is of any size", "security", "schemas/game_options.py",
         "Field(ge=1, le=2**53)", "Field(ge=1)", ("tests/gateway/test_fork.py",),
     ),
     Mutant(
@@ -187,11 +187,11 @@ SECURITY_MUTANTS: Final = (
         "    structlog.dev.RichTracebackFormatter(show_locals=True)(buffer, error)\n", FOREIGN_TEXT,
     ),
     Mutant(
-        "any value may be an entry of a file", "security", "services/archive/game_file.py",
+        "any value may be an entry of a file", "security", "services/archive/__init__.py",
         "        max_array_len=0,", "        max_array_len=MAX_UNCOMPRESSED_BYTES,", HOSTILE_FILES,
     ),
     Mutant(
-        "a file has entries without number", "security", "services/archive/game_file.py",
+        "a file has entries without number", "security", "services/archive/__init__.py",
         "    if count > MAX_ENTRIES:", "    if False:", HOSTILE_FILES,
     ),
     Mutant(
@@ -238,7 +238,7 @@ SECURITY_MUTANTS: Final = (
         "{givers[-1]}", "{givers[0]}", ("tests/verification/proof/test_deal_makers.py",),
     ),
     Mutant(
-        "a key is believed for games of any time", "security", "services/archive/game_file.py",
+        "a key is believed for games of any time", "security", "services/archive/__init__.py",
         "            and (self.before_ms is None or created_ms < self.before_ms)", "", FOREIGN_SIGNATURES,
     ),
     Mutant(

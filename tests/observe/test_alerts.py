@@ -12,8 +12,7 @@ from typing import Final
 import promql_parser
 import pytest
 
-from services.metrics.declared import DECLARED
-from services.metrics.metric_types import Histogram
+from services.metrics.declared import DECLARED, Histogram
 from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.observe.alert_rules import OBSERVE, Rule, first_firing_s, read_rules
 from tests.observe.series import Labels, Recording, read_recording

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from services.ledger.acknowledgements import DURABLE, AckLevel, replicated
-from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.ledger.engine.connection import connect
+from services.ledger.engine.embedded_engine import ENGINE_CONFIG
 from services.ledger.operations.engine_settings import probe_nodes
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.confirmation import GAME, EngineHarness, engine_harness, soon

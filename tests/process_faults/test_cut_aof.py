@@ -21,8 +21,8 @@ from schemas.commands import CommandEnvelope, StartGame, TakeSeat
 from services.bootstrap.composition import build_referee
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import connect, init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from services.referee.games import fold
 from services.runtime.settings import read_settings
 from tests.deploy.compose import Stage, stage, wait_until

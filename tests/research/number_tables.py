@@ -24,7 +24,7 @@ from schemas.trains.commands import (
 )
 from schemas.trains.field_types import COLORS
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
-from services.research.action_forms import FixedActions
+from services.research.parts_form import FixedActions
 from services.research.trains import FEATURES
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "research.md"

@@ -19,8 +19,7 @@ from schemas.errors import InvalidInputError
 from services.referee.games import RULESETS, legal
 from services.referee.games.found_games import RULESET_VERSIONS
 from services.referee.games.tricks import DECK
-from services.research.action_forms import ROW_SIZE, CandidateActions
-from services.research.parts_form import PartsObservation
+from services.research.parts_form import ROW_SIZE, CandidateActions, PartsObservation
 from services.research.pettingzoo_env import TableEnv
 
 pytestmark = pytest.mark.filterwarnings("ignore:Observation")

@@ -13,7 +13,7 @@ from schemas.trains.commands import (
     MovePassenger,
 )
 from services.referee.games.trains.board import load_board
-from services.research.action_forms import ROW_SIZE, CandidateActions
+from services.research.parts_form import ROW_SIZE, CandidateActions
 from services.research.trains import FEATURES
 from tests.research.number_tables import MEANINGS, PAGE, with_tables
 

@@ -29,7 +29,7 @@ from services.referee.games import (
     redact_for,
 )
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
-from services.research.action_forms import CandidateActions, FixedActions
+from services.research.parts_form import CandidateActions, FixedActions
 from services.research.pettingzoo_env import TableEnv
 from services.research.trains import SEAT_FIELDS, TrainObservation
 from services.tournament.viewed_game import GAME_ID

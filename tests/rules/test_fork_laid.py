@@ -11,7 +11,7 @@ import pytest
 from schemas.commands import CommandEnvelope, CreateGame, ForkGame, Leave, SeatPlan, StartGame, TakeSeat
 from schemas.events import Event, GameCreated, GameForked, GameStarted, PlayResumed, SeatTaken, SeedSealed
 from schemas.field_types import Seat
-from schemas.forks import Fork
+from schemas.game_options import Fork
 from schemas.refusals import CommandRefusedError
 from schemas.stored.codec import pack_entry, unpack_entry
 from schemas.stored.entries import Entry

@@ -21,7 +21,7 @@ from schemas.trains.commands import ClaimRoute, DrawBlind
 from schemas.trains.events import RouteClaimed
 from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, fold, undo
-from services.referee.games.undo import MOVER
+from services.referee.games.appliers import MOVER
 from tests.rules.given import NEW_YORK, Scene, full_state, given
 from tests.rules.random_games import RandomGame, random_board
 from tests.rules.test_properties import EVERY_RULESET

@@ -47,7 +47,7 @@ from schemas.events import (
     UndoAsked,
 )
 from schemas.field_types import as_logged
-from schemas.forks import Fork
+from schemas.game_options import Fork
 from schemas.trains.boards.form import BOARD_SCHEMA, BoardForm, CityForm, RouteForm, TicketForm
 from schemas.trains.commands import (
     BuildStation,

@@ -29,8 +29,7 @@ from services.bots.seat_random import SeatRandom
 from services.referee.game_cache import CachedGame
 from services.referee.games import GameState, legal
 from services.referee.games.trains.train_state import TrainState
-from services.trains.ai_mas import TTRMap
-from services.trains.ai_mas.ttr_client import player_of
+from services.trains.ai_mas import TTRMap, player_of
 from tests.process_faults.seeds import SOAK
 from tests.rules.random_commands import command_pool, near_misses
 from tests.secrecy import any_game

@@ -16,8 +16,7 @@ from schemas.trains.events import CardDrawn
 from services.referee.games import RULESETS, GameState, legal, redact_for
 from services.referee.games.trains.determinization import ViewerKnowledge
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
-from services.research.action_forms import CandidateActions
-from services.research.parts_form import forms_of, make_action_form
+from services.research.parts_form import CandidateActions, forms_of, make_action_form
 from services.tournament.viewed_game import GAME_ID, GameSetting, ViewedGame
 from tests.long_runs import long_after
 from tests.secrecy import any_game

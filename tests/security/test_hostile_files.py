@@ -15,8 +15,15 @@ from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from schemas.stored.codec import pack_entry, unpack_entry
 from schemas.trains.boards.form import BOARD_SCHEMA, read_board
-from services.archive import GameFile, GameFileError, decode_game_file, encode_game_file
-from services.archive.game_file import MAX_UNCOMPRESSED_BYTES, compress_packed, recover_game_file
+from services.archive import (
+    MAX_UNCOMPRESSED_BYTES,
+    GameFile,
+    GameFileError,
+    compress_packed,
+    decode_game_file,
+    encode_game_file,
+    recover_game_file,
+)
 from services.referee.games import split_by_visibility
 from services.referee.games.trains.board import build_board
 from services.verification.audit import audit

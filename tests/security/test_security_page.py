@@ -10,7 +10,7 @@ from schemas.game_options import MAX_SPECTATOR_DELAY
 from schemas.stored.codec import MAX_ENVELOPE_BYTES
 from schemas.trains.boards.form import MAX_CITIES, MAX_ROUTES
 from schemas.web.tokens import DEFAULT_LIFE_S
-from services.archive.game_file import MAX_ENTRY_BYTES, MAX_FILE_BYTES, MAX_UNCOMPRESSED_BYTES
+from services.archive import MAX_ENTRY_BYTES, MAX_FILE_BYTES, MAX_UNCOMPRESSED_BYTES
 from services.gateway.web.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger.ports import MAX_WAITING_COMMANDS
 from services.referee.fork_expansion import MAX_EXPANSIONS

@@ -16,8 +16,8 @@ import redis
 from services.ledger import AppendStatus, RedisLedger
 from services.ledger.acknowledgements import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import running_engine
 from services.ledger.engine.connection import init_partition_count
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.log.views import ViewRequest
 from tests.long_runs import long_after, long_but_every
 from tests.referee.running_referee import (

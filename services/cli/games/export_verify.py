@@ -13,8 +13,14 @@ from rich.table import Table
 
 from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError
 from schemas.stored.player_names import pack_names
-from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, Signer, encode_game_file
-from services.archive.game_file import encode_stored_file
+from services.archive import (
+    MAX_FILE_BYTES,
+    GameFile,
+    GameFileError,
+    Signer,
+    encode_game_file,
+    encode_stored_file,
+)
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.options import (
     DEFAULT_DATA,

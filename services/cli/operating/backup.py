@@ -34,7 +34,7 @@ from services.cli.games.export_verify import read_heads
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, OpenedGames, open_games
 from services.cli.output import CommandLineError, PlainTextConsole, print_json, print_line
 from services.ledger import MissingEntryError
-from services.ledger.embedded_engine import running_engine
+from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.ports import ENGINE_ERRORS
 from services.referee.games import fold
 from services.runtime.settings import Settings, read_settings

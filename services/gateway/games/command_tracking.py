@@ -25,7 +25,7 @@ from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
 from schemas.field_types import CommandId
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from schemas.stored.entries import ViewEntry, write_view_entry
 from schemas.stored.player_names import has_same_names
 from schemas.web.tokens import TokenKeys

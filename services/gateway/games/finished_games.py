@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeVar
 from schemas.commands import Command, CommandEnvelope
 from schemas.events import GameEnded
 from schemas.field_types import Seat
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from schemas.stored.entries import ViewEntry
 from services.archive import ArchiveUnavailableError, TrustedKey, TrustedKeys
 from services.gateway.errors import GameOverError, NotYetError

@@ -19,8 +19,7 @@ from pydantic.json_schema import JsonSchemaValue, models_json_schema
 from schemas.commands import Policy, SeatPlan
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, Json
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
-from schemas.forks import SequenceNumber
-from schemas.game_options import GameVisibility, SpectatorDelay, UndoPolicy
+from schemas.game_options import GameVisibility, SequenceNumber, SpectatorDelay, UndoPolicy
 from schemas.published_contracts import ALL_RULES, contract_components, in_order, simplify
 from schemas.web.disputes import MAX_REASON_LENGTH
 from schemas.web.webhooks import MAX_KEY_LENGTH, MAX_URL_LENGTH, BodyForm

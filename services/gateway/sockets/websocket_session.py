@@ -40,7 +40,7 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId, Seat
-from schemas.stored.command_digest import digest_command
+from schemas.stored.codec import digest_command
 from services.fast_path.server_connections import find_direct_connection
 from services.gateway.errors import (
     UNLOGGED_LEVEL,

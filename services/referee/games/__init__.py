@@ -7,6 +7,7 @@ output: times and seeds come in with the command and are recorded in the log.
 """
 
 from services.referee.games import installed_games  # noqa: F401 - all games are known from here on
+from services.referee.games.appliers import evolve, fold, fold_events
 from services.referee.games.decide import (
     UnloggedRejectionError,
     decide,
@@ -14,7 +15,6 @@ from services.referee.games.decide import (
     decide_envelope,
     legal,
 )
-from services.referee.games.evolve import evolve, fold, fold_events
 from services.referee.games.found_games import RULESETS
 from services.referee.games.state import GameState
 from services.referee.games.views import redact_for, split_by_visibility

@@ -1,12 +1,12 @@
-"""What each event that every game has does to the state: one function for each; a game's own events have theirs in its
-folder.
+"""The fold: every event is applied to the state by one small function, the same for every ruleset; a game's own events have
+theirs in its folder.
 
-No judgement here: an event that reached the log did happen.
+No judgement here. An event that reached the log did happen, so nothing is checked but that the log fits the board it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias, TypeVar
 
 from schemas.contract import EVENT_REGISTRY, EventContract
@@ -34,12 +34,13 @@ from schemas.events import (
 )  # fmt: skip  # fmt: skip
 from schemas.game_options import Access
 from schemas.registry import HandlerTable, OfItsKey
+from schemas.stored.codec import unpack_for_fold
 from services.referee.games.fair_randomness import (
     compute_setup_digest,
     derive_shuffle_key,
 )  # fmt: skip
 from services.referee.games.found_games import find_version
-from services.referee.games.state import ACTION, GameState, SeatState, read_options
+from services.referee.games.state import ACTION, GameState, SeatState, Undo, read_options
 
 E = TypeVar("E", bound=EventContract)
 Applier: TypeAlias = Callable[[GameState, OfItsKey], None]
@@ -207,3 +208,78 @@ def game_ended(state: GameState, event: GameEnded) -> None:
 @applies(CommandRefused)
 def command_refused(state: GameState, event: CommandRefused) -> None:
     state.refusal_counts[event.seat] = state.refusal_counts.get(event.seat, 0) + 1
+
+
+MOVER: Final = "seat"  # the field of an event that begins a move
+
+
+def apply_noting(state: GameState, event: Event, applier: Callable[[GameState, OfItsKey], None]) -> None:
+    """Apply an event; keep the state before a move that can be taken back for as long as it can."""
+    if event.in_move == "begins":
+        before = state.copy()
+        before.undo = None
+        applier(state, event)
+        state.undo = Undo(getattr(event, MOVER), before)
+        return
+    if event.in_move == "ends":
+        state.undo = None
+    applier(state, event)
+
+
+def evolve(state: GameState, event: Event) -> None:
+    """Apply an event to a state that the caller owns."""
+    if state.access.undo == "never":
+        APPLIERS[type(event)](state, event)
+    else:
+        apply_noting(state, event, APPLIERS[type(event)])
+
+
+def advance_clocks(state: GameState, at_ms: int) -> None:
+    """Let the recorded time pass, on the clocks of the seats with a pending choice (CLOCK-1).
+
+    `at_ms` is the entry's time since the game was opened. A time before the last one (a clock was set
+    back) counts as no time."""
+    if state.started and state.rule_options.clock_ms is not None:
+        elapsed_ms = max(0, at_ms - state.at_ms)
+        for seat in state.pending_choices:
+            state.seats[seat].clock_ms -= elapsed_ms
+    state.at_ms = max(state.at_ms, at_ms)
+
+
+def fold(entries: Iterable[bytes], state: GameState | None = None) -> GameState:
+    """The state after these log entries (as stored), going on from `state`, if given.
+
+    Raises CorruptDataError for an entry that can't be read; one that the rules never wrote may raise any of
+    PROGRAMMING_ERRORS."""
+    state = state or GameState()
+    for data in entries:
+        at_ms, _, _, _, events = unpack_for_fold(data)
+        fold_events(state, at_ms, events)
+    return state
+
+
+def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
+    """Apply one entry: its time, then its events."""
+    advance_clocks(state, at_ms)
+    if state.access.undo != "never":
+        apply_each(state, events)
+        return
+    for event in events:
+        APPLIERS[type(event)](state, event)
+
+
+def apply_each(state: GameState, events: Iterable[Event]) -> list[Event]:
+    """Apply events in turn, each before the next is asked for. Returns them."""
+    applied = []
+    if state.access.undo == "never":  # that is set before the first move
+        for event in events:
+            APPLIERS[type(event)](state, event)
+            applied.append(event)
+        return applied
+    for event in events:
+        apply_noting(state, event, APPLIERS[type(event)])
+        applied.append(event)
+    return applied
+
+
+APPLIERS: Final = APPLIER_TABLE.functions  # games add theirs when they are added

@@ -31,8 +31,8 @@ from schemas.events import CommandRefused, Event
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, is_rule_of_play, require
 from schemas.registry import OfItsKey
+from services.referee.games.appliers import advance_clocks, apply_each
 from services.referee.games.create_game import NewGameContext, create_game, start_game
-from services.referee.games.evolve import advance_clocks, apply_each
 from services.referee.games.found_games import RULESET_VERSIONS, RULESETS
 from services.referee.games.seat_changes import (
     call_time,

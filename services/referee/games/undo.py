@@ -7,32 +7,16 @@ goes on from before it. So whoever folds the events, of any view, comes to the s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from schemas.commands import AnswerUndo, AskUndo
-from schemas.events import Event, MoveUndone, UndoAnswered, UndoAsked
+from schemas.events import MoveUndone, UndoAnswered, UndoAsked
 from schemas.field_types import Seat
 from schemas.refusals import require
-from schemas.registry import OfItsKey
 from services.referee.games.appliers import applies
-from services.referee.games.state import EventStream, GameState, Undo
+from services.referee.games.state import EventStream, GameState
 
 MOST_UNDONE: Final = 50  # moves of a game: each leaves two entries, and no time passes for its mover
-MOVER: Final = "seat"  # the field of an event that begins a move
-
-
-def apply_noting(state: GameState, event: Event, applier: Callable[[GameState, OfItsKey], None]) -> None:
-    """Apply an event; keep the state before a move that can be taken back for as long as it can."""
-    if event.in_move == "begins":
-        before = state.copy()
-        before.undo = None
-        applier(state, event)
-        state.undo = Undo(getattr(event, MOVER), before)
-        return
-    if event.in_move == "ends":
-        state.undo = None
-    applier(state, event)
 
 
 def ask_undo(state: GameState, seat: Seat, command: AskUndo) -> EventStream:

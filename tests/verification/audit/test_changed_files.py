@@ -11,8 +11,17 @@ import msgpack
 import pytest
 
 from schemas.stored.hash_chain import initial_head
-from services.archive import GameFile, GameFileError, build_statement, decode_game_file, encode_game_file
-from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
+from services.archive import (
+    DIGEST_BYTES,
+    FILE_MAGIC,
+    MARK_BYTES,
+    GameFile,
+    GameFileError,
+    build_statement,
+    compress_packed,
+    decode_game_file,
+    encode_game_file,
+)
 from services.verification.log_check import Finding, check_file, check_file_bytes
 from tests.long_runs import long_after
 from tests.process_faults.seeds import SOAK

@@ -13,7 +13,7 @@ from schemas.commands import CreateGame, ForkGame, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.events import Event, GameEnded, GameForked
 from schemas.field_types import HIDDEN, Seat
-from schemas.forks import FORK_SCHEMA, Fork
+from schemas.game_options import FORK_SCHEMA, Fork
 from schemas.refusals import CommandRefusedError, require
 from schemas.stored.codec import unpack_entry
 from schemas.stored.rows import event_to_row, row_to_event
@@ -28,7 +28,7 @@ from schemas.trains.events import (
     TicketsLaid,
 )
 from schemas.trains.rule_options import RULE_OPTIONS_SCHEMA
-from services.referee.games.evolve import fold_events
+from services.referee.games.appliers import fold_events
 from services.referee.games.play_off import seat_plan_of
 from services.referee.games.shuffle import in_canonical_order, shuffled
 from services.referee.games.state import EventStream, GameState, SeatState, ShuffleFunction

@@ -28,9 +28,9 @@ from typing import IO, Final, NamedTuple
 import redis
 
 from services.fast_path.engine_connection import engine_binary
-from services.ledger import engine_watcher
+from services.ledger.engine import engine_watcher
 from services.ledger.engine.connection import EngineUnavailableError
-from services.ledger.engine_watcher import ALIVE_LOCK, LOCK, STOP_S, USERS_LOCK, end_engine, is_free
+from services.ledger.engine.engine_watcher import ALIVE_LOCK, LOCK, STOP_S, USERS_LOCK, end_engine, is_free
 
 
 @contextmanager
