@@ -14,6 +14,7 @@ from schemas.field_types import Seat
 from schemas.trains import commands as train_commands
 from services.gateway.models.trains import CarSpace, DrawnRoute
 from services.referee.games.state import SeatState
+from services.referee.games.trains.board import build_board
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.tables.trains.board_drawing import draw_board
 from services.text.formatting import format_cards, pluralize, seat_name, seat_title
@@ -170,7 +171,7 @@ def board_map(state: TrainGame, marked: Collection[str] = (), cities: Collection
 
     The `marked` routes and the `cities` have a halo; ids that the board doesn't have are left out."""
     table = state.own
-    board, drawing = table.board, draw_board(table.board)
+    board, drawing = table.board, draw_board(build_board(table.board.form))  # drawn once for all folds
     points = {city.id: Point(city.x, city.y) for city in drawing.cities}
     routes = {route.id: route for route in drawing.routes}
 
