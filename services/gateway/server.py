@@ -87,6 +87,7 @@ def build_server(
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_keep_alive=KEEP_ALIVE_S,
+            backlog=65_535,  # as many as the system allows: who finds the queue full is let in up to a minute later
         ),
     )
 

@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from schemas.commands import write_command
 from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import run_embedded_server
+from services.gateway.games.command_tracking import LOGGED_ID_PREFIX
 from services.runtime import command_traces
 from services.runtime.command_traces import span_ids
 from tests.gateway.clients import Player, Socket, bearer, begun
@@ -111,6 +112,25 @@ def test_a_command_on_a_socket_has_one_trace(http: httpx.Client, spans: InMemory
         trace = trace_of(spans, ada, "traced-2")
     require_one_way(trace, ada.game, "traced-2")
     assert trace["command"].links == ()
+
+
+def test_a_command_without_a_seat_has_one_trace_too(http: httpx.Client, spans: InMemorySpanExporter) -> None:
+    game = begun(http)[0].game  # it was created, joined by two, and started
+
+    def of_the_server() -> dict[object, set[str]]:
+        """The names of the spans of each of these commands."""
+        names: dict[object, set[str]] = {}
+        for span in spans.get_finished_spans():
+            attributes = span.attributes or {}
+            id_ = str(attributes.get("ledgerline.command"))
+            if attributes.get("ledgerline.game") == game and id_.startswith(LOGGED_ID_PREFIX):
+                names.setdefault(id_, set()).add(span.name)
+        return names
+
+    deadline_s = time.monotonic() + 30
+    while not (whole := [*of_the_server().values()] == [WAY] * 4) and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert whole, of_the_server()
 
 
 def test_the_same_id_in_another_game_or_seat_is_another_trace() -> None:

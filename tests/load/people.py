@@ -36,6 +36,7 @@ BACK_S: Final = (
     0.5  # on average, until a person whose socket ended comes back, and twice as long after each failure
 )
 MOST_BACK_S: Final = 30.0
+OPEN_S: Final = 10.0  # for a connection: where a gateway's queue is full, the system asks ever more rarely, for two minutes
 CALLS_AT_ONCE: Final = 64
 REPORT_S: Final = 1.0
 LAST_ANSWERS_S: Final = 120.0
@@ -425,10 +426,11 @@ class Crowd:
         if person.table.is_over:
             return
         try:
-            await self.loop.create_connection(
-                lambda: person, address.host, address.port, ssl=address.tls, local_addr=address.caller
-            )
-        except OSError:
+            async with asyncio.timeout(OPEN_S):
+                await self.loop.create_connection(
+                    lambda: person, address.host, address.port, ssl=address.tls, local_addr=address.caller
+                )
+        except OSError:  # a TimeoutError is one
             if not person.table.is_over:
                 person.come_back()
 

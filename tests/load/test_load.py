@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
+import socket
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -12,11 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from services.bootstrap.embedded import run_embedded_server
+from tests.load import people
 from tests.load.__main__ import app
+from tests.load.calls import Address, Calls
 from tests.load.latencies import percentile_s, step_of
 from tests.load.log_check import Checked, check_answers
 from tests.load.machine_table import Measured, Target, rows_of
-from tests.load.people import Plan, run_people
+from tests.load.people import Crowd, Person, Plan, Table, run_people
 from tests.many_clients import settings_for_many_clients
 
 PLAN = Plan([], 3, 2, 1, "random", 0.05, 1.0, False, "", "test", 0, 100)
@@ -115,3 +120,39 @@ def test_people_play_and_every_answer_is_in_the_log_once(plan: Plan, tmp_path: P
     assert count["answered"] > 20
     assert count["checked"] == count["answered"] == count["sent"]
     assert (count["lost"], count["doubled"], count["unanswered"]) == (0, 0, 0)
+
+
+@pytest.mark.long
+def test_who_isn_t_let_in_asks_again_sooner_than_the_system_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "OPEN_S", 0.2)
+    monkeypatch.setattr(people, "MOST_BACK_S", 0.1)
+
+    async def opened_after_s() -> float:
+        """How long after a full queue has room again a person is there, whose connection was asked for 7.3 s before."""
+        loop, here = asyncio.get_running_loop(), socket.create_server(("127.0.0.1", 0), backlog=0)
+        crowd = Crowd(PLAN, multiprocessing.Pipe()[0])
+        url = f"http://127.0.0.1:{here.getsockname()[1]}"
+        table = Table(crowd, Address.of(url), Calls(Address.of(url), 0))
+        waiting = [socket.socket() for _ in range(8)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(here.getsockname())
+        person = Person(table, 0, "token", True)
+        person.come(0)
+        await asyncio.sleep(
+            7.3
+        )  # the system asks five times in as many seconds, then after 7 s, after 11, 19, 35
+        assert not crowd.count["opened"], "the queue has room"
+        for each in waiting:
+            each.close()
+        began_s = loop.time()
+        here.setblocking(False)
+        while not crowd.count["opened"]:
+            with suppress(BlockingIOError):
+                here.accept()[0].close()
+            await asyncio.sleep(0.01)
+        table.close()
+        here.close()
+        return loop.time() - began_s
+
+    assert asyncio.run(opened_after_s()) < 2.5

@@ -253,9 +253,13 @@ class CommandTracker:
         while level != ACCEPTED and progress.entry is None:
             await notified.wait()
             notified.clear()
+            heard_s = perf_counter()
             # Nothing is known yet; the next notification or poll reads again.
             with suppress(*ENGINE_ERRORS):
                 await self._update_progress(envelope, level, progress)
+            if command_traces.SPANS and envelope.seat is None and progress.entry is not None:
+                took_s, id_ = perf_counter() - heard_s, envelope.id  # no part of the notification names it
+                command_traces.record("notify", envelope.game, None, id_, took_s, sequence=progress.sequence)
 
     async def _update_progress(
         self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
