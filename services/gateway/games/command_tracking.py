@@ -253,18 +253,15 @@ class CommandTracker:
         while level != ACCEPTED and progress.entry is None:
             await notified.wait()
             notified.clear()
-            heard_s = perf_counter()
             # Nothing is known yet; the next notification or poll reads again.
             with suppress(*ENGINE_ERRORS):
                 await self._update_progress(envelope, level, progress)
-            if command_traces.SPANS and envelope.seat is None and progress.entry is not None:
-                took_s, id_ = perf_counter() - heard_s, envelope.id  # no part of the notification names it
-                command_traces.record("notify", envelope.game, None, id_, took_s, sequence=progress.sequence)
 
     async def _update_progress(
         self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
     ) -> None:
         """Read how far the command has got. Raises RefusedError for a rejection without an entry."""
+        heard_s = perf_counter()
         result = await self._read_result(envelope)
         if result is None:
             if progress.sequence:  # a fail-over lost the verdict, and maybe the command
@@ -284,6 +281,9 @@ class CommandTracker:
                 raise reused_id_error_of(envelope, result.sequence, entry)
             progress.level, progress.sequence, progress.entry = level, entry.number, entry
             log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
+            if command_traces.SPANS and envelope.seat is None:
+                took_s, id_ = perf_counter() - heard_s, envelope.id  # no part of the notification names it
+                command_traces.record("notify", envelope.game, None, id_, took_s, sequence=entry.number)
 
     async def _read_result(self, envelope: CommandEnvelope) -> CommandResult | None:
         return await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
