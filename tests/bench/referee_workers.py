@@ -16,7 +16,6 @@ from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
 from services.ledger.engine.connection import connect, init_partition_count
 from services.ledger.engine.queries import Client, RedisCommand, Reply, send_and_wait
-from services.ledger.log import event_store
 from services.ledger.scripts.lua_scripts import APPEND_ENTRY
 from services.runtime.interpreter_tuning import tune_garbage_collector
 from services.runtime.logging_setup import configure_logging
@@ -74,9 +73,9 @@ class Recording(RedisLedger):
         super().__init__(client, init_partition_count(client))
         client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and recorded, twice
         self.calls: list[Sequence[RedisCommand]] = []
-        vars(event_store)["send_and_wait"] = self.send_and_wait  # in this process, which has one ledger
+        self._send_and_wait = self.record
 
-    def send_and_wait(self, client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    def record(self, client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
         to_run, made = tee(commands)
         replies = send_and_wait(client, to_run)
         if recorded := [*made]:

@@ -64,10 +64,18 @@ def run(client: Client, query: Query[Result]) -> Result:
 
 
 def send_and_wait(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
-    """One round trip by a blocking client: the replies, where an error is a reply too. Where the connection is
-    redis-py's own, to one engine, the first commands are on their way while the next are made."""
-    if is_one_engine(client):
-        return make_round_trip(client, commands)
+    """One round trip by a blocking client: the replies, where an error is a reply too."""
+    return sending_by(client)(client, commands)
+
+
+def sending_by(client: Client) -> Callable[[Client, Iterable[RedisCommand]], list[Reply]]:
+    """How a blocking client makes its round trips. Where the connection is redis-py's own, to one engine, the first commands
+    are on their way while the next are made."""
+    return make_round_trip if is_one_engine(client) else send_by_pipeline
+
+
+def send_by_pipeline(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
+    """A round trip by the client's own pipeline: the replies, where an error is a reply too."""
     pipe = client.pipeline(transaction=False)
     for arguments, options, *_ in commands:
         pipe.execute_command(*arguments, **options)

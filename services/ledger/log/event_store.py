@@ -25,7 +25,6 @@ from services.ledger.engine.queries import (
     Reply,
     require_game_reply,
     run,
-    send_and_wait,
 )
 from services.ledger.log.game_indexes import list_games
 from services.ledger.log.views import (
@@ -113,7 +112,7 @@ class RedisEventStore(RedisRole):
         next are decided. Raises what deciding them raises; then those before may have been written."""
         channel, (to_append, appended) = self._wakeup_channels[keys.BOT_GROUP], tee(decided)
         commands = (_append_command(request, channel, self._publish_command) for request in to_append)
-        replies, requests = send_and_wait(self._client, commands), [*appended]
+        replies, requests = self._send_and_wait(self._client, commands), [*appended]
         if any(isinstance(reply, Exception) for reply in replies):
             replies = self._judge_errors(requests, replies)
         return [

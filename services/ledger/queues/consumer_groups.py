@@ -32,7 +32,7 @@ from services.ledger.engine.queries import (
     Reply,
     pack,
     run,
-    send_and_wait,
+    sending_by,
 )
 from services.ledger.ports import MAX_WAITING_COMMANDS, DeliveredBotTask, Delivery
 from services.ledger.scripts.lua_scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
@@ -168,6 +168,7 @@ class ConsumerGroup:
         usable: UsablePartitions,
     ) -> None:
         self._client, self.name, self._data_field, self._usable = client, name, DATA_FIELDS[name], usable
+        self._send_and_wait = sending_by(client)
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
@@ -198,7 +199,7 @@ class ConsumerGroup:
             asked = (consumer, tuple(usable), count, block_ms)
             if self._asked != asked:  # packing hundreds of names costs as much as deciding a command
                 self._asked, self._read_command = asked, self._pack_read(*asked)
-            [reply] = send_and_wait(self._client, [self._read_command])
+            [reply] = self._send_and_wait(self._client, [self._read_command])
             if isinstance(reply, Exception):
                 raise reply
             return reply
@@ -411,6 +412,7 @@ class RedisRole:
         clock: Callable[[], int] = monotonic_ms,
     ) -> None:
         self._client: Client = client
+        self._send_and_wait = sending_by(client)
         self.partitions: Final = partitions
         self.max_waiting: Final = max_waiting
         self._all_partitions = range(partitions)
