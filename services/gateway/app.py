@@ -35,8 +35,7 @@ from services.gateway.routes import (
     tables,
     webhooks,
 )
-from services.gateway.tables.suggestions import SuggestionQueue
-from services.gateway.tables.table_folds import TableFolds
+from services.gateway.tables.table_folds import SuggestionQueue, TableFolds
 from services.gateway.tables.table_port import TableCatalog
 from services.gateway.web.problem_details import install_error_handlers
 from services.gateway.web.request_middleware import (

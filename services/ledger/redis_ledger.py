@@ -12,9 +12,9 @@ from services.ledger.log import views
 from services.ledger.log.event_store import RedisEventStore
 from services.ledger.log.game_indexes import ArchiveIndex, RedisGameFiles
 from services.ledger.operations.system_status import SystemStatus
-from services.ledger.queues.dead_letters import DeadLetterStore
 from services.ledger.queues.membership import Membership
 from services.ledger.queues.task_queues import (
+    DeadLetterStore,
     RedisBotTaskQueue,
     RedisCommandQueue,
     read_creators,

@@ -28,8 +28,7 @@ from services.gateway.models.trains import TableAnswer
 from services.referee.games.state import GameState
 from services.rulebook import title_of
 from services.text.formatting import pluralize
-from services.text.game_summary import game_status
-from services.text.sentences import describe_command
+from services.text.sentences import describe_command, game_status
 
 
 class OwnTable(NamedTuple):

@@ -13,8 +13,7 @@ from services.referee.games.state import SeatState
 from services.referee.games.trains.board import Route, track_text
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.text.formatting import format_cards, pluralize, seat_name
-from services.text.game_summary import OWN_SUMMARIES, OwnSummary
-from services.text.sentences import DESCRIPTIONS, SENTENCES, TITLES
+from services.text.sentences import DESCRIPTIONS, OWN_SUMMARIES, SENTENCES, TITLES, OwnSummary
 
 
 def city_name(state: TrainGame, city_id: str) -> str:

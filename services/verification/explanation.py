@@ -20,8 +20,7 @@ from services.referee.games.appliers import advance_clocks
 from services.referee.games.found_games import GAMES
 from services.referee.games.state import GameState, TablePart
 from services.rulebook import extract_passages, read_pages
-from services.text.game_summary import game_status
-from services.text.sentences import describe_command, event_sentence, sender_name
+from services.text.sentences import describe_command, event_sentence, game_status, sender_name
 from services.verification.log_check import verdict_doubt
 from services.verification.replay import (
     REPLAY_ERRORS,

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from services.bots import suggestions
-from services.gateway.tables import suggestions as suggestion_queue
+from services.gateway.tables import table_folds
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, wait_for_audit
 
@@ -18,7 +18,7 @@ def test_the_choices_that_cost_most_are_shown_and_played_on_from(
 ) -> None:
     # given
     monkeypatch.setattr(suggestions, "LIMIT_S", 55.0)  # a busy machine thinks longer than players should wait
-    monkeypatch.setattr(suggestion_queue, "MAX_WAIT_S", 60.0)
+    monkeypatch.setattr(table_folds, "MAX_WAIT_S", 60.0)
     table = SeatedTable(http)
     table.start()
     table.play_until()

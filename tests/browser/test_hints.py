@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from services.bots import suggestions
-from services.gateway.tables import suggestions as suggestion_queue
+from services.gateway.tables import table_folds
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, keep_all, make_tricks, two_at_a_table
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine thinks longer than players should wait."""
     monkeypatch.setattr(suggestions, "LIMIT_S", 55.0)
-    monkeypatch.setattr(suggestion_queue, "MAX_WAIT_S", 60.0)
+    monkeypatch.setattr(table_folds, "MAX_WAIT_S", 60.0)
 
 
 def test_a_hint_says_what_and_why_and_one_button_does_it(open_page: OpenPage, http: httpx.Client) -> None:

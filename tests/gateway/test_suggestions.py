@@ -137,7 +137,7 @@ def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
     monkeypatch.setattr(FairThreadPool, "submit", noted)
     monkeypatch.setattr(FoldedTable, "suggestions", held)
     # however busy the machine is
-    monkeypatch.setattr("services.gateway.tables.suggestions.MAX_WAIT_S", ANSWER_S)
+    monkeypatch.setattr("services.gateway.tables.table_folds.MAX_WAIT_S", ANSWER_S)
     with ThreadPoolExecutor(7) as callers:
         answers = [callers.submit(ask, eve) for _ in range(6)]
         assert begun.wait(ANSWER_S)
@@ -173,7 +173,7 @@ def test_who_has_many_choices_analysed_at_once_waits_for_who_has_one(
         return submit(pool, asker, held)
 
     monkeypatch.setattr(FairThreadPool, "submit", noted)
-    monkeypatch.setattr("services.gateway.tables.suggestions.MAX_WAIT_S", ANSWER_S)
+    monkeypatch.setattr("services.gateway.tables.table_folds.MAX_WAIT_S", ANSWER_S)
     with ThreadPoolExecutor(9) as callers:
         # when
         answers = [callers.submit(judged, Player(http, game, -1, ""), 0, seat=1) for _ in range(8)]

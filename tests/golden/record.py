@@ -39,7 +39,7 @@ from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, seal_entry
 from services.referee.games.trains.setup.fork import fork_command
 from services.referee.player_names import salt_names
-from services.text.game_summary import game_summary_json
+from services.text.sentences import game_summary_json
 from tests.golden.scenario import Forked, Scenario, ScriptedCommand
 from tests.golden.scenarios import SCENARIOS
 from tests.golden.wrong_commands import any_command, respelled

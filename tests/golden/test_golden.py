@@ -23,7 +23,7 @@ from services.referee.games.proof.pile_tracker import PileTracker
 from services.referee.games.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.games.proof.view_verifier import ViewVerifier
 from services.referee.games.trains.board import board_names
-from services.text.game_summary import game_summary_json
+from services.text.sentences import game_summary_json
 from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
 from tests.golden.wanted_features import wanted

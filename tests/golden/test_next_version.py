@@ -17,7 +17,7 @@ from schemas.stored import rows
 from services.referee.games import RULESETS, GameState, fold
 from services.referee.games.appliers import APPLIERS
 from services.referee.games.trains.scoring import score
-from services.text.game_summary import game_summary_json
+from services.text.sentences import game_summary_json
 from services.verification.audit import audit
 from services.verification.replay import Replay
 from tests.golden.test_golden import read

@@ -46,8 +46,7 @@ from services.ledger import MissingEntryError, ViewFollower, iter_view
 from services.referee.games import GameState, fold, fold_events, redact_for
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.formatting import SEAT_LETTERS, format_game_time
-from services.text.game_summary import game_summary_json
-from services.text.sentences import event_sentence
+from services.text.sentences import event_sentence, game_summary_json
 from services.verification.game_repository import GameRepository, reconstruct
 from services.verification.replay import Replay
 

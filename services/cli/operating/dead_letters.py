@@ -14,7 +14,7 @@ from schemas.errors import InvalidInputError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_read_ledger
 from services.cli.output import console, print_json
 from services.ledger import RedisLedger
-from services.ledger.queues.dead_letters import DeadLetter
+from services.ledger.queues.task_queues import DeadLetter
 
 app = typer.Typer(no_args_is_help=True, help="List, retry or drop the commands that broke the referee.")
 Reference = Annotated[str, typer.Argument(metavar="letter", help="As `dead list` shows it.")]

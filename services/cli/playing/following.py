@@ -22,8 +22,7 @@ from services.ledger.ports import LogRewoundError
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.public_verifier import VerificationFailedError
 from services.referee.games.proof.view_verifier import ViewVerifier
-from services.text.game_summary import game_summary_json
-from services.text.sentences import event_sentence
+from services.text.sentences import event_sentence, game_summary_json
 
 STALL_TIMEOUT_S: Final = 600.0  # without any progress, on a server that hasn't failed
 WAIT_MS: Final = 1_000  # for the next entry of the only game

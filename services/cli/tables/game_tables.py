@@ -10,7 +10,7 @@ from rich.table import Table
 from schemas.events import SeatScore
 from services.referee.games.state import GameState
 from services.text.formatting import SEAT_LETTERS, part_text
-from services.text.game_summary import game_status
+from services.text.sentences import game_status
 
 
 class OwnTables(NamedTuple):

@@ -7,7 +7,7 @@ from rich.table import Table
 from services.cli.tables.game_tables import OWN_TABLES, OwnTables
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.text.formatting import SEAT_LETTERS
-from services.text.game_summary import game_status, game_summary_json
+from services.text.sentences import game_status, game_summary_json
 
 
 def _train_standings(state: TrainGame) -> Table:

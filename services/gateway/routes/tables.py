@@ -24,8 +24,7 @@ from services.gateway.models.table_models import (
 )
 from services.gateway.models.trains import BoardDrawing, BoardList, TableAnswer
 from services.gateway.routes.dependencies import ClientAddress, GameParam, ServiceParam
-from services.gateway.tables.suggestions import SuggestionQueue
-from services.gateway.tables.table_folds import MAX_COMMANDS, TableFolds, read_table
+from services.gateway.tables.table_folds import MAX_COMMANDS, SuggestionQueue, TableFolds, read_table
 from services.gateway.tables.table_port import PRESETS, TableFold
 from services.ledger import MissingEntryError
 from services.ledger.engine.keys import partition_of

@@ -3,7 +3,8 @@
 A viewer's entries are read as its view is read (`GameViews`), so nothing is shown here that the view
 doesn't show. A fold whose last entry is gone, or has another head, is begun anew: a fail-over lost the log's end.
 From the same folds comes what a seat may do after the latest entry, for clients that know no rules, and the table after
-it, for those that show one.
+it, for those that show one. The search behind a suggestion takes long, so there is one at a time, and who asks for many
+waits for the others.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from schemas.events import SeatFreed, SeatTaken
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames, names_in
-from services.gateway.errors import NotFoundError, NotYetError, RequestError
+from services.gateway.errors import NotFoundError, NotYetError, NotYoursError, RequestError
 from services.gateway.following.entry_encoding import EncodedEntry
+from services.gateway.games.open_games import Creator
 from services.gateway.games.service import GatewayService
-from services.gateway.models.table_models import ListedGame
+from services.gateway.models.table_models import JudgedChoice, ListedGame, Suggestions
 from services.gateway.models.trains import TableAnswer
 from services.gateway.tables.table_port import TableCatalog, TableFold
 from services.runtime.executors import FairThreadPool
@@ -335,3 +337,81 @@ def _write_table(table: TableAnswer) -> WrittenTable:
     fields = {name: to_json(value) for name, value in table if name not in UNWRITTEN}
     hashes = {name: hash(json) for name, json in fields.items()}
     return WrittenTable(fields, hashes, table.created + table.at)
+
+
+SUGGESTION_COST: Final = 25  # of the rate, in commands
+MAX_WAIT_S: Final = 25.0  # for the requests before, and the suggestion itself
+
+
+class SuggestionQueue:
+    """Answers requests for suggestions: a seat's while its game is played, if the table allows it, and
+    everybody's that may watch the game once it is over."""
+
+    def __init__(self, service: GatewayService, folds: TableFolds) -> None:
+        self._service, self._folds = service, folds
+        self._thread = FairThreadPool("suggestions", 1)
+
+    def close(self) -> None:
+        """Begin no more."""
+        self._thread.shutdown()
+
+    async def suggest(
+        self, game: str, bearer: str | None, client: str, number: int | None, seat: int | None
+    ) -> Suggestions:
+        """Suggest moves to the seat (None: the token's) after this entry (None: now). Raises RequestError."""
+        location = await self._service.views.locate(game, client)
+        shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
+        viewer = await self._folds.viewer(game, bearer, client, shown)
+        if not await self._service.views.is_over(game, location):
+            await self._require_allowed(game)
+        self._service.budgets.charge([Creator.at(client)], SUGGESTION_COST)
+        if number is None:
+            fold = await self._folds.read(game, viewer, client, lambda latest: latest.copy())
+        else:
+            fold = await self._folds.at(game, viewer, client, number)
+        _require_bot(fold)
+        return await self._think(client, fold.suggestions)
+
+    async def judge(
+        self, game: str, bearer: str | None, client: str, place: int, seat: int | None
+    ) -> JudgedChoice:
+        """A choice of the seat (None: the token's), against what it might have done. Raises RequestError."""
+        await self._service.views.require_finished(game, bearer, client)
+        shown = seat if seat is not None else await self._service.authorization.require_seat(game, bearer)
+        viewer = await self._folds.viewer(game, bearer, client, shown)
+        choices = await self._service.finished_games.read_choices(game, shown, client)
+        if place >= len(choices):
+            raise NotFoundError("SHAPE-1", f"seat {shown} made {len(choices)} choices, from 0 on")
+        number, command = choices[place]
+        fold = await self._folds.at(game, viewer, client, number - 1)
+        _require_bot(fold)
+        judged = await self._think(client, partial(fold.judge, command))
+        judged.place, judged.choices = place, len(choices)
+        return judged
+
+    async def _think(self, client: str, call: Callable[[], T | None]) -> T:
+        """The answer of a call that blocks, in the client's turn. Raises NotYetError: there is none in time."""
+        try:
+            async with asyncio.timeout(MAX_WAIT_S):
+                answer = await asyncio.wrap_future(self._thread.submit(client, call))
+        except TimeoutError:
+            raise _busy() from None
+        if answer is None:
+            raise _busy()
+        return answer
+
+    async def _require_allowed(self, game: str) -> None:
+        """Raises NotYoursError: the table was made without suggestions."""
+        if not (await self._service.creations.find(game)).access.suggestions:
+            detail = "this table was made without suggestions; ask when the game is over"
+            raise NotYoursError(detail, "SUGGEST-1")
+
+
+def _require_bot(fold: TableFold) -> None:
+    """Raises NotYoursError."""
+    if not fold.has_suggestions:
+        raise NotYoursError("no bot that plays this game can say what a move is worth", "SUGGEST-1")
+
+
+def _busy() -> NotYetError:
+    return NotYetError("no time to think of it now; ask again", RETRY_AFTER_S)

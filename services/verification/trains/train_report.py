@@ -18,8 +18,7 @@ from services.referee.games.trains.board import build_board
 from services.referee.games.trains.train_state import TrainGame, TrainState
 from services.tables.trains.board_drawing import draw_board
 from services.text.formatting import format_cards, pluralize, seat_name, seat_title
-from services.text.game_summary import game_summary_json
-from services.text.sentences import sender_name
+from services.text.sentences import game_summary_json, sender_name
 from services.text.trains import city_name, tickets_suffix
 from services.verification.report.page import OWN_REPORTS, Cells, OwnReport
 

@@ -9,7 +9,7 @@ from schemas.trains.events import PassengerMoved
 from services.cli.tables.game_tables import standings_table
 from services.referee.games import fold
 from services.referee.games.trains.scoring import train_scores
-from services.text.game_summary import game_summary_json
+from services.text.sentences import game_summary_json
 from services.verification.audit import audit
 from services.verification.explanation import explain, explanation_json, game_state_json
 from services.verification.replay import Replay

@@ -36,8 +36,15 @@ from services.bots.searching.candidate_halving import (
     values_of,
 )
 from services.bots.seat_random import SeatRandom
-from services.bots.trains.planning.action_choice import cheapest_station, passenger_worth, payment_price
-from services.bots.trains.planning.command_choice import best_card, even_mix, of_type, plan_command
+from services.bots.trains.planning.command_choice import (
+    best_card,
+    cheapest_station,
+    even_mix,
+    of_type,
+    passenger_worth,
+    payment_price,
+    plan_command,
+)
 from services.bots.trains.planning.move_plan import MovePlan, make_move_plan
 from services.bots.trains.searching.compact_rules import compact_rules
 from services.bots.trains.searching.first_move import first_move

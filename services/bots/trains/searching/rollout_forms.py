@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from services.bots.trains.planning.action_choice import (
+from services.bots.trains.planning.board_graph import TicketEnds
+from services.bots.trains.planning.command_choice import (
     LOCOMOTIVE_PRICE,
     PER_TOKEN,
     PLACED,
@@ -19,7 +20,6 @@ from services.bots.trains.planning.action_choice import (
     TICKET_POINTS,
     TURNS_TO_SPARE,
 )
-from services.bots.trains.planning.board_graph import TicketEnds
 from services.bots.trains.planning.move_plan import (
     FERRY_VALUE,
     GRAY_VALUE,

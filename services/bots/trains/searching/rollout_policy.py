@@ -3,7 +3,7 @@
 A seat's network is planned once, and anew only when a route on it is taken, its turns grow short or it gets tickets.
 A seat draws no tickets unless it can do nothing else: chosen without looking ahead, they cost more than they bring.
 
-Claims, stations and journeys in rollouts, chosen as `planner` does (`action_choice`).
+Claims, stations and journeys in rollouts, chosen as `planner` does (`command_choice`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from heapq import heappop, heappush
 from operator import mul
 from typing import Final, NamedTuple
 
-from services.bots.trains.planning.action_choice import (
+from services.bots.trains.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
+from services.bots.trains.planning.command_choice import (
     LOCOMOTIVE_PRICE,
     PER_TOKEN,
     PLACED,
@@ -22,7 +23,6 @@ from services.bots.trains.planning.action_choice import (
     TICKET_POINTS,
     TURNS_TO_SPARE,
 )
-from services.bots.trains.planning.board_graph import UNREACHABLE, TicketEnds, shortest_path
 from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.bots.trains.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
 from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
