@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from schemas.commands import (
+    AnswerUndo,
+    AskUndo,
     CallTime,
     Command,
     CommandEnvelope,
@@ -19,6 +21,7 @@ from schemas.commands import (
     TakeSeat,
 )
 from schemas.field_types import Seat
+from schemas.game_options import UndoPolicy
 from schemas.stored.codec import join_entry
 from services.bots.policies import SLOW_POLICIES
 from services.referee.game_cache import CachedGame
@@ -32,6 +35,8 @@ from tests.secrecy.bare_referee import OPENED_MS, Outcome, Referee, branched
 from tests.secrecy.twins import Knowledge
 
 MAX_STEPS = 600
+UNDO: Final[Sequence[UndoPolicy]] = ("free", "never", "consent", "never")
+UNDOING = 0.3  # of the moves that can be taken back, and of the answers
 POSITIONED, FORKED = 4, 3  # which of every five games begin with a position, or are forks
 
 
@@ -78,13 +83,14 @@ class Match:
         options["clock_ms"] = rng.choice((None, 20_000, 200_000))
         options["move_ms"] = rng.choice((None, 4_000, 259_200_000))
         options["refusals_kept"] = rng.choice((2, 20))
+        undo = UNDO[chance % len(UNDO)]
         if rng.random() < 0.3 and rules in TRAIN_RULESETS:
             options["cards"] = small_deck(rules)
         is_positioned = chance % 5 == POSITIONED and self.board is not None
         position = random_position(rng, self.board, self.seats) if is_positioned else None
         plans = tuple(self._plan(rules) for _ in range(self.seats))
         ruleset = None if self.board else rules
-        return CreateGame(plans, ruleset, self.board, options=options, position=position)
+        return CreateGame(plans, ruleset, self.board, options=options, position=position, undo=undo)
 
     def _fork(self, rules: str, chance: int) -> tuple[int, Sequence[bytes], ForkGame]:
         """The seats and the log of another game, and the command to fork it at one of its entries."""
@@ -139,6 +145,9 @@ class Match:
             return None, CallTime(deadline[1])
         if rng.random() < self.leaving:
             return rng.randrange(self.seats), Leave()
+        if state.undo and rng.random() < UNDOING:
+            waiting = state.undo.waiting
+            return (waiting[0], AnswerUndo(rng.random() < 0.7)) if waiting else (state.undo.seat, AskUndo())
         if rng.random() < (self.mischief if not state.rule_options.strict else self.mischief / 20):
             return rng.randrange(self.seats), rng.choice(command_pool(rng, state))
         seat = rng.choice(sorted(state.pending_choices))

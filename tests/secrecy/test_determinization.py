@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from schemas.commands import CommandEnvelope, StartGame, TakeSeat, read_command
+from schemas.events import HandDealt, MoveUndone
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
 from schemas.stored.entries import Entry
+from schemas.trains.events import RouteClaimed
 from services.referee.games import GameState, decide_envelope, fold_events
 from services.referee.games.trains.determinization import ViewerKnowledge, collect_knowledge, determinize
 from tests.long_runs import long_after
@@ -135,6 +137,22 @@ def test_a_spectator_knows_what_was_taken_face_up_until_it_is_paid() -> None:
     for _, known in positions("usa", games=3, most=100):
         known_once.update(seat for seat, hand in known.hands.items() if hand)
     assert len(known_once) > 1
+
+
+@pytest.mark.parametrize(
+    ("viewer", "known_again"), [(0, {"blue": 3, "red": 1}), (1, {"blue": 2}), (None, {"blue": 2})]
+)
+def test_UNDO_1_what_was_paid_and_taken_back_is_known(
+    viewer: Seat | None, known_again: dict[str, int]
+) -> None:
+    # given
+    known = ViewerKnowledge(viewer)
+    known.apply(HandDealt(0, ("blue", "red", "blue", "blue")))
+    # when
+    known.apply(RouteClaimed(0, "a-b", {"blue": 2}, 2))
+    known.apply(MoveUndone(0))
+    # then
+    assert known.hand(0) == known_again
 
 
 @pytest.mark.parametrize("most", [3, 20], ids=["as many as the rules have", "more than the rules have"])

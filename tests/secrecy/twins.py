@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from schemas.commands import Command, CommandEnvelope, Leave
-from schemas.events import CommandRefused, DeckShuffled, Event, HandDealt, Passed, SeedRevealed
+from schemas.events import CommandRefused, DeckShuffled, Event, HandDealt, MoveUndone, Passed, SeedRevealed
 from schemas.field_types import Seat
 from schemas.trains.commands import ClaimRoute, KeepTickets
 from schemas.trains.events import (
@@ -68,6 +68,7 @@ class Future:
         self._shuffled_in: list[int] = []  # places of cards that were shuffled together with the discards
         self._drawn: dict[Seat, list[tuple[int, str]]] = {}  # by others, in this future
         self._owing: dict[Seat, Counter[str]] = {}
+        self._paid: Counter[str] = Counter()  # by the last move, in this future
 
     def __hash__(self) -> int:
         return id(self)
@@ -93,16 +94,26 @@ class Future:
                 self._places += [FROM_A_HAND] * len(event.cards)
             case MarketCardTaken() if event.seat != self.viewer:
                 self._owing.setdefault(event.seat, Counter())[event.card] -= 1
-            case RouteClaimed() | StationBuilt() if event.seat != self.viewer:
-                self._pays(event.seat, Counter(event.cards))
-            case PassengerMoved() if event.seat != self.viewer:
-                self._pays(event.seat, Counter({PASSENGER: event.cards}))
+            case RouteClaimed() | StationBuilt() | PassengerMoved() | MoveUndone() if (
+                event.seat != self.viewer
+            ):
+                self._moves(event)
             case Passed() if event.seat != self.viewer:
                 self._holds(event.seat)
             case TicketsOffered() | TicketsShown() | TicketsReturned():
                 self._tickets(event)
             case SeedRevealed():
                 self.seed = self.shuffles = True
+
+    def _moves(self, event: RouteClaimed | StationBuilt | PassengerMoved | MoveUndone) -> None:
+        """The seat pays for its move, or has again what it paid."""
+        if isinstance(event, MoveUndone):
+            self._owing.setdefault(event.seat, Counter()).subtract(self._paid)
+            self._paid = Counter()
+        elif isinstance(event, PassengerMoved):
+            self._pays(event.seat, Counter({PASSENGER: event.cards}))
+        else:
+            self._pays(event.seat, Counter(event.cards))
 
     def _from_deck(self, event: Any) -> None:
         """Cards leave the top of the deck: the viewer sees them, or another seat may pay with them later."""
@@ -137,6 +148,7 @@ class Future:
         owing.subtract(card for _, card in drawn)
         owing.update(cards)
         self.hands[seat] = self.hands.get(seat, Counter()) | owing
+        self._paid = cards
         if not for_good:
             owing.subtract(cards)
 
@@ -199,14 +211,33 @@ def twin(state: GameState, known: Knowledge, ahead: AnyFuture, rng: Random) -> G
         _replace_seat_secrets(other, known.viewer, rng)
     if not ahead.shuffles:
         _replace_seed(other, rng)
+    if state.undo is not None:
+        other.undo = state.undo._replace(before=_before_its_move(other, state, known.viewer))
     return other
+
+
+def _before_its_move(other: GameState, state: GameState, viewer: Seat | None) -> GameState:
+    """What a twin's last move is taken back to: its mover has again what it paid, and nothing else that is hidden moved."""
+    assert state.undo is not None
+    dealt = state.undo.before.copy()
+    dealt.seed, dealt.shuffle_key = other.seed, other.shuffle_key
+    dealt.own.deck, dealt.own.ticket_decks = other.own.deck[:], {**other.own.ticket_decks}
+    for seat, (now, then) in enumerate(zip(other.seats, dealt.seats, strict=True)):
+        left = state.seats[seat].own.hand
+        then.own.hand = {card: now.own.hand[card] + then.own.hand[card] - left[card] for card in left}
+        then.own.tickets, then.own.offer = now.own.tickets[:], now.own.offer[:]
+        then.seat_secret, then.own.requested_mix = now.seat_secret, now.own.requested_mix
+        if seat != viewer and dealt.own.untaken and dealt.own.untaken[0] == seat:
+            cards = [card for card, count in then.own.hand.items() for _ in range(count)]
+            dealt.own.untaken = seat, tuple(cards[: len(dealt.own.untaken[1])])
+    return dealt
 
 
 def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:
     """The whole state, with everything hidden from the viewer replaced by its number."""
     if not isinstance(state.own, TrainState):
-        return any_game.visible_state(state, viewer)
-    visible = full_state(state)
+        return any_game.visible_state(state, viewer) | {"undo": visible_undo(state, viewer)}
+    visible = full_state(state) | {"undo": visible_undo(state, viewer)}
     visible.update(deck=len(state.own.deck), seed=None, shuffle_key=None)
     if state.own.untaken and state.own.untaken[0] != viewer:
         visible["untaken"] = state.own.untaken[0], len(state.own.untaken[1])
@@ -221,6 +252,11 @@ def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:
             seat_json.update(hand=hand, tickets=tickets, offer=offer, seat_secret=None)
             seat_json["requested_mix"] = seat_json["requested_mix"] is None
     return visible
+
+
+def visible_undo(state: GameState, viewer: Seat | None) -> object:
+    undo = state.undo
+    return undo and (undo.seat, visible_state(undo.before, viewer), undo.waiting)
 
 
 def _replace_seat_secrets(state: GameState, viewer: Seat | None, rng: Random) -> None:

@@ -7,7 +7,7 @@ others. Two such states must be indistinguishable to the viewer as long as the s
 gate in tests/secrecy checks that.
 
 Known is what was seen where it is: cards that others took face up and still hold, or showed for a
-tunnel; tickets that the viewer itself put under a deck, until somebody draws or shuffles them. What could
+tunnel, or paid and took back; tickets that the viewer itself put under a deck, until somebody draws or shuffles them. What could
 only be inferred from several observations (which cards a reshuffle brought back, who may have drawn a
 ticket since), and where in the deck a removed seat's hand went, counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
 """
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 
-from schemas.events import Event, HandDealt, SeatCleared
+from schemas.events import Event, HandDealt, MoveUndone, Passed, SeatCleared
 from schemas.field_types import HIDDEN, Seat
 from schemas.trains.events import (
     CardDrawn,
@@ -49,11 +49,12 @@ from services.referee.games.views import redact_for
 class ViewerKnowledge:
     """The hidden cards that one viewer (None: a spectator) knows after the events that were applied."""
 
-    __slots__ = ("decks", "hands", "located_tickets", "removed_cards", "viewer")
+    __slots__ = ("decks", "hands", "located_tickets", "paid", "removed_cards", "viewer")
 
     def __init__(self, viewer: Seat | None) -> None:
         self.viewer = viewer
         self.hands: dict[Seat, Counter[str]] = {}  # known cards by seat; of the viewer's own seat all
+        self.paid: Counter[str] = Counter()  # by the last move: whose taking back gives these cards back
         self.removed_cards: Counter[str] = Counter()  # known cards that left the game with a seat
         self.decks: dict[str, list[str | None]] = {}  # tickets by deck, the top last; None: not known
         self.located_tickets: set[str] = set()  # tickets whose place the viewer knows
@@ -72,9 +73,13 @@ class ViewerKnowledge:
             case CardDrawn() | MarketCardTaken():
                 self.hand(event.seat).update(filter(None, (event.card,)))
             case RouteClaimed() | StationBuilt():
-                self.hands[event.seat] = self.hand(event.seat) - Counter(event.cards)
+                self._pay(event.seat, Counter(event.cards))
             case PassengerMoved():
-                self.hands[event.seat] = self.hand(event.seat) - Counter({PASSENGER: event.cards})
+                self._pay(event.seat, Counter({PASSENGER: event.cards}))
+            case Passed():
+                self._pay(event.seat, Counter())
+            case MoveUndone():
+                self.hands[event.seat] = self.hand(event.seat) + self.paid
             case TunnelRevealed():
                 self.hands[event.seat] = self.hand(event.seat) | Counter(event.cards)
             case HandReturned():
@@ -108,6 +113,9 @@ class ViewerKnowledge:
                 self.decks[event.deck] = [shown or current for shown, current in tickets]
                 self.located_tickets.update(filter(None, event.order))
 
+    def _pay(self, seat: Seat, cards: Counter[str]) -> None:
+        self.hands[seat], self.paid = self.hand(seat) - cards, cards
+
     def hand(self, seat: Seat) -> Counter[str]:
         """The seat's known cards."""
         return self.hands.setdefault(seat, Counter())
@@ -117,7 +125,7 @@ class ViewerKnowledge:
         duplicate = ViewerKnowledge(self.viewer)
         duplicate.hands = {seat: hand.copy() for seat, hand in self.hands.items()}
         duplicate.decks = {deck: tickets[:] for deck, tickets in self.decks.items()}
-        duplicate.removed_cards = self.removed_cards.copy()
+        duplicate.removed_cards, duplicate.paid = self.removed_cards.copy(), self.paid
         duplicate.located_tickets = self.located_tickets.copy()
         return duplicate
 
