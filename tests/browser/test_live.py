@@ -321,10 +321,10 @@ def test_a_game_that_is_over_is_seen_as_any_seat_saw_it_from_a_link_to_a_moment(
 
 def test_on_a_phone_no_page_is_wider_than_the_screen(open_page: OpenPage, http: httpx.Client) -> None:
     width = "document.documentElement.scrollWidth"
-    lobby = open_page("/", size=PHONE)
-    lobby.locator(".create").wait_for()
-    assert lobby.evaluate(width) <= PHONE["width"]
     table = SeatedTable(http, "europe")
+    lobby = open_page("/", size=PHONE, script=table.known_seat(0))
+    lobby.get_by_role("button", name="Free the seat of").first.wait_for()
+    assert lobby.evaluate(width) <= PHONE["width"]
     page = table.open(open_page, 0, size=PHONE)
     page.get_by_role("button", name="Start the game").click()
     page.locator(".offer").wait_for()

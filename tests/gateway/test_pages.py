@@ -171,6 +171,7 @@ def test_a_file_that_hasnt_changed_is_not_sent_again(http: httpx.Client) -> None
     )
     again = http.get("/assets/table/table.js", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    assert http.get("/assets/shared/favicon.svg").headers["cache-control"] == "max-age=3600"
 
 
 def test_an_asset_that_isnt_there_is_a_problem(http: httpx.Client) -> None:

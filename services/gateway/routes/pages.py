@@ -101,6 +101,7 @@ COMMENT: Final = re.compile(r"^[ \t]*(?://.*|/\*\*(?! *\n \* @license)(?:(?!\*/)
 EXPORTS: Final = re.compile(r"\bexport\{([^}]*)\};?\s*\Z")  # of a library's file: at its end
 UNBUNDLED: Final = re.compile(r"^[ \t]*(?:import|export)\b|\bimport\s*[(.]", re.MULTILINE)
 HEADERS: Final = {"Cache-Control": "no-cache"}
+ICON: Final = "shared/favicon.svg"  # that a page shows, has as its icon, and marks: three requests
 
 VERIFIER: Final = shipped_file("deploy/verify_game.py")
 _PAGES: Final = resources.files("services.gateway").joinpath("pages")
@@ -286,7 +287,7 @@ def assets() -> Assets:
 def _asset(name: str, content: bytes) -> Asset:
     media_type = mimetypes.guess_type(name)[0] or "text/plain"
     headers = {
-        **HEADERS,
+        **({"Cache-Control": "max-age=3600"} if name == ICON else HEADERS),
         "Content-Type": f"{media_type}; charset=utf-8",
         "ETag": f'"{sha256(content).hexdigest()[:32]}"',
         "Vary": "Accept-Encoding",

@@ -22,6 +22,8 @@ import { tablePage } from "./table_view.js";
 
 /** @import { AnyTable } from "./table_state.js" */
 
+const FIRST_MS = 150; // after which the first drawing is painted: its fonts and styles are found meanwhile
+
 /** @type {AnyTable | undefined} */
 let drawnTable;
 let isDrawing = false;
@@ -45,7 +47,7 @@ function draw() {
     focusOnActions();
   }
   page.drawing.drawn?.(before, page);
-  timer ??= setTimeout(finish, PAINTED_MS);
+  timer ??= setTimeout(finish, before ? PAINTED_MS : FIRST_MS);
   if (isStale) {
     isStale = false;
     queueMicrotask(draw);

@@ -1,6 +1,6 @@
 // @ts-check
 // The board: routes as car spaces, what lies on them, cities with their names; and the key to its signs.
-import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { html, nothing, render, svg } from "../vendor/lit-html/lit-html.js";
 import { when } from "../shared/frame.js";
 import { seatLetter, seatName } from "../shared/words.js";
 import { ground as tinyGround } from "./tiny_map.js";
@@ -255,7 +255,13 @@ function signs({ routes, cities }) {
   return all.filter(([isThere]) => isThere);
 }
 
-/** The key of a board. @param {BoardDrawing} board */
-export const boardKey = (board) =>
-  html`<details class="key"><summary>What the signs mean</summary>
-  <ul>${signs(board).map(([, sign, meaning]) => html`<li>${sign()} ${meaning}</li>`)}</ul></details>`;
+/** The key of a board, drawn when it is opened. @param {BoardDrawing} board */
+export function boardKey(board) {
+  /** @param {{ currentTarget: HTMLElement }} event */
+  const drawSigns = ({ currentTarget }) =>
+    render(
+      signs(board).map(([, sign, meaning]) => html`<li>${sign()} ${meaning}</li>`),
+      /** @type {HTMLElement} */ (currentTarget.lastElementChild),
+    );
+  return html`<details class="key" @toggle=${drawSigns}><summary>What the signs mean</summary><ul></ul></details>`;
+}
