@@ -60,7 +60,7 @@ Choice: TypeAlias = str  # a kind of pending choice: a turn, or what a game asks
 # the turn, and the pending choices, each with the milliseconds left for it
 ForkTurnState = tuple[Seat | None, tuple[tuple[Seat, Choice, int | None], ...]]
 ACTION: Final = "action"  # what a seat whose turn it is must choose
-COPIED: Final = (dict, list, set)
+COPIED: Final = frozenset((dict, list, set))
 
 
 def copied(own: T) -> T:
@@ -74,7 +74,7 @@ def copy_fields(source: T, target: T, names: Iterable[str]) -> None:
     """Have an object hold in these fields what another one holds: a list, a dict or a set as a copy."""
     for name in names:
         value = getattr(source, name)
-        setattr(target, name, value.copy() if value.__class__ in COPIED else value)
+        setattr(target, name, value.copy() if type(value) in COPIED else value)
 
 
 SEAT_FIELDS: Final = (
