@@ -1,6 +1,6 @@
 """Whole games of all policies that a ruleset has, on strict tables of any board, with every choice checked.
 
-`python -m tests.bots.policy_games [GAMES]` plays so many of each ruleset, and says how many decisions there were, how long each
+`python -m tests.bots.policy_games [GAMES [ROLLOUTS]]` plays so many of each ruleset, with so many rollouts a choice, and says how many decisions there were, how long each
 policy's took, and a digest of all that was chosen."""
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Final
 from schemas.commands import Command, write_command
 from schemas.field_types import Seat
 from services.bots.policies import SLOW_POLICIES
+from services.bots.searching.candidate_halving import OWN_SEARCHES
 from services.referee.games import legal
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
+from services.referee.games.trains.train_state import TrainState
 from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 
@@ -67,6 +69,8 @@ def play_checked(rules: str, number: int) -> CheckedGame:
 
 def main() -> None:
     games = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    if len(sys.argv) > 2:
+        OWN_SEARCHES[TrainState] = OWN_SEARCHES[TrainState]._replace(rollouts=int(sys.argv[2]))
     digest = sha256()
     for rules in sorted(TRAIN_RULESETS):
         seconds: dict[str, list[float]] = defaultdict(list)

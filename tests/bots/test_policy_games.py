@@ -29,7 +29,7 @@ SOAKED: Final = 2_000
     ("games", "rollouts"),
     [
         pytest.param(2, 16, id="short"),
-        pytest.param(SOAKED if SOAK else 3, any_game.ROLLOUTS, id="long", marks=pytest.mark.long),
+        pytest.param(SOAKED if SOAK else 2, any_game.ROLLOUTS, id="long", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("rules", sorted(TRAIN_RULESETS))
@@ -71,7 +71,7 @@ def test_a_policy_chooses_the_same_in_every_process() -> None:
     """Also where strings have other hashes, and so sets another order."""
     digests = {
         subprocess.run(
-            [sys.executable, "-m", "tests.bots.policy_games", "1"],
+            [sys.executable, "-m", "tests.bots.policy_games", "1", "16"],
             env=environment(PYTHONHASHSEED=hash_seed), cwd=ROOT, capture_output=True, check=True,
         ).stdout
         for hash_seed in ("1", "2")

@@ -68,11 +68,11 @@ def test_a_game_in_parts_is_played_again_too(open_page: OpenPage) -> None:
 
 
 def play_parts(page: Any) -> None:
-    """Play the first of what is shown until the game is over."""
+    """Play the first of what is shown until the game is over. It is found and clicked in one look: by a second one it may be
+    another."""
+    shown = page.locator("main.playing button.bare:not([disabled]), .actions .primary:not([disabled])")
     while not page.locator(".result").count():
-        choice = page.locator("main.playing button.bare:not([disabled]), .actions .primary:not([disabled])")
-        if choice.count():
-            choice.first.click(timeout=5_000)
+        shown.evaluate_all("([first]) => first?.click()")
         page.wait_for_timeout(60)
 
 

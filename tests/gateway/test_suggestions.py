@@ -121,6 +121,7 @@ def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
     eve, _ = in_turn(http, options=SHORT)
     asked, begun, go_on, order = Semaphore(0), Event(), Event(), list[str]()
     submit, suggest = FairThreadPool.submit, FoldedTable.suggestions
+    found = dict[str, Suggestions | None]()  # by game: who thinks first is the point, not what of
 
     def noted(pool: FairThreadPool, asker: str, call: Callable[[], object]) -> Future[object]:
         future = submit(pool, asker, call)
@@ -132,7 +133,9 @@ def test_who_asks_for_many_suggestions_waits_for_who_asks_for_one(
         order.append(fold.game)
         begun.set()
         assert go_on.wait(ANSWER_S)
-        return suggest(fold)
+        if fold.game not in found:
+            found[fold.game] = suggest(fold)
+        return found[fold.game]
 
     monkeypatch.setattr(FairThreadPool, "submit", noted)
     monkeypatch.setattr(FoldedTable, "suggestions", held)
@@ -159,13 +162,15 @@ def test_who_has_many_choices_analysed_at_once_waits_for_who_has_one(
         time.sleep(0.2)
     asked, begun, go_on, order = Semaphore(0), Event(), Event(), list[str]()
     submit, judge = FairThreadPool.submit, FoldedTable.judge
+    found = list[object]()  # they all ask the same: who is judged first is the point, not how
 
     def noted(pool: FairThreadPool, asker: str, call: Callable[[], object]) -> Future[object]:
         def held() -> object:
             order.append(asker)
             begun.set()
             assert go_on.wait(ANSWER_S)
-            return call()
+            found.extend([] if found else [call()])
+            return found[0]
 
         if getattr(getattr(call, "func", None), "__func__", None) is not judge:
             return submit(pool, asker, call)

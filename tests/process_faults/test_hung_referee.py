@@ -46,7 +46,7 @@ def hang_with_pending_commands(referee: Running, name: str, client: Any, partiti
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("tables", "hangs"), sizes((8, 1), (20, 2), (20, 20)))
+@pytest.mark.parametrize(("tables", "hangs"), sizes((8, 1), (12, 2), (20, 20)))
 def test_P7_games_of_a_referee_that_hangs_go_on_and_its_resuming_harms_nobody(
     tmp_path: Path, tables: int, hangs: int
 ) -> None:

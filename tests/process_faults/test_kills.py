@@ -58,7 +58,7 @@ def unfinished(client: Any, partitions: int) -> int:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("tables", "kills"), sizes((3, 2), (30, 4), (50, 60)))
+@pytest.mark.parametrize(("tables", "kills"), sizes((3, 2), (15, 4), (50, 60)))
 @pytest.mark.parametrize(
     "victims",
     [

@@ -50,7 +50,7 @@ def counted_steps() -> Iterator[Callable[[], int]]:
         yield lambda: steps
 
 
-@pytest.mark.parametrize("start", long_after(2, range(0, 2_000 if SOAK else 120, BOARDS)))
+@pytest.mark.parametrize("start", long_after(2, range(0, 2_000 if SOAK else 80, BOARDS)))
 def test_GAME_6_hostile_boards_are_refused_or_cost_few_steps(start: int) -> None:
     played = 0
     for seed in range(start, start + BOARDS):

@@ -21,7 +21,7 @@ from tests.rules.plain_referee import PublicEntry, differences, read_entries
 from tests.rules.planted_faults import ALL_FAULTS
 
 RULESETS = ("usa", "europe", "marklin", "trains")
-GAMES_SHORT, GAMES_LONG, GAMES_SOAK, GAMES_AT_ONCE = 4, 84, 2000, 40  # of each ruleset
+GAMES_SHORT, GAMES_LONG, GAMES_SOAK, GAMES_AT_ONCE = 4, 44, 2000, 40  # of each ruleset
 PLANTED = 100
 GAMES_MOST = 50  # of a rare kind, to plant a fault in
 

@@ -131,7 +131,7 @@ def modes(operation: APIOperation[Any, Any, Any, Any]) -> list[GenerationMode]:
 
 
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize("examples", short_and_long(1, 30 if SOAK else 3))
+@pytest.mark.parametrize("examples", short_and_long(1, 30 if SOAK else 2))
 def test_every_answer_to_a_generated_request_is_described(
     played: Played, subtests: pytest.Subtests, examples: int
 ) -> None:

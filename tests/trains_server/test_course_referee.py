@@ -65,7 +65,7 @@ def failing_at_some(
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("seeds", short_and_long(10, 400 if SOAK else 25))
+@pytest.mark.parametrize("seeds", short_and_long(10, 400 if SOAK else 15))
 def test_CONDUCT_2_a_game_ends_as_at_the_course_wherever_a_player_fails(call: str, seeds: int) -> None:
     for seed in range(seeds):
         rng = Random(f"{call}/{seed}")
