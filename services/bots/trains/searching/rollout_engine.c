@@ -16,7 +16,8 @@ enum {
     MOST_ROUTES = 256, MOST_CITIES = 128, MOST_NAMES = 512, MOST_KINDS = 11, MOST_SEATS = 8, MOST_HELD = 64,
     MOST_TICKETS = 64, MOST_DECKS = 8, MOST_IN_DECK = 128, MARKET = 10, MOST_PARALLELS = 8, MOST_COSTS = 8,
     MOST_OPEN_WALKS = 256, MOST_STEPS = 20000, MOST_WALKS = 60, MAX_TURNS = 1000, MOST_TOKENS = 8, MOST_FILLERS = 6,
-    MOST_NEEDS = MOST_ROUTES + MOST_FILLERS, MOST_LENGTH = 30, MOST_AHEAD = 512, ROUTE_WORDS = MOST_ROUTES / 64, CITY_WORDS = MOST_CITIES / 64,
+    MOST_NEEDS = MOST_ROUTES + MOST_FILLERS, MOST_LENGTH = 30, MOST_AHEAD = 512, MOST_CARS = 1000,
+    ROUTE_WORDS = MOST_ROUTES / 64, CITY_WORDS = MOST_CITIES / 64,
 };
 enum { UNREACHABLE = 1000000, COST_UNITS = 1000, SETTLED = INT32_MIN, SIDE_BY_SIDE = 4 }; /* of a path, in units of a point */
 enum { FULL_SHARE = 256, FILLER_UNITS = 256, MOST_VALUE = 127 };
@@ -53,10 +54,13 @@ typedef struct {
     int filler_values[2][MOST_ROUTES]; /* without bonus; the second of one that touches the network */
     double chances[2 * MOST_AHEAD + 1]; /* of the longest route, by how many spaces a plan is ahead */
     int slots[MOST_ROUTES], slot_routes[MOST_ROUTES], slot_lengths[MOST_ROUTES], slot_starts[ANY_COLOUR + 2]; /* of fillers, by colour */
-    Routes parallel_sets[MOST_ROUTES], exit_sets[MOST_CITIES], as_long[MOST_LENGTH + 1]; /* as_long: or longer */
+    Routes parallel_sets[MOST_ROUTES], exit_sets[MOST_CITIES];
     /* the first route of those between the same cities, and the one after it; -1: none */
     int16_t between[MOST_CITIES][MOST_CITIES], first_between[MOST_ROUTES], next_between[MOST_ROUTES];
-    int is_country[MOST_CITIES], has_countries, has_ferries, longest_route;
+    int16_t twins[MOST_ROUTES]; /* the only other route between the same cities; itself if none is, -1 if more are */
+    double half_over[MOST_LENGTH + 2], tenth_points[MOST_ROUTES]; /* half_over: 1 + 0.5 / missing; 0 where none is */
+    int16_t turns[MOST_CARS + 1]; /* by cars */
+    int is_country[MOST_CITIES], has_countries, has_ferries;
     int cards_asked, flushes, flush_kinds[MOST_KINDS], flush_counts[MOST_KINDS], flush_most;
     int tunnel_cards, wild_if_long_least, closes_parallels;
     int playing, order[MOST_SEATS], next_seat[MOST_SEATS], last_cars, last_turns;
@@ -79,7 +83,7 @@ typedef struct {
 } Plan;
 
 typedef struct {
-    int count, longest, longest_part, second; /* second: the longest of the other parts */
+    int count, longest;
     int16_t cities[MOST_CITIES]; /* of the network */
     int16_t spaces[MOST_CITIES], part[MOST_CITIES]; /* part -1: none */
 } Spans;
@@ -110,11 +114,11 @@ typedef struct {
     Spans spans;
 } Fillers;
 
-typedef struct { int spare[WILD], reserved[WILD]; } Shares; /* of a hand, by colour */
+typedef struct { int spare[WILD + 1], reserved[WILD + 1]; } Shares; /* of a hand, by colour; nothing of ANY_COLOUR */
 
 typedef struct {
     int size, planned;
-    int routes[MOST_NEEDS], colours[MOST_NEEDS], missing[MOST_NEEDS], grays[MOST_NEEDS], gray_count;
+    int routes[MOST_NEEDS], colours[MOST_NEEDS], missing[MOST_NEEDS], grays[MOST_NEEDS + 1], gray_count;
     Shares hand, after_colours; /* after_colours: before the gray routes got theirs */
     double weights[MOST_NEEDS], wilds_short;
     const int *bonuses;
@@ -699,7 +703,8 @@ static void set_cost(Game *g, int route, int cost) {
     int a = r->a[route], b = r->b[route];
     costs->of_routes[route] = cost;
     if (a == b) return;
-    for (int each = r->first_between[route]; each >= 0; each = r->next_between[each])
+    if (r->twins[route] >= 0) cost = least(cost, costs->of_routes[r->twins[route]]);
+    else for (int each = r->first_between[route]; each >= 0; each = r->next_between[each])
         cost = least(cost, costs->of_routes[each]);
     costs->between[a][b] = cost * MOST_CITIES + b;
     costs->between[b][a] = cost * MOST_CITIES + a;
@@ -721,19 +726,19 @@ static void set_costs(Game *g, const int *of_routes) {
 }
 
 /* Where a search begins: the least cost to each city that isn't settled yet, with the city; below 0 of the others. */
-static inline void start_search(const Game *g, int start, int *least_costs) {
-    for (int city = 0; city < g->costs.size / 16 * 16; city++)
+static ALWAYS_INLINE void start_search(const Game *g, int start, int *least_costs, int size) {
+    for (int city = 0; city < size; city++)
         least_costs[city] = city < g->rules->cities ? UNREACHABLE * MOST_CITIES + city : SETTLED;
     least_costs[start] = start;
 }
 
 /* Settle the nearest city and go on from there; returns the nearest one after it. Cities are compared many at once. */
-static ALWAYS_INLINE int settle(const Game *g, int nearest, int start, int *least_costs, int *from) {
+static ALWAYS_INLINE int settle(const Game *g, int nearest, int start, int *restrict least_costs, int *restrict from, int size) {
     int city = nearest % MOST_CITIES, cost = nearest - city;
     const int *onward = g->costs.between[g->rules->is_country[city] && city != start ? MOST_CITIES : city];
     unsigned next = INT32_MAX;
     least_costs[city] = SETTLED;
-    for (int other = 0; other < g->costs.size / 16 * 16; other++) {
+    for (int other = 0; other < size; other++) {
         int total = cost + onward[other], before = least_costs[other], now = total < before ? total : before;
         least_costs[other] = now;
         if (from) from[other] = total < before ? city : from[other];
@@ -743,12 +748,12 @@ static ALWAYS_INLINE int settle(const Game *g, int nearest, int start, int *leas
 }
 
 /* The least cost of a path, with its routes from the end on; of equally near cities the lowest is settled first. */
-VECTORS static int shortest_path(const Game *g, int start, int end, int16_t *routes, int *size) {
+static ALWAYS_INLINE int path_of(const Game *g, int start, int end, int16_t *routes, int *size, int row) {
     const Rules *r = g->rules;
     int least_costs[MOST_CITIES], from[MOST_CITIES], nearest = start;
-    start_search(g, start, least_costs);
+    start_search(g, start, least_costs, row);
     while (nearest % MOST_CITIES != end && nearest < UNREACHABLE * MOST_CITIES)
-        nearest = settle(g, nearest, start, least_costs, from);
+        nearest = settle(g, nearest, start, least_costs, from, row);
     *size = 0;
     if (nearest >= UNREACHABLE * MOST_CITIES) return UNREACHABLE;
     for (int city = end; city != start; city = from[city]) {
@@ -760,9 +765,17 @@ VECTORS static int shortest_path(const Game *g, int start, int end, int16_t *rou
     return nearest / MOST_CITIES;
 }
 
+VECTORS static int shortest_path(const Game *g, int start, int end, int16_t *routes, int *size) {
+    switch (g->costs.size) {
+    case 32: return path_of(g, start, end, routes, size, 32);
+    case 48: return path_of(g, start, end, routes, size, 48);
+    default: return path_of(g, start, end, routes, size, g->costs.size / 16 * 16);
+    }
+}
+
 /* By route the least cost of another way between its ends, of `most` more than the route's at most. Some are searched side
  * by side, as each step of a search waits for the one before it. */
-VECTORS static void find_detours(const Game *g, const int16_t *routes, int count, const int *costs, int most, int *detours) {
+static ALWAYS_INLINE void detours_of(const Game *g, const int16_t *routes, int count, const int *costs, int most, int *detours, int row) {
     const Rules *r = g->rules;
     for (int first = 0; first < count; first += SIDE_BY_SIDE) {
         int searches = least(SIDE_BY_SIDE, count - first), least_costs[SIDE_BY_SIDE][MOST_CITIES];
@@ -770,9 +783,9 @@ VECTORS static void find_detours(const Game *g, const int16_t *routes, int count
             int route = routes[first + i], a = r->a[route], b = r->b[route], other_cost = UNREACHABLE;
             for (int each = r->first_between[route]; each >= 0; each = r->next_between[each])
                 if (each != route) other_cost = least(other_cost, g->costs.of_routes[each]);
-            start_search(g, a, least_costs[i]);
+            start_search(g, a, least_costs[i], row);
             least_costs[i][b] = SETTLED; /* what leads there in one step is the route itself, or one beside it */
-            int nearest = settle(g, a, a, least_costs[i], NULL);
+            int nearest = settle(g, a, a, least_costs[i], NULL, row);
             if (a != b) least_costs[i][b] = other_cost * MOST_CITIES + b;
             detours[first + i] = a != b ? least(nearest, least_costs[i][b]) : a;
         }
@@ -781,12 +794,20 @@ VECTORS static void find_detours(const Game *g, const int16_t *routes, int count
             for (int i = 0; i < searches; i++) {
                 int route = routes[first + i], nearest = detours[first + i];
                 if (nearest % MOST_CITIES == r->b[route] || nearest >= (costs[route] + most) * MOST_CITIES) continue;
-                detours[first + i] = settle(g, nearest, r->a[route], least_costs[i], NULL);
+                detours[first + i] = settle(g, nearest, r->a[route], least_costs[i], NULL, row);
                 is_going_on = 1;
             }
         }
     }
     for (int i = 0; i < count; i++) detours[i] = least(detours[i] / MOST_CITIES, costs[routes[i]] + most);
+}
+
+VECTORS static void find_detours(const Game *g, const int16_t *routes, int count, const int *costs, int most, int *detours) {
+    switch (g->costs.size) {
+    case 32: detours_of(g, routes, count, costs, most, detours, 32); return;
+    case 48: detours_of(g, routes, count, costs, most, detours, 48); return;
+    default: detours_of(g, routes, count, costs, most, detours, g->costs.size / 16 * 16);
+    }
 }
 
 static int turns_left(const Game *g, int seat) {
@@ -795,7 +816,7 @@ static int turns_left(const Game *g, int seat) {
     if (g->last_turns != NOT_YET) return 1;
     for (int i = 0; i < r->playing; i++)
         if (r->order[i] != seat && (!found++ || g->cars[r->order[i]] < fewest)) fewest = g->cars[r->order[i]];
-    return 1 + (int)(greatest(0, fewest - r->last_cars) / r->w.cars_a_turn);
+    return r->turns[greatest(0, fewest - r->last_cars)];
 }
 
 static int in_units(double points) { return (int)(points * COST_UNITS); }
@@ -1146,17 +1167,16 @@ static inline int take_spare(Shares *hand, int colour, int most) {
 static void assign(const Game *g, Needs *needs, int from) {
     const Rules *r = g->rules;
     if (!from) {
-        memcpy(needs->after_colours.spare, g->hands[g->turn], sizeof needs->after_colours.spare);
+        memcpy(needs->after_colours.spare, g->hands[g->turn], sizeof(int) * WILD);
+        needs->after_colours.spare[ANY_COLOUR] = 0;
         memset(needs->after_colours.reserved, 0, sizeof needs->after_colours.reserved);
         needs->gray_count = 0;
     }
     needs->hand = needs->after_colours;
     for (int i = from; i < needs->size; i++) {
         int route = needs->routes[i], colour = r->colours[route];
-        if (colour == ANY_COLOUR) {
-            needs->grays[needs->gray_count++] = i;
-            continue;
-        }
+        needs->grays[needs->gray_count] = i; /* without a branch */
+        needs->gray_count += colour == ANY_COLOUR;
         needs->colours[i] = colour;
         needs->missing[i] = r->spaces[route] - take_spare(&needs->hand, colour, r->spaces[route]);
     }
@@ -1179,8 +1199,8 @@ static inline int filler_key(const Rules *r, const Fillers *fillers, int slot, i
 }
 
 /* The keys of the fillers that bring most and fit, one after the other, the best first; returns how many. */
-VECTORS static int best_keys(const Rules *r, const int *keys, int cars, int *chosen) {
-    int count = 0, last = INT32_MAX, size = (r->routes + 15) / 16 * 16;
+static ALWAYS_INLINE int best_of_keys(const Rules *r, const int *keys, int cars, int *chosen, int size) {
+    int count = 0, last = INT32_MAX;
     for (; count < MOST_FILLERS; count++) {
         int best = -1;
         for (int slot = 0; slot < size; slot++) { /* many at once */
@@ -1192,6 +1212,15 @@ VECTORS static int best_keys(const Rules *r, const int *keys, int cars, int *cho
         cars -= r->lengths[MOST_ROUTES - 1 - best % MOST_ROUTES];
     }
     return count;
+}
+
+VECTORS static int best_keys(const Rules *r, const int *keys, int cars, int *chosen) {
+    int size = (r->routes + 15) / 16 * 16;
+    switch (size) {
+    case 96: return best_of_keys(r, keys, cars, chosen, 96);
+    case 112: return best_of_keys(r, keys, cars, chosen, 112);
+    default: return best_of_keys(r, keys, cars, chosen, size);
+    }
 }
 
 /* The fillers that bring most a turn and fit, as keys; returns how many. */
@@ -1208,7 +1237,7 @@ static int choose_fillers(const Rules *r, const int *held, int cars, Fillers *fi
 static void add_fillers(const Game *g, Needs *needs, int cars, Fillers *fillers) {
     const Rules *r = g->rules;
     int chosen[MOST_FILLERS], missing = 0, held[WILD + 1];
-    memcpy(held, needs->hand.spare, sizeof needs->hand.spare);
+    memcpy(held, needs->hand.spare, sizeof(int) * WILD);
     held[WILD] = most_held(held);
     needs->bonuses = fillers->bonuses;
     int count = choose_fillers(r, held, cars, fillers, chosen);
@@ -1227,15 +1256,14 @@ static void card_values(const Game *g, const Needs *needs, double *values) {
     const Weights *w = &r->w;
     const int *hand = g->hands[g->turn];
     double most = 0.3, grays = 0.0;
-    for (int kind = 0; kind < r->kinds; kind++) values[kind] = w->idle_value + w->idle_growth * hand[kind];
-    for (int i = 0; i < needs->size; i++)
-        if (needs->missing[i]) {
-            double value = needs->weights[i] * (1 + 0.5 / needs->missing[i]);
-            int colour = needs->colours[i];
-            values[colour] = greatest_of(values[colour], value);
-            most = greatest_of(most, value);
-            if (r->colours[needs->routes[i]] == ANY_COLOUR) grays += needs->weights[i];
-        }
+    for (int kind = 0; kind < MOST_KINDS; kind++) values[kind] = w->idle_value + w->idle_growth * hand[kind];
+    for (int i = 0; i < needs->size; i++) { /* without branches: what isn't missing is worth 0, and nothing is worth less */
+        int colour = needs->colours[i], missing = needs->missing[i];
+        double value = needs->weights[i] * r->half_over[missing];
+        values[colour] = greatest_of(values[colour], value);
+        most = greatest_of(most, value);
+        grays += needs->weights[i] * (missing && r->colours[needs->routes[i]] == ANY_COLOUR);
+    }
     for (int colour = 0; colour < WILD; colour++) values[colour] += w->gray_value * grays;
     values[WILD] = 1.15 * most;
     if (r->has_ferries) {
@@ -1288,7 +1316,7 @@ static void find_spans(const Game *g, const int16_t *routes, int size, const int
     const Rules *r = g->rules;
     Ways ways;
     int16_t order[MOST_CITIES], from[3][MOST_CITIES], found[MOST_CITIES], again[MOST_CITIES];
-    int cities = 0, longest = 0, second = 0, way = 0;
+    int cities = 0, longest = 0, way = 0;
     size_t bytes = sizeof(int16_t) * (size_t)r->cities;
     memset(ways.first, -1, bytes);
     memset(spans->part, -1, bytes);
@@ -1317,14 +1345,9 @@ static void find_spans(const Game *g, const int16_t *routes, int size, const int
             spans->part[each] = (int16_t)city;
             of_part = greatest(of_part, spans->spaces[each]);
         }
-        second = greatest(second, least(longest, of_part));
-        if (of_part > longest) {
-            longest = of_part;
-            spans->longest_part = city;
-        }
+        longest = greatest(longest, of_part);
     }
     spans->longest = longest;
-    spans->second = second;
 }
 
 /* The longest path of the seat's routes, as `find_spans` finds it. Those of a forest are lengthened route by route. */
@@ -1402,25 +1425,17 @@ static void path_bonuses(Game *g, const Plan *plan, Fillers *fillers, Routes *ch
     int growth = is_last ? 0 : (int)(w->trail_growth * g->cars[rival]);
     int longest = spans->longest, ahead = longest - rivals - growth;
     double before = chance_ahead(r, ahead), swing = w->trail_share * 2 * r->longest_bonus * FILLER_UNITS;
-    Routes left = g->free;
-    for (int i = 0; i < spans->count; i++) {
-        int city = spans->cities[i], spaces = spans->spaces[city];
-        int beyond = spans->part[city] == spans->longest_part ? spans->second : longest;
-        int shortest = greatest(0, longest - spaces - beyond + 1); /* that a route must be for a longer path */
-        if (shortest > r->longest_route) continue;
-        for (int word = 0; word < r->words; word++) {
-            uint64_t rest = r->exit_sets[city].of[word] & r->as_long[shortest].of[word] & left.of[word];
-            left.of[word] &= ~rest;
-            while (rest) {
-                int route = 64 * word + next_of(&rest), other = r->a[route] == city ? r->b[route] : r->a[route];
-                if (spans->part[other] == spans->part[city]) continue;
-                int length = spaces + r->lengths[route] + spans->spaces[other];
-                if (length <= longest) continue;
-                fillers->bonuses[route] = (int)(swing * (chance_ahead(r, ahead + length - longest) - before));
-                add_to(fillers->with_bonus.of, route);
-            }
+    Routes near = {0};
+    for (int i = 0; i < spans->count; i++)
+        for (int word = 0; word < r->words; word++) near.of[word] |= r->exit_sets[spans->cities[i]].of[word];
+    for (int word = 0; word < r->words; word++)
+        for (uint64_t rest = near.of[word] & g->free.of[word]; rest;) {
+            int bit = next_of(&rest), route = 64 * word + bit, a = r->a[route], b = r->b[route];
+            int more = spans->spaces[a] + r->lengths[route] + spans->spaces[b] - longest;
+            uint64_t is_longer = spans->part[a] != spans->part[b] && more > 0;
+            fillers->bonuses[route] = -(int)is_longer & (int)(swing * (chance_ahead(r, ahead + more) - before));
+            fillers->with_bonus.of[word] |= is_longer << bit;
         }
-    }
     for (int word = 0; word < r->words; word++) changed->of[word] |= fillers->with_bonus.of[word];
 }
 
@@ -1586,11 +1601,11 @@ static int best_claim(const Game *g, const Plan *plan, const Needs *needs, int t
         Claim claim;
         if (length > held) continue;
         if (i < needs->planned) {
-            worth = 2 * needs->weights[i] + r->points[route] / 10.0 - w->claim_threshold;
+            worth = 2 * needs->weights[i] + r->tenth_points[route] - w->claim_threshold;
             if (g->passengers_left[seat]) worth += place_worth(g, place_for_passenger(g, route));
         } else {
             worth = r->points[route] - length * filler_price - w->filler_margin;
-            bonus = needs->bonuses[route] / (double)FILLER_UNITS;
+            bonus = needs->bonuses[route] * (1.0 / FILLER_UNITS);
         }
         if (worth + bonus <= most || !cheapest_payment(g, needs, i, wild_price, &price, &claim)) continue; /* no price is below 0 */
         if (i >= needs->planned) {
@@ -1839,7 +1854,7 @@ static int draw_card(Game *g, const double *values, int is_first) {
     double blind = -1.0;
     if (has_cards(g)) {
         blind = 0.0;
-        for (int kind = 0; kind < r->kinds; kind++) blind += values[kind] * r->card_shares[kind];
+        for (int kind = 0; kind < MOST_KINDS; kind++) blind += values[kind] * r->card_shares[kind];
     }
     int best = -1, wild = -1;
     double most = blind, second = blind;
@@ -1973,14 +1988,13 @@ static void read_routes(Row *row, Rules *r) {
         r->points[route] = count_of(row, 1000000);
         r->colours[route] = next(row, 0, ANY_COLOUR);
         r->ferries[route] = next(row, 0, 1000);
-        r->spaces[route] = next(row, 0, 1000);
+        r->spaces[route] = next(row, 0, MOST_LENGTH);
         r->is_tunnel[route] = next(row, 0, 1);
         r->name_a[route] = next(row, 0, MOST_NAMES - 1);
         r->name_b[route] = next(row, 0, MOST_NAMES - 1);
         r->parallel_count[route] = count_of(row, MOST_PARALLELS);
         for (int i = 0; i < r->parallel_count[route]; i++) r->parallels[route][i] = next(row, 0, r->routes - 1);
         r->has_ferries |= r->ferries[route] > 0;
-        r->longest_route = greatest(r->longest_route, r->lengths[route]);
     }
 }
 
@@ -1990,7 +2004,6 @@ static int find_sets(Rules *r) {
     for (int route = 0; route < r->routes; route++) {
         r->exit_sets[r->a[route]].of[route >> 6] ^= UINT64_C(1) << (route & 63); /* not of a route to the city itself */
         r->exit_sets[r->b[route]].of[route >> 6] ^= UINT64_C(1) << (route & 63);
-        for (int length = 0; length <= r->lengths[route]; length++) add_to(r->as_long[length].of, route);
         for (int i = 0; i < r->parallel_count[route]; i++) add_to(r->parallel_sets[route].of, r->parallels[route][i]);
     }
     for (int route = 0; route < r->routes; route++)
@@ -2010,6 +2023,10 @@ static void find_between(Rules *r) {
         r->next_between[route] = -1;
         last[a][b] = (int16_t)route;
     }
+    for (int route = 0; route < r->routes; route++) {
+        int first = r->first_between[route], second = r->next_between[first];
+        r->twins[route] = (int16_t)(second < 0 ? route : r->next_between[second] >= 0 ? -1 : first == route ? second : first);
+    }
 }
 
 /* What fillers bring. Returns whether it is within bounds. */
@@ -2017,6 +2034,9 @@ static int value_fillers(Rules *r) {
     int is_good = r->longest_bonus >= 0;
     for (int ahead = -MOST_AHEAD; ahead <= MOST_AHEAD; ahead++)
         r->chances[MOST_AHEAD + ahead] = 1 / (1 + exp(-greatest_of(-50.0, least_of(50.0, ahead / r->w.trail_spread))));
+    for (int missing = 1; missing <= MOST_LENGTH; missing++) r->half_over[missing] = 1 + 0.5 / missing;
+    for (int cars = 0; cars <= MOST_CARS; cars++) r->turns[cars] = (int16_t)(1 + (int)(cars / r->w.cars_a_turn));
+    for (int route = 0; route < r->routes; route++) r->tenth_points[route] = r->points[route] / 10.0;
     for (int missing = 0; missing <= MOST_LENGTH; missing++) r->shares[missing] = 2 * FULL_SHARE / (missing + 2);
     for (int colour = 0, slot = 0; colour <= ANY_COLOUR; r->slot_starts[++colour] = slot)
         for (int route = 0; route < r->routes; route++)
@@ -2055,7 +2075,7 @@ static void read_rules(Row *row, Rules *r) {
     r->playing = next(row, 1, r->seats);
     for (int i = 0; i < r->playing; i++) r->order[i] = next(row, 0, r->seats - 1);
     for (int i = 0; i < r->playing; i++) r->next_seat[r->order[i]] = r->order[(i + 1) % r->playing];
-    r->last_cars = next_int(row);
+    r->last_cars = count_of(row, MOST_CARS);
     r->last_turns = next_int(row);
     r->decks = count_of(row, MOST_DECKS);
     for (int deck = 0; deck < r->decks; deck++) r->tickets_drawn[deck] = count_of(row, MOST_TICKETS / MOST_DECKS);
@@ -2128,7 +2148,7 @@ static void read_game(Row *row, Game *g) {
     g->last_turns = next(row, NOT_YET, 1000);
     g->passes = count_of(row, 1000);
     g->is_over = next(row, 0, 1);
-    for (int seat = 0; seat < r->seats; seat++) g->cars[seat] = next_int(row);
+    for (int seat = 0; seat < r->seats; seat++) g->cars[seat] = next(row, -MOST_CARS, MOST_CARS);
     for (int seat = 0; seat < r->seats; seat++) g->points[seat] = next_int(row);
     read_cards(row, g);
     for (int route = 0; route < r->routes; route++)
