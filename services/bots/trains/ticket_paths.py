@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
 from services.referee.games.trains.board import Board, Ticket
@@ -15,8 +15,6 @@ from services.referee.games.trains.train_state import TrainGame
 
 UNREACHABLE: Final = 1_000_000  # the length where there is no path
 MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves at once; 2 KiB each
-# By city: the city at the other end of each of its routes, and the route.
-Exits: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
 
 
 class TicketPath(NamedTuple):
@@ -27,16 +25,20 @@ class TicketPath(NamedTuple):
 
 
 class KnownPaths(NamedTuple):
-    """The paths of a seat's tickets, and the open routes over which they were found."""
+    """The paths of a seat's tickets, with all their routes, and the open routes by fare over which they were found."""
 
-    open_routes: frozenset[str]
+    open_routes: Sequence[tuple[str, ...]]
     paths: list[TicketPath]
+    needed: frozenset[str]
 
-    def holds_over(self, open_routes: frozenset[str]) -> bool:
+    def holds_over(self, open_routes: Sequence[tuple[str, ...]]) -> bool:
         """Whether a search over these routes would find the same paths: none was added, and no path has lost one."""
-        return open_routes <= self.open_routes and all(
-            open_routes.issuperset(path.routes) for path in self.paths
-        )
+        for before, now in zip(self.open_routes, open_routes, strict=True):
+            if before is now or before == now:
+                continue
+            if not {*before}.issuperset(now) or not self.needed.isdisjoint({*before}.difference(now)):
+                return False
+        return True
 
 
 NO_PATH: Final = TicketPath(UNREACHABLE, ())
@@ -44,92 +46,119 @@ _known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 
 def ticket_paths(state: TrainGame, seat: Seat) -> list[TicketPath]:
-    """The shortest path of each of the seat's tickets. The last ones are kept: most turns of others change nothing in them."""
+    """The shortest path of each of the seat's tickets that its cars suffice for, else NO_PATH. The last ones are kept: most
+    turns of others change nothing in them."""
     seat_state = state.seats[seat].own
     table = state.own
     key = (
         table.board.digest,
         tuple(seat_state.tickets),
         tuple(seat_state.routes),
+        seat_state.cars,
         frozenset(seat_state.blocked_parallels),
     )
-    open_routes, known = frozenset[str]().union(*table.open_routes.values()), _known_paths.pop(key, None)
+    open_routes, known = [*table.open_routes.values()], _known_paths.pop(key, None)
     if known is None or not known.holds_over(open_routes):
         tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
-        known = KnownPaths(open_routes, shortest_paths(state, seat, tickets))
+        paths = shortest_paths(state, seat, tickets, seat_state.cars)
+        known = KnownPaths(open_routes, paths, frozenset(chain.from_iterable(path.routes for path in paths)))
     _known_paths[key] = known
     if len(_known_paths) > MAX_KNOWN_PATHS:
         _known_paths.popitem(last=False)
     return known.paths
 
 
-def shortest_paths(state: TrainGame, seat: Seat, tickets: Sequence[Ticket]) -> list[TicketPath]:
-    """The shortest path of each of these tickets for this seat."""
-    table = state.own
-    board, exits, cars = table.board, _exits_of(table.board), _usable_routes(state, seat)
-    ends: dict[str, set[str]] = {}
+def shortest_paths(
+    state: TrainGame, seat: Seat, tickets: Sequence[Ticket], most_cars: int = UNREACHABLE - 1
+) -> list[TicketPath]:
+    """The shortest path of each of these tickets for this seat; NO_PATH if it takes more cars."""
+    roads = _roads_of(state.own.board)
+    spaces = _spaces_for(state, seat, roads)
+    ends: dict[int, set[int]] = {}
     for ticket in tickets:
-        ends.setdefault(ticket.a, set()).add(ticket.b)
-    paths = {start: _paths_from(start, ends[start], board, exits, cars) for start in ends}
-    return [paths[ticket.a].get(ticket.b, NO_PATH) for ticket in tickets]
+        ends.setdefault(roads.cities[ticket.a], set()).add(roads.cities[ticket.b])
+    paths = {start: _paths_from(start, ends[start], roads, spaces, most_cars) for start in ends}
+    return [paths[roads.cities[ticket.a]].get(roads.cities[ticket.b], NO_PATH) for ticket in tickets]
+
+
+class Roads(NamedTuple):
+    """A board by numbers: cities in the order of their ids, routes in the order of their fares."""
+
+    cities: Mapping[str, int]
+    routes: Mapping[str, int]
+    names: Sequence[str]  # of the routes
+    lengths: Sequence[int]
+    exits: Sequence[Sequence[tuple[int, int]]]  # by city the other end of each route, and the route
+    countries: Set[int]
 
 
 @lru_cache(maxsize=64)
-def _exits_of(board: Board) -> Exits:
-    """The exits by city. Of two parallels of one length the first, of the lower fare, is taken."""
-    exits: dict[str, list[tuple[str, str]]] = {city: [] for city in board.cities}
-    for name in chain.from_iterable(board.fares.values()):
-        route = board.routes[name]
-        exits[route.a].append((route.b, name))
-        exits[route.b].append((route.a, name))
-    return exits
+def _roads_of(board: Board) -> Roads:
+    """Of two parallels of one length the first, of the lower fare, is taken: it is the first exit."""
+    cities = {city: number for number, city in enumerate(sorted(board.cities))}
+    names = [*chain.from_iterable(board.fares.values())]
+    exits: list[list[tuple[int, int]]] = [[] for _ in cities]
+    for number, name in enumerate(names):
+        a, b = cities[board.routes[name].a], cities[board.routes[name].b]
+        exits[a].append((b, number))
+        exits[b].append((a, number))
+    return Roads(
+        cities,
+        {name: number for number, name in enumerate(names)},
+        names,
+        [board.routes[name].length for name in names],
+        exits,
+        {cities[country] for country in board.countries},
+    )
 
 
-def _usable_routes(state: TrainGame, seat: Seat) -> dict[str, int]:
-    """The routes that are the seat's or still can be, and the cars that each takes: none for its own."""
-    table = state.own
-    seat_state, routes = state.seats[seat].own, table.board.routes
-    blocked = seat_state.blocked_parallels
-    cars = {
-        name: routes[name].length
-        for name in chain.from_iterable(table.open_routes.values())
-        if name not in blocked
-    }
-    cars.update(dict.fromkeys(seat_state.routes, 0))
-    return cars
+def _spaces_for(state: TrainGame, seat: Seat, roads: Roads) -> list[int]:
+    """By route the cars that it takes: none of the seat's own, UNREACHABLE where it can't be claimed any more."""
+    seat_state, numbers, lengths = state.seats[seat].own, roads.routes, roads.lengths
+    spaces = [UNREACHABLE] * len(lengths)
+    for name in chain.from_iterable(state.own.open_routes.values()):
+        number = numbers[name]
+        spaces[number] = lengths[number]
+    for name in seat_state.blocked_parallels:
+        spaces[numbers[name]] = UNREACHABLE
+    for name in seat_state.routes:
+        spaces[numbers[name]] = 0
+    return spaces
 
 
 def _paths_from(
-    start: str, ends: Set[str], board: Board, exits: Exits, cars: Mapping[str, int]
-) -> dict[str, TicketPath]:
-    """The shortest paths from a city to those of these cities that can be reached."""
-    countries, remaining = board.countries, {*ends}
-    paths: dict[str, TicketPath] = {}
-    best = {start: 0}
-    predecessors: dict[str, tuple[str, str]] = {}
-    frontier = [(0, start)]
+    start: int, ends: Set[int], roads: Roads, spaces: Sequence[int], most_cars: int
+) -> dict[int, TicketPath]:
+    """The shortest paths from a city to those of these cities that can be reached with so many cars."""
+    exits, size, remaining = roads.exits, len(roads.exits), {*ends}
+    paths: dict[int, TicketPath] = {}
+    best = [most_cars + 1] * size
+    best[start] = 0
+    ways_there = [(start, 0)] * size  # the city before each, and the route from it
+    frontier = [start]  # a length and a city as one number
     while frontier and remaining:
-        length, city = heappop(frontier)
+        length, city = divmod(heappop(frontier), size)
         if city in remaining:
             remaining.remove(city)
-            paths[city] = TicketPath(length, _free_routes(predecessors, cars, start, city))
-        if length > best[city] or (city in countries and city != start):
+            paths[city] = TicketPath(length, _free_routes(ways_there, roads, spaces, start, city))
+        if length > best[city] or (city in roads.countries and city != start):
             continue  # a country is an end only
-        for other, name in exits[city]:
-            if (spaces := cars.get(name)) is not None and length + spaces < best.get(other, UNREACHABLE):
-                best[other] = length + spaces
-                predecessors[other] = city, name
-                heappush(frontier, (length + spaces, other))
+        for other, route in exits[city]:
+            total = length + spaces[route]
+            if total < best[other]:
+                best[other] = total
+                ways_there[other] = city, route
+                heappush(frontier, total * size + other)
     return paths
 
 
 def _free_routes(
-    predecessors: Mapping[str, tuple[str, str]], cars: Mapping[str, int], start: str, city: str
+    ways_there: Sequence[tuple[int, int]], roads: Roads, spaces: Sequence[int], start: int, city: int
 ) -> list[str]:
     """The routes still to claim on the way back from a city to the start of a path."""
     routes = list[str]()
     while city != start:
-        city, name = predecessors[city]
-        if cars[name]:
-            routes.append(name)
+        city, route = ways_there[city]
+        if spaces[route]:
+            routes.append(roads.names[route])
     return routes

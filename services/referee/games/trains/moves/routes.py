@@ -132,13 +132,13 @@ def claim_offers(state: TrainGame, seat: Seat) -> Sequence[ClaimRoute]:
     payable = state.ruleset.parts.find_payable_routes(
         seat_state.hand, state.own.open_routes, seat_state.cars, state.rule_options
     )
-    offers: list[ClaimRoute] = []
-    for routes, ways in payable:
-        for route in routes:
-            if route not in blocked_parallels:
-                for claims in ways:
-                    offers.append(claims[route])
-    return offers
+    return [
+        claims[route]
+        for routes, ways in payable
+        for route in routes
+        if route not in blocked_parallels
+        for claims in ways
+    ]
 
 
 def claim_offers_with_passengers(state: TrainGame, seat: Seat) -> Sequence[ClaimRoute]:
