@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps  # a locked file has them all
 
-.PHONY: help docs reference setup dev play serve test test-long test-all fast slow fast-check check bench soak chaos load mutants schemas page-types contracts rule-tests lock release clean licences metrics-page browser screenshots
+.PHONY: help docs reference setup dev play serve test test-long test-all fast slow fast-check check bench soak chaos load mutants schemas page-types contracts rule-tests lock release clean licences browser screenshots
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -96,7 +96,7 @@ docs: dev        ## the guide as a site in build/guide, for /guide of the gatewa
 	@$(BIN)/python -m sphinx -q -W --keep-going -j 2 -b html -d build/doctrees -c docs . build/guide
 	@echo "build/guide/docs/index.html is the first page; a gateway that is started here shows it at /guide"
 
-reference: dev   ## write the pages of docs/reference that follow from code: commands, settings, calls, events, options
+reference: dev   ## write the pages of docs/reference that follow from code: commands, settings, calls, events, options, metrics
 	@$(BIN)/python -m deploy.reference_pages
 
 schemas: setup   ## write the JSON Schemas from the contracts
@@ -110,9 +110,6 @@ contracts: setup ## add new codes and fields to the record of what logs hold; wh
 
 rule-tests: dev  ## write which tests hold each rule into tests/rules/tests_by_rule.md
 	@$(BIN)/python -m tests.rules.tests_by_rule
-
-metrics-page: setup  ## write docs/reference/metrics.md: the metrics that the code declares
-	@PYTHONPATH=. $(BIN)/python deploy/metrics_page.py
 
 licences: setup  ## write docs/reference/licences.md: what is installed, and under which licence
 	@$(BIN)/python deploy/licence_page.py

@@ -18,8 +18,8 @@ import redis.asyncio
 from schemas.contract import Json
 from schemas.published_contracts import COMPONENTS
 from schemas.web.tokens import TokenKeys
-from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 

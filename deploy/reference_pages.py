@@ -1,6 +1,6 @@
 """Write the pages of docs/reference that follow from code: `make reference`, or `--check` whether they are stale.
 
-Commands come from the command line's help, settings from their model, calls and messages from the OpenAPI and AsyncAPI
+Commands come from the command line's help, settings and metrics from their models, calls and messages from the OpenAPI and AsyncAPI
 documents, events and refusals from the contracts, options from the rulesets. The first line of a page says so: then
 its words aren't counted as written ones.
 """
@@ -26,6 +26,7 @@ from schemas.refusals import MESSAGE_RULES
 from schemas.web.socket_messages import describe_socket
 from services.cli.app import PANELS, add_commands
 from services.cli.output import EXIT_CODES, share_options
+from services.metrics.declared import DECLARED
 from services.referee.games import RULESETS
 from services.runtime.settings import Settings
 
@@ -42,6 +43,7 @@ def pages() -> dict[str, str]:
         "http": _calls,
         "events": _events,
         "options": _options,
+        "metrics": _metrics,
     }
     return {f"{name}.md": _page(make()) for name, make in makers.items()}
 
@@ -59,6 +61,28 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[st
     for row in rows:
         yield f"| {' | '.join(' '.join(str(cell).split()).replace('|', chr(92) + '|') for cell in row)} |"
     yield ""
+
+
+def _metrics() -> Iterator[str]:
+    yield "# Metrics"
+    yield ""
+    yield "What each service shows Prometheus at `LEDGERLINE_METRICS` ([settings](settings.md)). Beside these a process shows"
+    yield "its CPU, memory and open files (`process_*`). Counters and histograms begin at 0 with each start. What a gateway"
+    yield "shows of the whole system, every gateway shows: take `max`, not `sum`."
+    heads = ("metric", "type", "labels", "services", "meaning")
+    yield from table(
+        heads,
+        (
+            (
+                f"`{metric.name}`",
+                type(metric).__name__.lower(),
+                ", ".join(f"`{label}`" for label in metric.labels),
+                "every one" if len(metric.services) == 4 else ", ".join(metric.services),
+                metric.meaning,
+            )
+            for metric in DECLARED
+        ),
+    )
 
 
 def _commands() -> Iterator[str]:

@@ -310,7 +310,7 @@ FILE_OF_THE_FAMILY: Final = re.compile(
     r'"(?:\.\./)?trains/\w+(?:\.js)?"'
 )  # imported by a page, or joined to its style
 OF_SOMETHING_ELSE: Final = (
-    ("services/gateway/app.py", "route"),  # HTTP's
+    ("services/gateway/server.py", "route"),  # HTTP's
     ("services/gateway/server.py", "route"),  # HTTP's
     ("services/gateway/routes/", "route"),  # HTTP's
     ("services/gateway/web/", "route"),  # HTTP's

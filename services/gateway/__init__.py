@@ -1,5 +1,5 @@
 """The gateway: it submits players' commands and sends players their views. It knows no rules.
 
-Start with `app` (the web application), then `games/service` (what it does), then `following/hub` (who follows which game).
+Start with `server` (the web application), then `games/service` (what it does), then `following/hub` (who follows which game).
 Each room knows only those below it: pyproject.toml lists them in order.
 """

@@ -1,4 +1,4 @@
-"""Every metric of the services; docs/reference/metrics.md is made of this module (`make metrics-page`).
+"""Every metric of the services; docs/reference/metrics.md is made of this module (`make reference`).
 
 Counters, gauges and histograms cost a command next to nothing. A service adds to them as it works, whether anybody reads
 them or not. `metrics_port` hands them to prometheus-client, which writes its format. That library's own take two or three

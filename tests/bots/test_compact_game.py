@@ -24,9 +24,8 @@ from schemas.trains.commands import (
 )
 from schemas.trains.events import DeckRecreated
 from services.bots.trains.planning.board_graph import TicketEnds
-from services.bots.trains.searching.compact_game import NOWHERE
+from services.bots.trains.searching.compact_game import NOWHERE, final_points
 from services.bots.trains.searching.compact_rules import WILD
-from services.bots.trains.searching.final_points import final_points
 from services.bots.trains.searching.first_move import payment_of
 from services.referee.games import GameState, decide_and_apply, legal
 from services.referee.games.state import ACTION

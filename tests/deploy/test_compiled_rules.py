@@ -224,7 +224,7 @@ def test_P4_a_program_looks_for_the_build_before_it_imports_anything_that_is_com
 
 
 def test_contracts_and_services_that_are_imported_look_for_no_build(broken_build: Path) -> None:
-    for module in ("schemas.commands", "services.referee.worker", "services.gateway.app"):
+    for module in ("schemas.commands", "services.referee.worker", "services.gateway.server"):
         done = subprocess.run(
             [sys.executable, "-c", FIRST.format(prefix=str(broken_build), module=module)],
             cwd=ROOT, capture_output=True, text=True, check=True, env={},

@@ -9,8 +9,8 @@ import fakeredis
 import pytest
 
 from schemas.web.tokens import TokenKeys
-from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import PARTITIONS

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from deploy.make_release import SITE
-from services.gateway.routes import guide_site
+from services.gateway.routes import guide_pages
 from tests.gateway.clients import problem
 from tests.shipped import Shipped
 
@@ -21,7 +21,7 @@ SCRIPT = "document.body.dataset.theme = 'auto'"
 def test_without_a_guide_the_answer_says_how_to_make_it(
     http: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guide_site, "FOLDER", tmp_path / "none")
+    monkeypatch.setattr(guide_pages, "FOLDER", tmp_path / "none")
     assert "make docs" in problem(http.get("/guide/docs/index.html"), 404, "SHAPE-1")["detail"]
 
 
@@ -31,7 +31,7 @@ def test_a_page_may_run_the_scripts_of_the_guide_and_no_others(
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.html").write_text(f"<script>{SCRIPT}</script>", encoding="utf-8")
     (tmp_path / "searchindex.js").write_text("Search.setIndex({})", encoding="utf-8")
-    monkeypatch.setattr(guide_site, "FOLDER", tmp_path)
+    monkeypatch.setattr(guide_pages, "FOLDER", tmp_path)
     first = http.get("/guide")
     assert (first.status_code, first.headers["location"]) == (307, "/guide/docs/index.html")
     page = http.get(first.headers["location"])

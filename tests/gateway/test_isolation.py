@@ -12,10 +12,10 @@ from fastapi import routing
 
 from schemas.errors import CorruptDataError
 from schemas.web.tokens import TokenKeys
-from services.gateway import app as web
-from services.gateway.app import create_app
+from services.gateway import server as web
 from services.gateway.following.subscriptions import ViewDamagedError
 from services.gateway.games.client_limits import HEAVY_COST, ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

@@ -15,9 +15,9 @@ from starlette.websockets import WebSocket
 from schemas.commands import CommandEnvelope
 from schemas.trains.commands import DrawBlind
 from schemas.web.tokens import TokenKeys
-from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
 from services.gateway.games.command_tracking import RETRY_HINT
+from services.gateway.server import create_app
 from services.gateway.sockets.websocket_opening import FollowRequest
 from services.gateway.sockets.websocket_session import WebSocketSession
 from services.ledger.acknowledgements import DURABLE, ConfirmationBatcher, EngineNode

@@ -13,9 +13,9 @@ import pytest
 from schemas.commands import CommandEnvelope
 from schemas.trains.commands import DrawBlind
 from schemas.web.tokens import TokenKeys
-from services.gateway.app import create_app
 from services.gateway.errors import RefusedError, TooManyError
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.problem_details import problem_of
 from services.ledger import RedisLedger
 from services.ledger.acknowledgements import DURABLE

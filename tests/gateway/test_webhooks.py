@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from schemas.web.tokens import TokenKeys
-from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
 import socket
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -153,8 +151,3 @@ def test_names_follow_the_conventions_of_prometheus(metric: Counter | Gauge | Hi
 def test_every_metric_is_shown_by_some_service() -> None:
     shown = {family.name for family in DeclaredCollector(EVERY, print).collect()}
     assert shown == {metric.name.removesuffix("_total") for metric in DECLARED}
-
-
-def test_the_page_of_the_metrics_is_as_the_code_declares() -> None:
-    script = runpy.run_path(str(Path(__file__).parents[2] / "deploy" / "metrics_page.py"))
-    assert script["PAGE"].read_text(encoding="utf-8") == script["page"](), "make metrics-page"

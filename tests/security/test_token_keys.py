@@ -16,11 +16,11 @@ from pydantic import SecretStr
 from schemas.errors import InvalidInputError
 from schemas.web.tokens import Holder, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import run_gateway
-from services.gateway.app import create_app
 from services.gateway.errors import TokenError
 from services.gateway.games import authorization
 from services.gateway.games.authorization import GENERATIONS_KEPT_S, Authorization
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import keys

@@ -14,9 +14,9 @@ from starlette.routing import Mount
 
 from schemas.web.tokens import TokenKeys
 from services.bootstrap.embedded import run_embedded_server
-from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
-from services.gateway.routes import guide_site
+from services.gateway.routes import guide_pages
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from tests.auditor.webhook_receiver import Browser
@@ -139,7 +139,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as client,
     ):
-        patch.setattr(guide_site, "FOLDER", tmp_path_factory.mktemp("no guide") / "none")
+        patch.setattr(guide_pages, "FOLDER", tmp_path_factory.mktemp("no guide") / "none")
         yield client
 
 

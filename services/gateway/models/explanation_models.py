@@ -11,8 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from services.gateway.models.contract_schemas import refers_to
-from services.gateway.models.response_models import ResponseModel
+from services.gateway.models.response_models import ResponseModel, refers_to
 from services.gateway.models.trains import ExplainedTable
 
 AnyCommand = Annotated[dict[str, object], refers_to("Command")]

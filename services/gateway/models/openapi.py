@@ -23,9 +23,14 @@ from schemas.game_options import GameVisibility, SequenceNumber, SpectatorDelay,
 from schemas.published_contracts import ALL_RULES, contract_components, in_order, simplify
 from schemas.web.disputes import MAX_REASON_LENGTH
 from schemas.web.webhooks import MAX_KEY_LENGTH, MAX_URL_LENGTH, BodyForm
-from services.gateway.models.contract_schemas import option_components, refers_to, resolve_references
 from services.gateway.models.explanation_models import ANSWER_PARTS
-from services.gateway.models.response_models import Problem, UnknownVerdict
+from services.gateway.models.response_models import (
+    Problem,
+    UnknownVerdict,
+    option_components,
+    refers_to,
+    resolve_references,
+)
 from services.gateway.models.trains import COMMAND_EXAMPLES, DISPUTE_EXAMPLES, REFUSAL_EXAMPLE, PositionField
 
 SCHEMA_PATH: Final = "#/components/schemas/{model}"

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from services.gateway.models.contract_schemas import refers_to
-from services.gateway.models.response_models import ResponseModel, Viewer
+from services.gateway.models.response_models import ResponseModel, Viewer, refers_to
 
 GameStatus = Literal["waiting", "playing", "over"]
 

@@ -14,8 +14,8 @@ import pytest
 from schemas.field_types import Seat
 from schemas.web.tokens import TokenKeys
 from services.archive import Archive
-from services.gateway.app import create_app
 from services.gateway.games.client_limits import ClientLimits
+from services.gateway.server import create_app
 from services.gateway.web.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger

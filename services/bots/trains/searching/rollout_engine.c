@@ -1,5 +1,5 @@
 /* Rollouts of train games at machine speed: the Python form (compact_game, rollout_plan, rollout_needs,
- * rollout_actions, rollout_policy, final_points) said again in C, function by function and under the same names.
+ * rollout_actions, rollout_policy) said again in C, function by function and under the same names.
  *
  * Both forms must come to equal points, so every sum of floating-point numbers is in the order of the Python form's, and
  * the compiler may not fuse them (-ffp-contract=off). What is larger than the arrays here, or too long to search, this form
@@ -451,7 +451,7 @@ static void end_turn(Game *g) {
     g->turn = r->next_seat[g->turn];
 }
 
-/* -- which cities are joined (final_points, connectivity, station_loans) --------------------- */
+/* -- which cities are joined (compact_game, longest_trail, station_loans) -------------------- */
 
 static inline int root_of(const int16_t *parents, int city) {
     while (parents[city] != city) city = parents[city];

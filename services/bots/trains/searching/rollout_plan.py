@@ -13,9 +13,8 @@ from services.bots.trains.planning.board_graph import TicketEnds, shortest_path
 from services.bots.trains.planning.move_plan import MOST_LOSS
 from services.bots.trains.planning.network_plan import TIGHT_PRICES
 from services.bots.trains.planning.plan_weights import WEIGHTS
-from services.bots.trains.searching.compact_game import FREE, NOT_YET, CompactGame
+from services.bots.trains.searching.compact_game import FREE, NOT_YET, CompactGame, tickets_made
 from services.bots.trains.searching.compact_rules import ANY_COLOUR, WILD
-from services.bots.trains.searching.final_points import tickets_made
 
 MOST_CARS: Final = 100  # where nobody else plays on
 COST_UNITS: Final = 1_000  # of a point: whole numbers add up to the same in any order

@@ -24,9 +24,17 @@ from services.bots.trains.planning.command_choice import (
     TURNS_TO_SPARE,
 )
 from services.bots.trains.planning.plan_weights import WEIGHTS
-from services.bots.trains.searching.compact_game import FREE, NO_CARD, NOT_YET, NOWHERE, CompactGame, Payment
+from services.bots.trains.searching.compact_game import (
+    FREE,
+    NO_CARD,
+    NOT_YET,
+    NOWHERE,
+    CompactGame,
+    Payment,
+    final_points,
+    tickets_made,
+)
 from services.bots.trains.searching.compact_rules import ANY_COLOUR, TOLL, WILD, WILD_IF_LONG
-from services.bots.trains.searching.final_points import final_points, tickets_made
 from services.bots.trains.searching.rollout_needs import (
     FILLER_UNITS,
     NO_BONUSES,
