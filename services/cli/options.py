@@ -22,7 +22,7 @@ from services.archive import PUBLIC_KEY_HEX, TrustedKey, TrustedKeys
 from services.bootstrap.composition import open_archive_reader
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.output import DEFAULT_DATA as DEFAULT_DATA  # noqa: PLC0414 - the usual value of an option here
-from services.cli.output import GameNotFoundError, did_you_mean, path_here
+from services.cli.output import GameNotFoundError, did_you_mean
 from services.cli.output import JsonOption as JsonOption  # noqa: PLC0414 - beside the others that commands share
 from services.ledger import GameReader, RedisLedger
 from services.referee.games import GameState, fold
@@ -160,11 +160,6 @@ def _settings_of(data: Path) -> Settings:
         settings = settings.model_copy(update={"archive_url": ""})
         settings.model_fields_set.discard("redis_url")
     return settings
-
-
-def data_words(data: Path) -> str:
-    """The words with which another command finds the games of this data folder: a hint has them behind the command's name."""
-    return "" if data == DEFAULT_DATA else f" --data {path_here(data)}"
 
 
 def read_game_log(games: GameReader, game: str) -> list[bytes]:

@@ -51,7 +51,9 @@ DEFAULT_DATA: Final = Path(".ledgerline")
 DATA: Final = ContextVar[Path | None](
     "DATA", default=None
 )  # the folder that --data names, if not the usual one
-HINT: Final = re.compile(r"(?<=`)ledgerline ([a-z-]+)([^`\n]*)(?=`)|^(\s*-> )ledgerline (?=[a-z])")
+HINT: Final = re.compile(
+    r"(?:(?<=`)|(?<=: ))ledgerline ([a-z-]+)([^`\n]*)(?=`|\Z)|^(\s*-> )ledgerline (?=[a-z])"
+)
 WITHOUT_DATA: Final = {
     "auditor",
     "bots",

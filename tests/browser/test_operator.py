@@ -65,12 +65,19 @@ def test_a_wrong_key_is_told_and_the_right_one_opens_all(opened: OpenPage, game:
     assert violations(page) == []
 
 
-def test_buttons_drop_a_dead_letter_and_show_a_game(opened: OpenPage, game: str) -> None:
+@pytest.mark.parametrize(("button", "done"), [("Retry p", "is queued again."), ("Drop p", "is dropped.")])
+def test_a_button_takes_a_dead_letter_away(opened: OpenPage, game: str, button: str, done: str) -> None:
     page = opened("/operator")
     enter(page, KEY)
-    row = page.locator("tr", has=page.get_by_role("button", name="Drop p")).filter(has_text=game)
-    row.get_by_role("button", name="Drop p").click()
-    page.get_by_text("is dropped.").first.wait_for()
+    row = page.locator("tr", has=page.get_by_role("button", name=button)).filter(has_text=game)
+    row.get_by_role("button", name=button).click()
+    page.get_by_text(done).first.wait_for()
+    row.wait_for(state="detached")
+
+
+def test_buttons_show_a_game_and_dispute_an_entry(opened: OpenPage, game: str) -> None:
+    page = opened("/operator")
+    enter(page, KEY)
     page.get_by_role("button", name=f"Entries of {game}").click()
     page.get_by_role("heading", name=f"Entries of {game}").first.wait_for()
     assert '"type":' in page.locator("code").last.text_content()

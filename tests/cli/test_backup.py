@@ -159,7 +159,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     folder = tmp_path_factory.mktemp("exported")
     words = ("play", "--rules", "tricks", "--seats", "random,random,random", "--seed", "one")
     played = run_in_process(*words, data=folder / "data")
-    game = played.stdout.rpartition("ledgerline replay ")[2].split()[-1]
+    game = played.stdout.rpartition("ledgerline replay ")[2].split()[0]
     said = run_in_process("export", game, str(folder / "game.ledgerline"), data=folder / "data")
     assert said.returncode == 0, said.stderr
     return folder / "game.ledgerline", game, said.stdout.splitlines()[-1]

@@ -28,12 +28,11 @@ from services.cli.options import (
     GameArgument,
     JsonOption,
     OpenedGames,
-    data_words,
     open_games,
     parse_public_key,
     read_game_log,
 )
-from services.cli.output import console, own_command, print_json, print_line
+from services.cli.output import console, print_json, print_line
 from services.documents import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
 from services.referee.games import fold
@@ -110,8 +109,9 @@ def import_command(
     if as_json:
         print_json({"game": imported.game, "entries": len(imported.entries)})
         return
-    again = f"{own_command()} replay{data_words(data)} {imported.game}"
-    console.print(f"{imported.game}: {len(imported.entries)} entries are in the archive. See it: {again}")
+    print_line(
+        f"{imported.game}: {len(imported.entries)} entries are in the archive. See it: ledgerline replay {imported.game}"
+    )
 
 
 def import_game(games: OpenedGames, data: bytes, where: str) -> GameFile:

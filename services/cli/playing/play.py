@@ -19,8 +19,8 @@ from schemas.field_types import is_json_value
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.bots.seat_projection import ViewPageReader
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, data_words, in_groups, set_up_logging
-from services.cli.output import console, no_such, own_command, print_json, print_line
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
+from services.cli.output import console, no_such, print_json, print_line
 from services.cli.playing.bot_games import create_bot_games, require_own_boards, with_seeds
 from services.cli.playing.following import LineDisplay, LiveDisplay, SilentDisplay, WatchedGame, follow_games
 from services.cli.tables.game_tables import final_score_table
@@ -89,12 +89,12 @@ def play(
         print_json(documents[0] if len(documents) == 1 else many)
     elif games > 1:
         _print_summary(watched, took_s)
-        print_line(f"All of them: {own_command()} games{data_words(data)}")
+        print_line("All of them: ledgerline games")
     else:
         for each in watched:
             console.print(final_score_table(each.state))
             summary = f"Game {each.id}: {each.event_count} events in {each.sequence} entries."
-            print_line(f"{summary} See it again: {own_command()} replay{data_words(data)} {each.id}")
+            print_line(f"{summary} See it again: ledgerline replay {each.id}")
 
 
 def _print_summary(watched: Sequence[WatchedGame], took_s: float) -> None:
