@@ -88,8 +88,10 @@ def _selected(selector: VectorSelector, moment: Moment) -> dict[Labels, Sequence
     assert selector.offset is None and selector.at is None, selector
     found = {}
     for labels, values in moment.run.series.items():
+        if (NAME, selector.name) not in labels:
+            continue
         named = dict(labels)
-        if named[NAME] == selector.name and all(_matches(each, named) for each in selector.matchers.matchers):
+        if all(_matches(each, named) for each in selector.matchers.matchers):
             found[labels] = values[: moment.index + 1]
     return found
 

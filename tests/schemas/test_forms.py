@@ -40,17 +40,19 @@ from tests.schemas import examples
 @cache
 def published(name: str) -> Draft202012Validator:
     """The validator of one generated file, which finds the others that it refers to."""
-    forms = {
-        file: json.loads(text)
+    form = every_form()[f"{name}.schema.json"].contents
+    Draft202012Validator.check_schema(form)
+    return Draft202012Validator(form, registry=Registry().with_resources(every_form().items()))
+
+
+@cache
+def every_form() -> Mapping[str, Resource[Any]]:
+    """The generated files by name, made once."""
+    return {
+        file: Resource.from_contents(json.loads(text))
         for file, text in json_schema.generate_files().items()
         if file not in ("wire.json", "asyncapi.json")
     }
-    every: Registry[Any] = Registry().with_resources(
-        (file, Resource.from_contents(form)) for file, form in forms.items()
-    )
-    form = forms[f"{name}.schema.json"]
-    Draft202012Validator.check_schema(form)
-    return Draft202012Validator(form, registry=every)
 
 
 def through_json(value: object) -> Any:

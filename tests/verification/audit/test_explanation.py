@@ -32,12 +32,11 @@ GAMES = (
 @pytest.mark.parametrize("game", GAMES)
 def test_every_entry_of_a_game_can_be_explained_and_written_as_json(game: str, step: int) -> None:
     log = golden(game)
+    replay, audited = Replay(game, log), audit(Replay(game, log[:1]))
     for number in {*range(1, len(log) + 1, step), len(log)}:
-        explained = explain(Replay(game, log), number)
+        explained = explain(replay, number)
         assert explained.doubt == ""
-        move = json.loads(
-            json.dumps(audit_json(audit(Replay(game, log[:1])), Replay(game, log), number)["move"])
-        )
+        move = json.loads(json.dumps(audit_json(audited, replay, number)["move"]))
         assert (move["number"], move["as_the_rules_say"]) == (number, True)
         assert set(move["seen"]) == {"referee", "public", *map(str, range(len(explained.after.seats)))}
 
