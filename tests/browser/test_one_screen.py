@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from tests.browser.chromium import DESKTOP
 from tests.browser.conftest import OpenPage
 from tests.browser.players import DRAWN, SeatedTable, make_tricks
 
@@ -23,6 +24,7 @@ NEEDED: Final = {  # what is looked at, and its least width and height in pixels
     "market": (".market", 44, 50),
     "board": ("svg.board", 160, 160),
 }
+NEEDED_IN_A_REPLAY: Final = NEEDED | {"actions": (".replay .primary", 40, 30)}
 NEEDED_IN_PARTS: Final = {
     "turn": (".top .turn", 80, 20),
     "actions": (".actions", 180, 34),
@@ -79,6 +81,10 @@ def test_all_that_is_played_with_is_on_one_screen(
         table.do_first(0, kind)
     page.locator(".actions.idle").wait_for()
     found += unseen(page, NEEDED, "others act")
+    page.set_viewport_size(DESKTOP)
+    page.get_by_role("button", name="Look back").click()
+    page.get_by_role("slider").wait_for()
+    found += unseen(page, NEEDED_IN_A_REPLAY, "it is looked back")
     assert "\n".join(found) == ""
 
 

@@ -89,7 +89,7 @@ const awayBanner = ({ latest, readAt }) =>
 const banners = (page) =>
   html`${page.isConnected ? nothing : awayBanner(page)}
   ${when(page.link, (link) => linkBanner(page.game, link, () => update({ link: null })))}
-  ${when(page.latest.status === "playing" ? page.since : null, (since) => sinceBanner(page, since))}
+  ${when(page.latest.status === "playing" && !page.replay ? page.since : null, (since) => sinceBanner(page, since))}
   ${rematchBanner(page)}
   ${when(page.isSecondAsked, () => secondPersonBanner(page.latest))}
   ${when(
