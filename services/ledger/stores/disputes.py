@@ -74,7 +74,7 @@ class DisputeRecord(NamedTuple):
     name: DisputeId
     dispute: DisputeMove
     raised_at_ms: int  # milliseconds since 1970, by the engine's clock
-    state: str  # of schemas.disputes; empty while no auditor has looked
+    state: str  # of schemas.web.disputes; empty while no auditor has looked
     answer: bytes  # as the auditor wrote it; empty while there is none
 
     @property
