@@ -330,6 +330,22 @@ def test_P7_a_gateway_says_that_no_referee_is_there_though_none_has_loaded_what_
         assert engine.refused() == []
 
 
+def test_a_gateway_looks_at_once_which_games_have_withdrawn_tokens(tmp_path: Path) -> None:
+    async def found(engine: UsersEngine) -> set[str]:
+        ledger = AsyncLedger(connect_async(engine.url("gateway")), PARTITIONS)
+        generations = await ledger.token_generations().read_many([f"game-{name}" for name in ("one", "two")])
+        await ledger.close()
+        return {*generations}
+
+    with engine_with_users(tmp_path) as engine:
+        with connect(engine.url("operator")) as operator:
+            operator.hset(
+                keys.token_generations(keys.partition_of("game-two", PARTITIONS), "game-two"), "0", 1
+            )
+        assert asyncio.run(found(engine)) == {"game-two"}
+        assert engine.refused() == []
+
+
 def test_the_operator_may_do_all(clients: Callable[[str], Any]) -> None:
     assert all(allowed(clients("operator"), key) == "rtad" for key in TABLE)
 
