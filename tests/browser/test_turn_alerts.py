@@ -106,3 +106,21 @@ def test_a_page_in_sight_shows_no_notice(open_page: OpenPage, http: httpx.Client
     # then
     marked(page, is_marked=True)
     assert page.evaluate("notices") == []
+
+
+def test_tones_sound_for_who_wants_them(open_page: OpenPage, http: httpx.Client) -> None:
+    # given
+    table = dealt_table(http)
+    page = table.open(open_page, 1)
+    page.evaluate("window.tones = 0; OscillatorNode.prototype.start = () => { window.tones += 1; }")
+    draw_two(table, 0)
+    marked(page, is_marked=True)
+    assert page.evaluate("window.tones") == 0
+    # when
+    page.get_by_role("button", name="Sounds").click()
+    assert page.evaluate("window.tones") == 2
+    draw_two(table, 1)
+    marked(page, is_marked=False)
+    draw_two(table, 0)
+    # then
+    page.wait_for_function("window.tones > 2")
