@@ -25,6 +25,11 @@ window.Notification = class extends Notification {
 window.isHidden = false;
 Object.defineProperty(document, "hidden", { get: () => window.isHidden });
 """
+COUNTED_TONES = """() => {
+  const { start } = OscillatorNode.prototype;
+  window.tones = 0;
+  OscillatorNode.prototype.start = function (at) { window.tones += 1; start.call(this, at); };
+}"""
 
 
 def dealt_table(http: httpx.Client) -> SeatedTable:
@@ -112,7 +117,7 @@ def test_tones_sound_for_who_wants_them(open_page: OpenPage, http: httpx.Client)
     # given
     table = dealt_table(http)
     page = table.open(open_page, 1)
-    page.evaluate("window.tones = 0; OscillatorNode.prototype.start = () => { window.tones += 1; }")
+    page.evaluate(COUNTED_TONES)
     draw_two(table, 0)
     marked(page, is_marked=True)
     assert page.evaluate("window.tones") == 0
