@@ -68,7 +68,10 @@ class Future:
         self._shuffled_in: list[int] = []  # places of cards that were shuffled together with the discards
         self._drawn: dict[Seat, list[tuple[int, str]]] = {}  # by others, in this future
         self._owing: dict[Seat, Counter[str]] = {}
-        self._paid: Counter[str] = Counter()  # by the last move, in this future
+        self._paid: Counter[str] = Counter()  # by the last move
+        if (undo := self.state.undo) is not None:
+            before, left = (state.seats[undo.seat].own.hand for state in (undo.before, self.state))
+            self._paid = Counter(before) - Counter(left)
 
     def __hash__(self) -> int:
         return id(self)
