@@ -56,6 +56,12 @@ def test_it_installs_by_hash_and_names_no_index() -> None:
         assert all("==" in pin and "--hash=sha256:" in pin for pin in pins)
 
 
+def test_every_stage_builds_on_one_image_that_is_named_by_version_and_digest() -> None:
+    assert re.search(r"^ARG PYTHON=python:3\.\d+\.\d+-slim@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
+    bases = {stage.split()[0] for stage in stages()}
+    assert bases == {"${PYTHON}", "build", "rules-${RULES}"}
+
+
 def stages() -> list[str]:
     return re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
 
