@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any, TypeAlias
 
 import httpx
@@ -12,6 +18,7 @@ import pytest
 from tests.browser.chromium import DESKTOP, PHONE
 from tests.browser.conftest import OpenPage
 from tests.browser.players import SeatedTable, keep_all, make_tricks, wait_for_audit
+from tests.deploy.compose import ROOT
 
 pytestmark = pytest.mark.long
 TAGS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -144,6 +151,27 @@ def that_need_no_script(open_page: OpenPage, _: httpx.Client) -> Pages:
     open_page.expected.append("/nowhere")
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Requests aren't printed."""
+
+
+def of_the_guide(open_page: OpenPage, _: httpx.Client) -> Pages:
+    """The guide's site: what is in each of its pages, a row of code, a wide table, the search."""
+    with TemporaryDirectory() as folder:
+        build = ("-q", "-W", "-b", "html", "-d", f"{folder}/doctrees", "-c", "docs", ".", f"{folder}/site")
+        subprocess.run([sys.executable, "-m", "sphinx", *build], cwd=ROOT, check=True)
+        with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=f"{folder}/site")) as host:
+            Thread(target=host.serve_forever).start()
+            page = open_page("/rules", bypass_csp=True)
+            try:
+                for name in ("docs/index", "docs/tutorials/game-night", "docs/reference/settings", "search"):
+                    page.goto(f"http://127.0.0.1:{host.server_port}/{name}.html")
+                    yield name, page
+            finally:
+                host.shutdown()
+
+
 @pytest.mark.parametrize(
     "pages",
     [
@@ -152,6 +180,7 @@ def that_need_no_script(open_page: OpenPage, _: httpx.Client) -> Pages:
         of_a_table_in_parts,
         of_a_table_that_was_left,
         of_a_finished_game,
+        of_the_guide,
         that_need_no_script,
     ],
 )
