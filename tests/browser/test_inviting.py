@@ -44,14 +44,14 @@ def test_the_link_that_a_host_copies_lets_its_friend_in(open_page: OpenPage, how
     # then
     ada.get_by_text("Everybody is here").wait_for()
     assert "invite" not in bo.url
-    ada.wait_for_function("!location.hash")
+    ada.wait_for_url(lambda url: "#" not in url)
 
 
 def test_a_host_that_loads_its_page_again_is_asked_nothing(open_page: OpenPage) -> None:
     # given
     ada = open_page("/")
     invite_friends(ada)
-    ada.wait_for_function("location.hash.includes('invite')")
+    ada.wait_for_url(lambda url: "invite" in url)
     # when
     ada.reload()
     # then

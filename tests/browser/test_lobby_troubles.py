@@ -90,7 +90,7 @@ def test_a_private_game_that_is_over_says_who_won_with_how_much(
     page = open_page("/", script=table.known_seat(0))
     # then
     [total] = {score["total"] for score in result if score["place"] == 1}
-    page.get_by_text(f"won with {total} ").wait_for()
+    page.get_by_text(f"won with {total} ").first.wait_for()
 
 
 def test_the_lobby_names_who_won_by_the_games_own_ranking(open_page: OpenPage, http: httpx.Client) -> None:
@@ -113,7 +113,7 @@ def test_the_lobby_names_who_won_by_the_games_own_ranking(open_page: OpenPage, h
     page.route(LIST, lambda route: route.fulfill(json=listed))
     page.goto("/")
     # then
-    page.get_by_text(f"{winner['name']} won with {winner['total']} ").wait_for()
+    page.get_by_text(f"{winner['name']} won with {winner['total']} ").first.wait_for()
 
 
 def test_a_lobby_that_nobody_sees_asks_for_nothing_until_it_is_seen(open_page: OpenPage) -> None:

@@ -215,8 +215,8 @@ class Follower(asyncio.Protocol):
             self.attached.append(self)
         elif data.startswith(bytes((PING,))):
             self.transport.write(frame(PONG, b""))
-        elif data.startswith(CLOSING):
-            self.codes[int.from_bytes(data[2:4], "big")] += 1
+        elif (end := data.find(CLOSING)) >= 0:  # perhaps behind an entry, which has no such byte
+            self.codes[int.from_bytes(data[end + 2 : end + 4], "big")] += 1
             self.transport.close()
 
 
@@ -238,7 +238,10 @@ async def codes_of_a_stop(servers: Stage, gateway: Running, game: str) -> tuple[
     began_s = time.monotonic()
     while gateway.process.poll() is None:  # noqa: ASYNC110 - a process has no event
         await asyncio.sleep(0.01)
-    return codes, time.monotonic() - began_s
+    took_s = time.monotonic() - began_s
+    while not all(each.transport.is_closing() for each in attached):  # noqa: ASYNC110 - what came before the end is still read
+        await asyncio.sleep(0.01)
+    return codes, took_s
 
 
 @pytest.mark.long
