@@ -81,7 +81,7 @@ bench: dev       ## the figures, as a table and in bench.json
 
 soak: dev        ## new seeds: 10,000 of the simulator, the longest runs of real faults, 8,000 games for the plain referee
 	@$(BIN)/python -m tests.simulator soak $(ARGS)
-	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest -m "long or not long" tests/process_faults tests/chaos tests/cluster tests/secrecy tests/bots/test_planner.py tests/bots/test_policy_games.py tests/bots/test_compact_game.py tests/trains_server tests/verification tests/schemas/test_strict.py tests/security/test_credentials.py tests/security/test_generated_requests.py tests/rules/test_plain_referee.py tests/rules/test_hostile_games.py
+	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest -m "long or not long" tests/process_faults tests/chaos tests/fuzz tests/cluster tests/secrecy tests/bots/test_planner.py tests/bots/test_policy_games.py tests/bots/test_compact_game.py tests/trains_server tests/verification tests/schemas/test_strict.py tests/security/test_credentials.py tests/security/test_generated_requests.py tests/rules/test_plain_referee.py tests/rules/test_hostile_games.py
 
 chaos: dev       ## break everything around games that are played; a table of what was acknowledged, lost, doubled: ARGS="--help"
 	@$(BIN)/python -m tests.chaos $(ARGS)

@@ -21,7 +21,6 @@ from services.referee.games import fold
 from services.referee.games.trains.train_state import TrainGame
 from services.referee.worker import Referee
 from tests.long_runs import long_after
-from tests.process_faults.seeds import SOAK
 from tests.referee.running_referee import (
     Clock,
     Players,
@@ -34,7 +33,7 @@ from tests.referee.running_referee import (
     view_problems,
 )
 
-SEEDS = {"fake": range(30 if SOAK else 15), "engine": range(100, 106 if SOAK else 103)}
+SEEDS = {"fake": range(30), "engine": range(100, 106)}
 MAX_STEPS = 4_000
 CRASH_PROBABILITY = 0.03  # of all calls, before and after each
 GAMES = {"game-a": 2, "game-b": 3}

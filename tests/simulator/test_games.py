@@ -8,12 +8,11 @@ from random import Random
 
 import pytest
 
-from tests.process_faults.seeds import SOAK
 from tests.simulator.plan import OTHERS, draw, game_of
 from tests.simulator.simulate import simulate
 
 ROW = 5  # seeds of one case
-SEEDS = 30 if SOAK else 15  # a soak takes 10,000 others as well
+SEEDS = 30  # a soak takes 10,000 others
 SHORT = range(4, 9)
 SIZES = [pytest.param(SHORT, id="short")] + [
     pytest.param(range(first, first + ROW), id=str(first), marks=pytest.mark.long)
@@ -28,9 +27,7 @@ def test_P1_to_P10_hold_in_games_of_the_seeds_from(seeds: range) -> None:
         assert not outcome.complaints, outcome.summary()
 
 
-@pytest.mark.parametrize(
-    "seed", [3, pytest.param(range(40 if SOAK else 15), id="many", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("seed", [3, pytest.param(range(40), id="many", marks=pytest.mark.long)])
 @pytest.mark.parametrize("rules", OTHERS)
 def test_P1_to_P10_hold_in_games_without_a_board(rules: str, seed: int | range) -> None:
     """Every game of the world is one of these, and people play in it."""

@@ -6,14 +6,13 @@ from __future__ import annotations
 import pytest
 
 from tests.long_runs import long_after
-from tests.process_faults.seeds import SOAK
 from tests.simulator.plan import LOSSY
 from tests.simulator.simulate import simulate
 
 ROW = 3
 SIZES = [pytest.param(range(LOSSY + 3, LOSSY + 4), id="short")] + [
     pytest.param(range(first, first + ROW), id=str(first), marks=pytest.mark.long)
-    for first in range(LOSSY, LOSSY + (12 if SOAK else 6), ROW)
+    for first in range(LOSSY, LOSSY + 12, ROW)
 ]
 REGRESSIONS = (
     10_000_588,  # the world stopped before viewers could notice a loss

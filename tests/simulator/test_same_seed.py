@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.long_runs import long_after
-from tests.process_faults.seeds import SOAK
 from tests.simulator.simulate import simulate
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +26,7 @@ def trace(seed: int, salt: str) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", long_after(1, (5, 24, 9, 17) if SOAK else (5, 24)))
+@pytest.mark.parametrize("seed", long_after(1, (5, 24, 9, 17)))
 def test_a_seed_gives_the_same_trace_in_two_processes_whose_hashes_differ(seed: int) -> None:
     salt = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # another than this process has
     here = StringIO()
