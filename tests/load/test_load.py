@@ -22,6 +22,7 @@ from tests.load.latencies import percentile_s, step_of
 from tests.load.log_check import Checked, check_answers
 from tests.load.machine_table import Measured, Target, rows_of
 from tests.load.people import Crowd, Person, Plan, Table, run_people
+from tests.load.watch import Look, Watch
 from tests.many_clients import settings_for_many_clients
 
 PLAN = Plan([], 3, 2, 1, "random", 0.05, 1.0, False, "", "test", 0, 100)
@@ -75,6 +76,25 @@ def test_a_machine_follows_from_what_a_command_and_a_game_took() -> None:
     )
     assert rows["sockets"].not_run == "8,192; here 400"
     assert rows["the engines' log"].needs == "10.0 MB/s, 0.9 TB a day before rewrites"
+
+
+@pytest.mark.parametrize(
+    ("seen", "spent"),
+    [
+        ([100.0, 130.0, 150.0], 50.0),
+        ([100.0, None, 150.0], 50.0),  # too busy to say
+        ([100.0, 130.0, 5.0], 35.0),  # started again
+        ([100.0, None, 5.0, 25.0], 25.0),
+    ],
+)
+def test_work_is_counted_once_though_a_service_was_too_busy_to_say_it(
+    seen: list[float | None], spent: float
+) -> None:
+    watch = Watch(dict, None)
+    for at_s, value in enumerate(seen):
+        growing = {} if value is None else {("gateway-0", "cpu_s"): value}
+        watch.looks.append(Look(float(at_s), growing, {}, 0.0, 0.0))
+    assert watch.since(0).cpu_s == {"gateway": spent}
 
 
 def test_more_sockets_than_the_machine_has_are_refused_with_what_to_do() -> None:

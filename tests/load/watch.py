@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
 from threading import Event, Thread
 from typing import Any, Final, NamedTuple
 
@@ -75,10 +74,14 @@ class Watch:
         """What there was from this look on. A counter that falls belongs to a service that was started again."""
         looks = self.looks[first:]
         grown: Counter[tuple[str, str]] = Counter()
-        for before, after in pairwise(looks):
-            for key, value in after.growing.items():
-                known = before.growing.get(key, 0.0)
+        last_seen: dict[tuple[str, str], float] = {}  # a service too busy to answer is missing from a look
+        for look in self.looks[: first + 1]:
+            last_seen |= look.growing
+        for look in looks[1:]:
+            for key, value in look.growing.items():
+                known = last_seen.get(key, 0.0)
                 grown[key] += value - known if value >= known else value  # type: ignore[assignment]
+            last_seen |= look.growing
         cpu_s, most = Counter[str](), Counter[str]()
         for (instance, name), value in grown.items():
             if name == "cpu_s":
