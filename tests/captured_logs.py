@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import structlog
 from structlog.exceptions import DropEvent
 from structlog.testing import capture_logs
 from structlog.typing import EventDict, WrappedLogger
@@ -21,5 +22,12 @@ def captured_logs() -> Iterator[list[EventDict]]:
             raise DropEvent
         return event
 
-    with capture_logs(processors=[keep_own]) as lines:
-        yield lines
+    before = structlog.get_config()["wrapper_class"]
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger("debug")
+    )  # whatever another test left
+    try:
+        with capture_logs(processors=[keep_own]) as lines:
+            yield lines
+    finally:
+        structlog.configure(wrapper_class=before)

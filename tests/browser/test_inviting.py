@@ -19,6 +19,7 @@ def invite_friends(page: Any, name: str = "Ada") -> None:
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Invite friends").click()
     page.locator(".waiting .you").wait_for()
+    page.wait_for_url(lambda url: "invite" in url)  # the seat is drawn first
 
 
 def sit_down(page: Any, name: str) -> None:
@@ -51,7 +52,6 @@ def test_a_host_that_loads_its_page_again_is_asked_nothing(open_page: OpenPage) 
     # given
     ada = open_page("/")
     invite_friends(ada)
-    ada.wait_for_url(lambda url: "invite" in url)
     # when
     ada.reload()
     # then
