@@ -76,11 +76,15 @@ def sending_by(client: Client) -> Callable[[Client, Iterable[RedisCommand]], lis
 
 def send_by_pipeline(client: Client, commands: Iterable[RedisCommand]) -> list[Reply]:
     """A round trip by the client's own pipeline: the replies, where an error is a reply too."""
+    replies: list[Reply] = _filled_pipeline(client, commands).execute(raise_on_error=False)
+    return replies
+
+
+def _filled_pipeline(client: Client, commands: Iterable[RedisCommand]) -> Client:
     pipe = client.pipeline(transaction=False)
     for arguments, options, *_ in commands:
         pipe.execute_command(*arguments, **options)
-    replies: list[Reply] = pipe.execute(raise_on_error=False)
-    return replies
+    return pipe
 
 
 async def run_async(client: Client, query: Query[Result]) -> Result:
@@ -109,10 +113,7 @@ async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> lis
     """One round trip by an asyncio client: the replies, where an error is a reply too."""
     if has_cancellable_send(client):
         return await make_async_round_trip(client, commands)
-    pipe = client.pipeline(transaction=False)
-    for arguments, options, *_ in commands:
-        pipe.execute_command(*arguments, **options)
-    replies: list[Reply] = await pipe.execute(raise_on_error=False)
+    replies: list[Reply] = await _filled_pipeline(client, commands).execute(raise_on_error=False)
     return replies
 
 

@@ -191,8 +191,6 @@ class ConsumerGroup:
         wanted = list(partitions)
         if not wanted:
             return []
-        if self._wakeups is not None:
-            return self._read_from_cluster(self._wakeups, consumer, wanted, count, block_ms)
 
         def query(usable: Sequence[int]) -> Reply:
             """One command for all streams of one engine."""
@@ -204,9 +202,12 @@ class ConsumerGroup:
                 raise reply
             return reply
 
-        usable, stream_replies = self._query_in_group(wanted, query)
-        if not usable:
-            time.sleep(max(0, block_ms) / 1000)
+        if self._wakeups is not None:
+            stream_replies = self._read_from_cluster(self._wakeups, consumer, wanted, count, block_ms)
+        else:
+            usable, stream_replies = self._query_in_group(wanted, query)
+            if not usable:
+                time.sleep(max(0, block_ms) / 1000)
         return [
             Delivery(self._partition_of[stream.decode()], id_.decode(), fields.get(self._data_field, b""))
             for stream, entries in stream_replies or ()
@@ -290,23 +291,20 @@ class ConsumerGroup:
 
     def _read_from_cluster(
         self, wakeups: WakeupChannel, consumer: str, partitions: Sequence[int], count: int, block_ms: int
-    ) -> list[Delivery]:
-        """One command for each stream of a cluster, in one round trip, and again after a wake-up."""
+    ) -> list[Reply]:
+        """The streams' entries: one command for each stream of a cluster, in one round trip, and again after a wake-up."""
 
         def query(pipe: Client, stream: str) -> None:
             pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
 
         for is_last in (block_ms <= 0, True):
-            deliveries = [
-                Delivery(partition, id_.decode(), fields.get(self._data_field, b""))
-                for partition, reply in self._query_each(partitions, query)
-                for _, entries in reply or ()
-                for id_, fields in entries
+            stream_replies = [
+                each for _, reply in self._query_each(partitions, query) for each in reply or ()
             ]
-            if deliveries or is_last:
+            if stream_replies or is_last:
                 break
             wakeups.wait(block_ms / 1000)
-        return deliveries
+        return stream_replies
 
     def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
         """What is pending for at least so long by the engine's clock, and for how long."""

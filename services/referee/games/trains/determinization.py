@@ -7,9 +7,10 @@ others. Two such states must be indistinguishable to the viewer as long as the s
 gate in tests/secrecy checks that.
 
 Known is what was seen where it is: cards that others took face up and still hold, or showed for a
-tunnel, or paid and took back; tickets that the viewer itself put under a deck, until somebody draws or shuffles them. What could
-only be inferred from several observations (which cards a reshuffle brought back, who may have drawn a
-ticket since), and where in the deck a removed seat's hand went, counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
+tunnel, or paid and took back; tickets that the viewer itself put under a deck, until somebody draws
+or shuffles them. What could only be inferred from several observations (which cards a reshuffle
+brought back, who may have drawn a ticket since), and where in the deck a removed seat's hand went,
+counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
 """
 
 from __future__ import annotations
