@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from functools import wraps
 from itertools import chain
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 import redis
 import redis.asyncio
@@ -44,6 +45,7 @@ class RedisCommand(NamedTuple):
 
 
 Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
 Query = Generator[Sequence[RedisCommand], Sequence[Reply], Result]
 
 
@@ -107,6 +109,40 @@ async def run_rounds(
     except StopIteration as finished:
         result: Result = finished.value
         return result
+
+
+class QueryClient:
+    """A client, and how many partitions its engine has: what queries are run on."""
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        self._client: Client = client
+        self.partitions = partitions
+
+
+def blocking(
+    query: Callable[Concatenate[int, Parameters], Query[Result]],
+) -> Callable[Concatenate[QueryClient, Parameters], Result]:
+    """A method that runs this query on a blocking client; its docstring is the query's."""
+
+    @wraps(query)
+    def method(on: QueryClient, /, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        return run(on._client, query(on.partitions, *arguments, **named))
+
+    return method
+
+
+def awaited(
+    query: Callable[Concatenate[int, Parameters], Query[Result]],
+) -> Callable[Concatenate[QueryClient, Parameters], Awaitable[Result]]:
+    """A method that runs this query on an asyncio client; its docstring is the query's."""
+
+    @wraps(query)
+    def method(
+        on: QueryClient, /, *arguments: Parameters.args, **named: Parameters.kwargs
+    ) -> Awaitable[Result]:
+        return run_async(on._client, query(on.partitions, *arguments, **named))
+
+    return method
 
 
 async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:

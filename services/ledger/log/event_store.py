@@ -12,7 +12,7 @@ from redis.exceptions import AskError, ResponseError, TryAgainError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head
-from schemas.stored.player_names import SaltedName, SaltedNames
+from schemas.stored.player_names import SaltedName
 from schemas.stored.rows import pack
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import Cluster
@@ -23,6 +23,7 @@ from services.ledger.engine.queries import (
     Client,
     RedisCommand,
     Reply,
+    blocking,
     require_game_reply,
     run,
 )
@@ -106,6 +107,8 @@ STATUS_BY_CODE: Final = {
 
 class RedisEventStore(RedisRole):
     """Writes entries with append_entry.lua, and reads logs and views."""
+
+    read_names = blocking(read_names)
 
     def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
@@ -193,10 +196,6 @@ class RedisEventStore(RedisRole):
                 raise head
             found[game] = head
         return found
-
-    def read_names(self, game: str) -> SaltedNames:
-        """The names of the game's players that weren't erased, by the commitments in its log."""
-        return run(self._client, read_names(self.partitions, game))
 
     def games(self, limit: int = 1000) -> list[str]:
         """The games that the engine holds, public or not, the latest first. Raises NodeAwayError: a list that lacks

@@ -16,7 +16,6 @@ from heapq import merge
 from itertools import islice
 from typing import Final, NamedTuple
 
-import redis
 from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
@@ -26,11 +25,12 @@ from services.ledger.engine.partitions import MistypedKeyLog, PartitionScanner, 
 from services.ledger.engine.queries import (
     Client,
     Query,
+    QueryClient,
     RedisCommand,
+    blocking,
     command,
     require_game_reply,
     require_reply,
-    run,
 )
 from services.ledger.log.views import parse_names
 from services.ledger.ports import GameLog, MissingEntryError, NodeAwayError, StoredGame
@@ -128,12 +128,11 @@ class IdleGame(NamedTuple):
     has_file: bool = False  # beside its log, or alone
 
 
-class ArchiveIndex:
+class ArchiveIndex(QueryClient):
     """Reads and writes the marks."""
 
-    def __init__(self, client: redis.Redis, partitions: int) -> None:
-        self._client: Client = client
-        self.partitions = partitions
+    def __init__(self, client: Client, partitions: int) -> None:
+        super().__init__(client, partitions)
         self._scanner = PartitionScanner(client, partitions, keys.evictions)
 
     def archived_length(self, game: str) -> int:
@@ -269,9 +268,7 @@ def read_stored_game(partitions: int, game: str) -> Query[StoredGame | None]:
 class RedisGameFiles(RedisScheduleIndex):
     """Stores files of finished games, and removes the streams that they were made of."""
 
-    def read_stored_game(self, game: str) -> StoredGame | None:
-        """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
-        return run(self._client, read_stored_game(self.partitions, game))
+    read_stored_game = blocking(read_stored_game)
 
     def store_game_file(self, game: str, data: bytes, removable_at_ms: int) -> None:
         """Store the file of a game. Its streams may go at that time, by the wall clock."""

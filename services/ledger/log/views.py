@@ -312,7 +312,8 @@ def _parse_head(game: str, reply: Reply) -> LogHead | CorruptDataError | RedisEr
 def read_named_views(
     partitions: int, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE
 ) -> Query[list[ViewPageOrError]]:
-    """A page for each request, of at most `limit` entries, with names."""
+    """A page for each request, of at most `limit` entries, with names, in one round trip. The damage of one game, or the
+    RedisError of a node that is away, is that game's result alone."""
     pages = yield from read_views(partitions, requests, limit)
     games = {
         request.game

@@ -17,7 +17,16 @@ from redis.exceptions import RedisClusterException, ResponseError
 from schemas.field_types import MAX_SEATS
 from services.ledger.engine import keys
 from services.ledger.engine.partitions import is_mistyped
-from services.ledger.engine.queries import Client, Query, Reply, command, require_reply, run_async
+from services.ledger.engine.queries import (
+    Client,
+    Query,
+    QueryClient,
+    Reply,
+    awaited,
+    command,
+    require_reply,
+    run_async,
+)
 from services.ledger.operations.engine_settings import info_fields
 from services.ledger.ports import EngineError
 
@@ -97,47 +106,6 @@ class Backlog(NamedTuple):
 BacklogOrError = Backlog | EngineError
 
 
-class AsyncBacklogs:
-    """Looks at the engine for a gateway: its nodes, what waits there, and which services are there."""
-
-    def __init__(self, client: Client, partitions: int) -> None:
-        self._client, self._partitions = client, partitions
-
-    async def partitions_by_node(self) -> dict[str, list[int]]:
-        """The partitions of each node, by its name: '' for the one node of a single engine. Raises one of
-        ENGINE_ERRORS; a partition that no node has is left out."""
-        if not isinstance(self._client, RedisCluster):
-            return {"": list(range(self._partitions))}
-        await self._client.initialize()
-        by_node: dict[str, list[int]] = {}
-        for partition in range(self._partitions):
-            with suppress(RedisClusterException):
-                node: Client = self._client.get_node_from_key(keys.commands(partition))
-                by_node.setdefault(node.name, []).append(partition)
-        return by_node
-
-    async def read(self, partitions: Sequence[int], queue: Queue) -> dict[int, BacklogOrError]:
-        """What waits in this queue of each of these partitions."""
-        return await run_async(self._client, read_backlogs(partitions, queue))
-
-    async def count_dead_letters(self, partitions: Sequence[int]) -> dict[int, int]:
-        """How many dead letters each of these partitions has; raises one of ENGINE_ERRORS."""
-        lengths = await run_async(self._client, count_dead_letters(partitions))
-        return dict(zip(partitions, lengths, strict=True))
-
-    async def count_disputes(self) -> int:
-        """How many disputes wait for an answer, of the nodes that answer."""
-        return await run_async(self._client, count_disputes(self._partitions))
-
-    async def read_heartbeats(self) -> Mapping[ServiceKind, Heartbeats]:
-        """The members of each kind of service, with their last heartbeats. Raises one of ENGINE_ERRORS."""
-        return await run_async(self._client, read_heartbeats())
-
-    async def try_write(self, partition: int) -> None:
-        """Write something to the partition's node. Raises one of ENGINE_ERRORS, as the engine gives it."""
-        await run_async(self._client, try_write(partition))
-
-
 def read_backlogs(partitions: Sequence[int], queue: Queue) -> Query[dict[int, BacklogOrError]]:
     """What waits in this queue of each of these partitions, or the error of its node."""
     lengths = yield [command("XLEN", queue.key(partition)) for partition in partitions]
@@ -156,10 +124,10 @@ def read_backlogs(partitions: Sequence[int], queue: Queue) -> Query[dict[int, Ba
     return backlogs
 
 
-def count_dead_letters(partitions: Sequence[int]) -> Query[list[int]]:
+def count_dead_letters(partitions: Sequence[int]) -> Query[dict[int, int]]:
     """How many dead letters each of these partitions has. Raises what the engine answers."""
     replies = yield [command("XLEN", keys.dead_letters(partition)) for partition in partitions]
-    return [require_reply(reply) for reply in replies]
+    return {partition: require_reply(reply) for partition, reply in zip(partitions, replies, strict=True)}
 
 
 def count_disputes(partitions: int) -> Query[int]:
@@ -190,6 +158,41 @@ def _with_oldest_mark(queue: Queue, backlog: Backlog, pending: Reply, groups: Re
         return backlog._replace(oldest_mark=pending["min"].decode())
     delivered = (group["last-delivered-id"] for group in groups if group["name"] == queue.group.encode())
     return backlog._replace(oldest_mark=f"after {next(delivered, b'0-0').decode()}")
+
+
+class AsyncBacklogs(QueryClient):
+    """Looks at the engine for a gateway: its nodes, what waits there, and which services are there."""
+
+    count_disputes = awaited(count_disputes)
+
+    async def partitions_by_node(self) -> dict[str, list[int]]:
+        """The partitions of each node, by its name: '' for the one node of a single engine. Raises one of
+        ENGINE_ERRORS; a partition that no node has is left out."""
+        if not isinstance(self._client, RedisCluster):
+            return {"": list(range(self.partitions))}
+        await self._client.initialize()
+        by_node: dict[str, list[int]] = {}
+        for partition in range(self.partitions):
+            with suppress(RedisClusterException):
+                node: Client = self._client.get_node_from_key(keys.commands(partition))
+                by_node.setdefault(node.name, []).append(partition)
+        return by_node
+
+    async def read(self, partitions: Sequence[int], queue: Queue) -> dict[int, BacklogOrError]:
+        """What waits in this queue of each of these partitions."""
+        return await run_async(self._client, read_backlogs(partitions, queue))
+
+    async def count_dead_letters(self, partitions: Sequence[int]) -> dict[int, int]:
+        """How many dead letters each of these partitions has; raises one of ENGINE_ERRORS."""
+        return await run_async(self._client, count_dead_letters(partitions))
+
+    async def read_heartbeats(self) -> Mapping[ServiceKind, Heartbeats]:
+        """The members of each kind of service, with their last heartbeats. Raises one of ENGINE_ERRORS."""
+        return await run_async(self._client, read_heartbeats())
+
+    async def try_write(self, partition: int) -> None:
+        """Write something to the partition's node. Raises one of ENGINE_ERRORS, as the engine gives it."""
+        await run_async(self._client, try_write(partition))
 
 
 FULL_SHARE: Final = 0.8  # of the memory, from which on no game is created: the rest is for moves

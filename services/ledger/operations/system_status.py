@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError, ResponseError
 
 from services.ledger.engine import keys
 from services.ledger.engine.partitions import SHARED_PROBES, is_mistyped, partition_probes
-from services.ledger.engine.queries import Client, Reply, run
+from services.ledger.engine.queries import Client, QueryClient, Reply, blocking, run
 from services.ledger.operations.backlog_queries import (
     KINDS,
     Heartbeats,
@@ -64,11 +64,10 @@ class PartitionLoad(NamedTuple):
     dead_letters: int
 
 
-class SystemStatus:
+class SystemStatus(QueryClient):
     """What one client of the engine can see of the whole system."""
 
-    def __init__(self, client: Client, partitions: int) -> None:
-        self._client, self.partitions = client, partitions
+    count_disputes = blocking(count_disputes)
 
     def nodes(self) -> list[EngineNode]:
         """The engine's nodes; of a cluster the primaries, of which some may be away. Raises one of
@@ -145,10 +144,6 @@ class SystemStatus:
             pipe.execute_command(*probe)
         replies = pipe.execute(raise_on_error=False)
         return [name for (name, _), reply in zip(probes, replies, strict=True) if is_mistyped(reply)]
-
-    def count_disputes(self) -> int:
-        """How many disputes wait for an answer."""
-        return run(self._client, count_disputes(self.partitions))
 
     def loads(self, time_ms: int) -> list[PartitionLoad]:
         """Every partition's, without those of a node that is away."""

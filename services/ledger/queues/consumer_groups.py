@@ -28,6 +28,7 @@ from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.partitions import UsablePartitions, is_mistyped
 from services.ledger.engine.queries import (
     Client,
+    QueryClient,
     RedisCommand,
     Reply,
     pack,
@@ -399,7 +400,7 @@ def _is_group_exists_error(reply: Reply) -> bool:
     return isinstance(reply, ResponseError) and "BUSYGROUP" in str(reply)
 
 
-class RedisRole:
+class RedisRole(QueryClient):
     """One connection, used by one thread at a time. `clock` counts milliseconds and never jumps."""
 
     def __init__(
@@ -409,9 +410,8 @@ class RedisRole:
         max_waiting: int = MAX_WAITING_COMMANDS,
         clock: Callable[[], int] = monotonic_ms,
     ) -> None:
-        self._client: Client = client
+        super().__init__(client, partitions)
         self._send_and_wait = sending_by(client)
-        self.partitions: Final = partitions
         self.max_waiting: Final = max_waiting
         self._all_partitions = range(partitions)
         self._usable = UsablePartitions(client, clock)

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-import redis
 from redis.exceptions import TryAgainError
 
 from schemas.commands import CommandEnvelope
@@ -25,9 +24,10 @@ from services.ledger.engine import keys
 from services.ledger.engine.cluster_pipeline import available_replies
 from services.ledger.engine.queries import (
     Argument,
-    Client,
     Query,
+    QueryClient,
     Reply,
+    blocking,
     command,
     require_game_reply,
     require_reply,
@@ -71,12 +71,8 @@ class DeadLetter(NamedTuple):
     )  # without its command where its game isn't installed here; None where it can't be read
 
 
-class DeadLetterStore:
+class DeadLetterStore(QueryClient):
     """Lists, retries and drops dead letters."""
-
-    def __init__(self, client: redis.Redis, partitions: int) -> None:
-        self._client: Client = client
-        self.partitions = partitions
 
     def list_all(self, limit: int = 1000, after: str = "") -> list[DeadLetter]:
         """The oldest of every partition, the oldest first, at most so many; those that follow the one named `after`, which
@@ -216,81 +212,6 @@ NOT_KEPT_REASON: Final = (
 )
 
 
-class RedisCommandQueue(RedisRole):
-    """Submits commands with submit_command.lua and delivers them to the referees."""
-
-    def submit(self, envelope: CommandEnvelope) -> None:
-        """Queue a command. Submitting it again under the same id is harmless.
-
-        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
-        channel = self._wakeup_channels[keys.REFEREE_GROUP]
-        query = submit_command(envelope, self.partitions, self.max_waiting, channel, ask_verdict=False)
-        run(self._client, query)
-
-    def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
-        """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
-        channel = self._wakeup_channels[keys.REFEREE_GROUP]
-        query = submit_commands(envelopes, self.partitions, self.max_waiting, channel)
-        return run(self._client, query)
-
-    def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
-        """The result of a command; None while it isn't known. Raises CorruptDataError."""
-        return run(self._client, read_result(self.partitions, game, sender, command_id))
-
-    def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
-        """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
-        Those on a node that is away stay pending."""
-        calls = [
-            self._rejection_call(each.delivery, each.envelope, each.rule, each.reason, ())
-            for each in rejected
-        ]
-        available_replies(run(self._client, call_script(REJECT_COMMAND, calls)))
-
-    def move_to_dead_letters(self, delivery: Delivery, envelope: SentBy | None, reason: str) -> None:
-        """Move a command that can't be decided to the dead letters. Its sender, where the envelope says who
-        it is, finds a rejection for a minute."""
-        dead_fields = tuple(dead_letter_fields(reason, delivery.data, delivery.delivery_count))
-        call = self._rejection_call(delivery, envelope, "POISON-1", POISONED_REASON, dead_fields)
-        run_script(self._client, REJECT_COMMAND, [call])
-
-    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
-        """Remove consumers, of bot tasks too, with nothing pending that were silent for so long; how many."""
-        partition_list = list(partitions)
-        groups = self.commands, self._task_group
-        return sum(group.prune_consumers(partition_list, idle_ms) for group in groups)
-
-    def _rejection_call(
-        self,
-        delivery: Delivery,
-        envelope: SentBy | None,
-        rule: str,
-        reason: str,
-        dead_fields: Sequence[Argument],
-    ) -> ScriptCall:
-        partition = delivery.partition
-        commands, dead_letters = keys.commands(partition), keys.dead_letters(partition)
-        if envelope is None:  # its sender isn't known
-            rejection_key, kept_reason, not_kept_reason, channel, game = commands, b"", b"", "", ""
-        else:
-            game = envelope.game
-            rejection_key = keys.rejection(partition, game, envelope.seat, envelope.id)
-            kept_reason, not_kept_reason = pack((rule, reason)), pack((rule, NOT_KEPT_REASON))
-            channel = keys.notification_channel(partition, game)
-        arguments = [
-            keys.REFEREE_GROUP,
-            delivery.id,
-            kept_reason,
-            REJECTION_TTL_S,
-            channel,
-            game,
-            MAX_DEAD_LETTERS,
-            not_kept_reason,
-            self._publish_command,
-            *dead_fields,
-        ]
-        return [commands, rejection_key, dead_letters], arguments
-
-
 def build_submit_call(
     envelope: CommandEnvelope,
     partitions: int,
@@ -406,6 +327,79 @@ def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResul
         rule, reason = unpack(rejection)
         return CommandResult(0, rule, reason)
     return None
+
+
+class RedisCommandQueue(RedisRole):
+    """Submits commands with submit_command.lua and delivers them to the referees."""
+
+    read_result = blocking(read_result)
+
+    def submit(self, envelope: CommandEnvelope) -> None:
+        """Queue a command. Submitting it again under the same id is harmless.
+
+        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = submit_command(envelope, self.partitions, self.max_waiting, channel, ask_verdict=False)
+        run(self._client, query)
+
+    def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
+        """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = submit_commands(envelopes, self.partitions, self.max_waiting, channel)
+        return run(self._client, query)
+
+    def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
+        """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
+        Those on a node that is away stay pending."""
+        calls = [
+            self._rejection_call(each.delivery, each.envelope, each.rule, each.reason, ())
+            for each in rejected
+        ]
+        available_replies(run(self._client, call_script(REJECT_COMMAND, calls)))
+
+    def move_to_dead_letters(self, delivery: Delivery, envelope: SentBy | None, reason: str) -> None:
+        """Move a command that can't be decided to the dead letters. Its sender, where the envelope says who
+        it is, finds a rejection for a minute."""
+        dead_fields = tuple(dead_letter_fields(reason, delivery.data, delivery.delivery_count))
+        call = self._rejection_call(delivery, envelope, "POISON-1", POISONED_REASON, dead_fields)
+        run_script(self._client, REJECT_COMMAND, [call])
+
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Remove consumers, of bot tasks too, with nothing pending that were silent for so long; how many."""
+        partition_list = list(partitions)
+        groups = self.commands, self._task_group
+        return sum(group.prune_consumers(partition_list, idle_ms) for group in groups)
+
+    def _rejection_call(
+        self,
+        delivery: Delivery,
+        envelope: SentBy | None,
+        rule: str,
+        reason: str,
+        dead_fields: Sequence[Argument],
+    ) -> ScriptCall:
+        partition = delivery.partition
+        commands, dead_letters = keys.commands(partition), keys.dead_letters(partition)
+        if envelope is None:  # its sender isn't known
+            rejection_key, kept_reason, not_kept_reason, channel, game = commands, b"", b"", "", ""
+        else:
+            game = envelope.game
+            rejection_key = keys.rejection(partition, game, envelope.seat, envelope.id)
+            kept_reason, not_kept_reason = pack((rule, reason)), pack((rule, NOT_KEPT_REASON))
+            channel = keys.notification_channel(partition, game)
+        arguments = [
+            keys.REFEREE_GROUP,
+            delivery.id,
+            kept_reason,
+            REJECTION_TTL_S,
+            channel,
+            game,
+            MAX_DEAD_LETTERS,
+            not_kept_reason,
+            self._publish_command,
+            *dead_fields,
+        ]
+        return [commands, rejection_key, dead_letters], arguments
 
 
 CREATOR_S: Final = 30 * DAY_S  # then a game's bots share with those of all games whose creators aren't known

@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-import redis
-
 from schemas.contract import Json
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
@@ -41,12 +39,14 @@ from services.ledger.engine.partitions import (
 from services.ledger.engine.queries import (
     Client,
     Query,
+    QueryClient,
     RedisCommand,
     Reply,
+    awaited,
+    blocking,
     command,
     require_reply,
     run,
-    run_async,
 )
 from services.ledger.scripts.lua_scripts import (
     RAISE_DISPUTE,
@@ -214,23 +214,17 @@ class ProvisionalDispute(NamedTuple):
     is_idle: bool  # nobody plays it (any more, or yet)
 
 
-class DisputeStore:
+class DisputeStore(QueryClient):
     """For the auditor and the command line; a gateway has `AsyncDisputeStore`."""
 
-    def __init__(self, client: redis.Redis, partitions: int) -> None:
-        self._client: Client = client
-        self.partitions = partitions
+    create = blocking(raise_dispute)
+    find = blocking(find_dispute)
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        super().__init__(client, partitions)
         self._unanswered_scanner = PartitionScanner(client, partitions, keys.unanswered_disputes)
         self._mistyped = MistypedKeyLog()
         self._provisional_scanner = PartitionScanner(client, partitions, keys.provisional_disputes)
-
-    def create(self, name: DisputeId, dispute: DisputeMove) -> RaiseOutcome:
-        """Store a dispute; nothing changes unless the outcome is RAISED."""
-        return run(self._client, raise_dispute(self.partitions, name, dispute))
-
-    def find(self, name: DisputeId) -> DisputeRecord | None:
-        """One dispute, if there is one of this name. Raises CorruptDataError."""
-        return run(self._client, find_dispute(self.partitions, name))
 
     def read_findings(self, name: DisputeId) -> bytes:
         """What an audit found about it, for the operator alone; empty for nothing."""
@@ -314,25 +308,13 @@ class DisputeStore:
         return keys.partition_of(name.game, self.partitions)
 
 
-class AsyncDisputeStore:
+class AsyncDisputeStore(QueryClient):
     """For a gateway, without blocking its event loop. It reads what one sender may know, and can't read
     an audit's findings."""
 
-    def __init__(self, client: redis.asyncio.Redis, partitions: int) -> None:
-        self._client: Client = client
-        self.partitions = partitions
-
-    async def create(self, name: DisputeId, dispute: DisputeMove) -> RaiseOutcome:
-        """Store a dispute; nothing changes unless the outcome is RAISED."""
-        return await run_async(self._client, raise_dispute(self.partitions, name, dispute))
-
-    async def find(self, name: DisputeId) -> DisputeRecord | None:
-        """One dispute, if there is one of this name. Raises CorruptDataError."""
-        return await run_async(self._client, find_dispute(self.partitions, name))
-
-    async def list_raised_by(self, game: str, seat: Seat, times_freed: int) -> list[DisputeRecord]:
-        """All disputes of a seat's holder in a game, the latest first. What can't be read is left out."""
-        return await run_async(self._client, list_raised_by(self.partitions, game, seat, times_freed))
+    create = awaited(raise_dispute)
+    find = awaited(find_dispute)
+    list_raised_by = awaited(list_raised_by)
 
 
 def _next_ids(scanner: PartitionScanner) -> list[str]:

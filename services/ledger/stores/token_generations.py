@@ -14,13 +14,13 @@ from schemas.field_types import Seat
 from schemas.web.tokens import DAY_S, HOST
 from services.ledger.engine import keys
 from services.ledger.engine.queries import (
-    Client,
     Query,
+    QueryClient,
     RedisCommand,
     Reply,
+    awaited,
     command,
     require_reply,
-    run_async,
 )
 from services.ledger.scripts.lua_scripts import WITHDRAW_TOKEN, call_script
 
@@ -42,26 +42,6 @@ class Generations(NamedTuple):
 
 
 UNKNOWN: Final = Generations({}, {})  # voids nothing
-
-
-class AsyncTokenGenerations:
-    """The generations of all games' tokens, as a gateway reads and raises them."""
-
-    def __init__(self, client: Client, partitions: int) -> None:
-        self._client, self._partitions = client, partitions
-
-    async def read(self, game: str) -> Generations:
-        """The generations of a game's holders."""
-        return await run_async(self._client, read_generations(self._partitions, game))
-
-    async def read_many(self, games: Collection[str]) -> dict[str, Generations]:
-        """The generations of those of many games that have any, without those whose node is away."""
-        return await run_async(self._client, read_many(self._partitions, games))
-
-    async def withdraw(self, game: str, seat: Seat | None, generation: int) -> int | None:
-        """Withdraw all tokens of a seat, or of the host, by one of this generation; returns the generation that is valid from
-        now on, or None: the token was withdrawn before."""
-        return await run_async(self._client, withdraw(self._partitions, game, seat, generation))
 
 
 def read_generations(partitions: int, game: str) -> Query[Generations]:
@@ -114,6 +94,14 @@ def record_freed_seat(partitions: int, game: str, seat: Seat, times: int) -> Que
     replies = yield [command("HSET", key, f"{_FREED}{seat}", times), command("EXPIRE", key, KEPT_S)]
     for reply in replies:
         require_reply(reply)
+
+
+class AsyncTokenGenerations(QueryClient):
+    """The generations of all games' tokens, as a gateway reads and raises them."""
+
+    read = awaited(read_generations)
+    read_many = awaited(read_many)
+    withdraw = awaited(withdraw)
 
 
 def _parse(reply: Reply) -> Generations:

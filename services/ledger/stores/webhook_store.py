@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-import redis
-
 from schemas.field_types import Seat
 from schemas.web.webhooks import MAX_DEVICES, Webhook, pack_webhook, unpack_webhook
 from services.ledger.engine import keys
@@ -14,11 +12,12 @@ from services.ledger.engine.partitions import PartitionScanner, read_lengths_and
 from services.ledger.engine.queries import (
     Client,
     Query,
+    QueryClient,
+    awaited,
+    blocking,
     command,
     require_game_reply,
     require_reply,
-    run,
-    run_async,
 )
 from services.ledger.scripts.lua_scripts import MARK_WEBHOOK, SET_WEBHOOK, call_script, run_script
 
@@ -42,33 +41,78 @@ class WebhookGame(NamedTuple):
     set_at_ms: int  # when one of them was set last, by the engine's clock
 
 
-class WebhookStore:
+def field_of(seat: Seat, place: int) -> str:
+    """The field that holds what a seat has at this place."""
+    return str(seat) if place == WEBHOOK else f"{seat}:device{place}"
+
+
+def find_addresses(partitions: int, game: str, seat: Seat) -> Query[Addresses]:
+    """All addresses of a seat. Raises CorruptDataError."""
+    key = keys.webhooks(keys.partition_of(game, partitions), game)
+    fields = [field_of(seat, place) for place in range(MAX_DEVICES + 1)]
+    names = [name for field in fields for name in (field, f"{field}:notified", f"{field}:failure")]
+    [reply] = yield [command("HMGET", key, *names)]
+    values = require_game_reply(game, reply)
+    rows = zip(values[::3], values[1::3], values[2::3], strict=True)
+    return {
+        place: StoredWebhook(unpack_webhook(data), int(notified or 0), (failure or b"").decode())
+        for place, (data, notified, failure) in enumerate(rows)
+        if data is not None
+    }
+
+
+def find_webhook(partitions: int, game: str, seat: Seat, place: int = WEBHOOK) -> Query[StoredWebhook | None]:
+    """What a seat has at this place; None where it has nothing. Raises CorruptDataError."""
+    return (yield from find_addresses(partitions, game, seat)).get(place)
+
+
+def set_webhook(
+    partitions: int, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK
+) -> Query[bool]:
+    """Set what a seat has at this place. False where there is no such game."""
+    [is_set] = yield from _change(partitions, game, [(field_of(seat, place), pack_webhook(webhook), b"")])
+    return is_set
+
+
+def remove_webhook(
+    partitions: int, game: str, seat: Seat, webhook: Webhook | None = None, place: int = WEBHOOK
+) -> Query[bool]:
+    """Remove this address, or whichever there is, from its place. False where there is none."""
+    removed = pack_webhook(webhook) if webhook else b""
+    [is_removed] = yield from _change(partitions, game, [(field_of(seat, place), b"", removed)])
+    return is_removed
+
+
+def remove_addresses(partitions: int, game: str, seat: Seat) -> Query[None]:
+    """Remove all addresses of a seat."""
+    changes = [(field_of(seat, place), b"", b"") for place in range(MAX_DEVICES + 1)]
+    yield from _change(partitions, game, changes)
+
+
+def _change(partitions: int, game: str, changes: Sequence[tuple[str, bytes, bytes]]) -> Query[list[bool]]:
+    """Set, or remove, what these fields hold. Which of them were changed."""
+    partition = keys.partition_of(game, partitions)
+    script_keys = [
+        keys.webhooks(partition, game),
+        keys.webhook_games(partition),
+        keys.public_view(partition, game),
+    ]
+    replies = yield from call_script(SET_WEBHOOK, [(script_keys, [game, *change]) for change in changes])
+    return [bool(require_reply(reply)) for reply in replies]
+
+
+class WebhookStore(QueryClient):
     """For the auditor and the command line; a gateway has `AsyncWebhookStore`."""
 
-    def __init__(self, client: redis.Redis, partitions: int) -> None:
-        self._client: Client = client
-        self.partitions = partitions
+    find = blocking(find_webhook)
+    find_all = blocking(find_addresses)
+    put = blocking(set_webhook)
+    remove = blocking(remove_addresses)
+    remove_one = blocking(remove_webhook)
+
+    def __init__(self, client: Client, partitions: int) -> None:
+        super().__init__(client, partitions)
         self._scanner = PartitionScanner(client, partitions, keys.webhook_games)
-
-    def find(self, game: str, seat: Seat, place: int = WEBHOOK) -> StoredWebhook | None:
-        """What a seat has at this place; None where it has nothing. Raises CorruptDataError."""
-        return self.find_all(game, seat).get(place)
-
-    def find_all(self, game: str, seat: Seat) -> Addresses:
-        """All addresses of a seat. Raises CorruptDataError."""
-        return run(self._client, find_addresses(self.partitions, game, seat))
-
-    def put(self, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK) -> bool:
-        """Set what a seat has at this place. False where there is no such game."""
-        return run(self._client, set_webhook(self.partitions, game, seat, webhook, place))
-
-    def remove(self, game: str, seat: Seat) -> None:
-        """Remove all addresses of a seat."""
-        run(self._client, remove_addresses(self.partitions, game, seat))
-
-    def remove_one(self, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK) -> bool:
-        """Remove this address from its place. False where there is another one, or none."""
-        return run(self._client, remove_webhook(self.partitions, game, seat, webhook, place))
 
     def mark_notified(
         self, game: str, seat: Seat, webhook: Webhook, number: int, place: int = WEBHOOK
@@ -96,87 +140,11 @@ class WebhookStore:
         run_script(self._client, MARK_WEBHOOK, [([key], [field, pack_webhook(webhook), notified, why])])
 
 
-class AsyncWebhookStore:
+class AsyncWebhookStore(QueryClient):
     """For a gateway, without blocking its event loop."""
 
-    def __init__(self, client: redis.asyncio.Redis, partitions: int) -> None:
-        self._client: Client = client
-        self.partitions = partitions
-
-    async def find(self, game: str, seat: Seat) -> StoredWebhook | None:
-        """The webhook of a seat; None where it has none. Raises CorruptDataError."""
-        return (await self.find_all(game, seat)).get(WEBHOOK)
-
-    async def find_all(self, game: str, seat: Seat) -> Addresses:
-        """All addresses of a seat. Raises CorruptDataError."""
-        return await run_async(self._client, find_addresses(self.partitions, game, seat))
-
-    async def put(self, game: str, seat: Seat, webhook: Webhook, place: int = WEBHOOK) -> bool:
-        """Set what a seat has at this place. False where there is no such game."""
-        return await run_async(self._client, set_webhook(self.partitions, game, seat, webhook, place))
-
-    async def remove(self, game: str, seat: Seat) -> None:
-        """Remove all addresses of a seat."""
-        await run_async(self._client, remove_addresses(self.partitions, game, seat))
-
-    async def remove_one(
-        self, game: str, seat: Seat, webhook: Webhook | None = None, place: int = WEBHOOK
-    ) -> bool:
-        """Remove this address, or whichever there is, from its place. False where there is none."""
-        return await run_async(self._client, remove_webhook(self.partitions, game, seat, webhook, place))
-
-
-# -- queries -----------------------------------------------------------------------------
-
-
-def field_of(seat: Seat, place: int) -> str:
-    """The field that holds what a seat has at this place."""
-    return str(seat) if place == WEBHOOK else f"{seat}:device{place}"
-
-
-def find_addresses(partitions: int, game: str, seat: Seat) -> Query[Addresses]:
-    """All addresses of a seat. Raises CorruptDataError."""
-    key = keys.webhooks(keys.partition_of(game, partitions), game)
-    fields = [field_of(seat, place) for place in range(MAX_DEVICES + 1)]
-    names = [name for field in fields for name in (field, f"{field}:notified", f"{field}:failure")]
-    [reply] = yield [command("HMGET", key, *names)]
-    values = require_game_reply(game, reply)
-    rows = zip(values[::3], values[1::3], values[2::3], strict=True)
-    return {
-        place: StoredWebhook(unpack_webhook(data), int(notified or 0), (failure or b"").decode())
-        for place, (data, notified, failure) in enumerate(rows)
-        if data is not None
-    }
-
-
-def set_webhook(partitions: int, game: str, seat: Seat, webhook: Webhook, place: int) -> Query[bool]:
-    """Set what a seat has at this place. False where there is no such game."""
-    [is_set] = yield from _change(partitions, game, [(field_of(seat, place), pack_webhook(webhook), b"")])
-    return is_set
-
-
-def remove_webhook(
-    partitions: int, game: str, seat: Seat, webhook: Webhook | None, place: int
-) -> Query[bool]:
-    """Remove this address, or whichever there is, from its place. False where there is none."""
-    removed = pack_webhook(webhook) if webhook else b""
-    [is_removed] = yield from _change(partitions, game, [(field_of(seat, place), b"", removed)])
-    return is_removed
-
-
-def remove_addresses(partitions: int, game: str, seat: Seat) -> Query[None]:
-    """Remove all addresses of a seat."""
-    changes = [(field_of(seat, place), b"", b"") for place in range(MAX_DEVICES + 1)]
-    yield from _change(partitions, game, changes)
-
-
-def _change(partitions: int, game: str, changes: Sequence[tuple[str, bytes, bytes]]) -> Query[list[bool]]:
-    """Set, or remove, what these fields hold. Which of them were changed."""
-    partition = keys.partition_of(game, partitions)
-    script_keys = [
-        keys.webhooks(partition, game),
-        keys.webhook_games(partition),
-        keys.public_view(partition, game),
-    ]
-    replies = yield from call_script(SET_WEBHOOK, [(script_keys, [game, *change]) for change in changes])
-    return [bool(require_reply(reply)) for reply in replies]
+    find = awaited(find_webhook)
+    find_all = awaited(find_addresses)
+    put = awaited(set_webhook)
+    remove = awaited(remove_addresses)
+    remove_one = awaited(remove_webhook)
