@@ -86,7 +86,7 @@ def test_P8_paths_that_are_kept_while_others_claim_are_those_that_a_search_finds
         seat = min(state.pending_choices)
         for each, seat_state in enumerate(state.seats):
             tickets = [state.own.board.tickets[str(name)] for name in seat_state.own.tickets]
-            assert ticket_paths(state, each) == shortest_paths(state, each, tickets)
+            assert ticket_paths(state, each).paths == shortest_paths(state, each, tickets)
             compared += bool(tickets)
         command = POLICIES["greedy"](state, seat, legal(state, seat), SeatRandom("00" * 32, move))
         decide_envelope(state, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
@@ -96,10 +96,10 @@ def test_P8_paths_that_are_kept_while_others_claim_are_those_that_a_search_finds
 def test_P8_paths_are_searched_anew_where_a_route_of_theirs_is_gone_or_a_route_is_open_again() -> None:
     state = started("usa", "usa", "paths", {})
     decide_envelope(state, CommandEnvelope("keep", "greedy", 0, KeepTickets((0, 1, 2))), CREATED_AT_MS, SEED)
-    before = ticket_paths(state, 0)
+    before = ticket_paths(state, 0).paths
     lost = state.own.board.routes[before[0].routes[0]]
     close_route(state, lost)
-    without = ticket_paths(state, 0)
+    without = ticket_paths(state, 0).paths
     assert without != before and not any(lost.id in path.routes for path in without)
     open_route(state, lost)
-    assert ticket_paths(state, 0)[0].cars == before[0].cars
+    assert ticket_paths(state, 0).paths[0].cars == before[0].cars

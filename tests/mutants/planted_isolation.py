@@ -97,7 +97,7 @@ ISOLATION_MUTANTS: Final = (
     ),
     Mutant(
         "a bot keeps a path whose route somebody claimed", "P8", "services/bots/trains/ticket_paths.py",
-        " or not known.holds_over(open_routes)", "", ("tests/bots/test_greedy.py",),
+        " and known.holds_over(open_routes)", "", ("tests/bots/test_greedy.py",),
     ),
     Mutant(
         "a service outlives the process that started it", "P7", "services/bootstrap/embedded.py",

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, compress
+from operator import is_not
 from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
@@ -30,11 +31,15 @@ class KnownPaths(NamedTuple):
     open_routes: Sequence[tuple[str, ...]]
     paths: list[TicketPath]
     needed: frozenset[str]
+    longest_needed: Mapping[str, int]  # by colour
 
     def holds_over(self, open_routes: Sequence[tuple[str, ...]]) -> bool:
         """Whether a search over these routes would find the same paths: none was added, and no path has lost one."""
-        for before, now in zip(self.open_routes, open_routes, strict=True):
-            if before is now or before == now:
+        if self.open_routes == open_routes:
+            return True
+        pairs = zip(self.open_routes, open_routes, strict=True)
+        for before, now in compress(pairs, map(is_not, self.open_routes, open_routes)):
+            if before == now:
                 continue
             if not {*before}.issuperset(now) or not self.needed.isdisjoint({*before}.difference(now)):
                 return False
@@ -45,27 +50,44 @@ NO_PATH: Final = TicketPath(UNREACHABLE, ())
 _known_paths: Final[OrderedDict[tuple[object, ...], KnownPaths]] = OrderedDict()
 
 
-def ticket_paths(state: TrainGame, seat: Seat) -> list[TicketPath]:
+def ticket_paths(state: TrainGame, seat: Seat) -> KnownPaths:
     """The shortest path of each of the seat's tickets that its cars suffice for, else NO_PATH. The last ones are kept: most
-    turns of others change nothing in them."""
+    turns of others change nothing in them, and a ticket that its own routes have made stays so."""
     seat_state = state.seats[seat].own
     table = state.own
-    key = (
-        table.board.digest,
-        tuple(seat_state.tickets),
-        tuple(seat_state.routes),
-        seat_state.cars,
-        frozenset(seat_state.blocked_parallels),
-    )
-    open_routes, known = [*table.open_routes.values()], _known_paths.pop(key, None)
-    if known is None or not known.holds_over(open_routes):
-        tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
-        paths = shortest_paths(state, seat, tickets, seat_state.cars)
-        known = KnownPaths(open_routes, paths, frozenset(chain.from_iterable(path.routes for path in paths)))
+    tickets, routes, cars = tuple(seat_state.tickets), tuple(seat_state.routes), seat_state.cars
+    game = table.board.digest, state.rule_options.parallel_owned, tickets
+    key, open_routes = (*game, cars, routes), [*table.open_routes.values()]
+    known = _known_paths.pop(key, None)
+    if known is not None and known.holds_over(open_routes):
+        known = KnownPaths(open_routes, *known[1:])
+    else:
+        before = known
+        if known is None and routes:
+            cars_before = cars + table.board.routes[routes[-1]].length
+            before = _known_paths.pop((*game, cars_before, routes[:-1]), None)
+        known = _find_paths(state, seat, open_routes, before)
     _known_paths[key] = known
     if len(_known_paths) > MAX_KNOWN_PATHS:
         _known_paths.popitem(last=False)
-    return known.paths
+    return known
+
+
+def _find_paths(
+    state: TrainGame, seat: Seat, open_routes: Sequence[tuple[str, ...]], before: KnownPaths | None
+) -> KnownPaths:
+    """Search for those that weren't made by the seat's own routes `before`."""
+    board, seat_state = state.own.board, state.seats[seat].own
+    tickets = [board.tickets[str(name)] for name in seat_state.tickets]
+    paths_before = [NO_PATH] * len(tickets) if before is None else before.paths
+    missing = [ticket for ticket, path in zip(tickets, paths_before, strict=True) if path.cars]
+    found = iter(shortest_paths(state, seat, missing, seat_state.cars) if missing else ())
+    paths = [next(found) if path.cars else path for path in paths_before]
+    needed = frozenset(chain.from_iterable(path.routes for path in paths))
+    longest = dict[str, int]()
+    for route in map(board.routes.__getitem__, needed):
+        longest[route.color] = max(longest.get(route.color, 0), route.length)
+    return KnownPaths(open_routes, paths, needed, longest)
 
 
 def shortest_paths(
@@ -87,7 +109,6 @@ class Roads(NamedTuple):
     cities: Mapping[str, int]
     routes: Mapping[str, int]
     names: Sequence[str]  # of the routes
-    lengths: Sequence[int]
     exits: Sequence[Sequence[tuple[int, int]]]  # by city the other end of each route, and the route
     countries: Set[int]
 
@@ -106,7 +127,6 @@ def _roads_of(board: Board) -> Roads:
         cities,
         {name: number for number, name in enumerate(names)},
         names,
-        [board.routes[name].length for name in names],
         exits,
         {cities[country] for country in board.countries},
     )
@@ -114,11 +134,11 @@ def _roads_of(board: Board) -> Roads:
 
 def _spaces_for(state: TrainGame, seat: Seat, roads: Roads) -> list[int]:
     """By route the cars that it takes: none of the seat's own, UNREACHABLE where it can't be claimed any more."""
-    seat_state, numbers, lengths = state.seats[seat].own, roads.routes, roads.lengths
-    spaces = [UNREACHABLE] * len(lengths)
-    for name in chain.from_iterable(state.own.open_routes.values()):
-        number = numbers[name]
-        spaces[number] = lengths[number]
+    seat_state, numbers = state.seats[seat].own, roads.routes
+    spaces = [UNREACHABLE] * len(roads.names)
+    for (length, _, _), names in state.own.open_routes.items():
+        for name in names:
+            spaces[numbers[name]] = length
     for name in seat_state.blocked_parallels:
         spaces[numbers[name]] = UNREACHABLE
     for name in seat_state.routes:
@@ -130,7 +150,7 @@ def _paths_from(
     start: int, ends: Set[int], roads: Roads, spaces: Sequence[int], most_cars: int
 ) -> dict[int, TicketPath]:
     """The shortest paths from a city to those of these cities that can be reached with so many cars."""
-    exits, size, remaining = roads.exits, len(roads.exits), {*ends}
+    exits, countries, size, remaining = roads.exits, roads.countries, len(roads.exits), {*ends}
     paths: dict[int, TicketPath] = {}
     best = [most_cars + 1] * size
     best[start] = 0
@@ -138,10 +158,12 @@ def _paths_from(
     frontier = [start]  # a length and a city as one number
     while frontier and remaining:
         length, city = divmod(heappop(frontier), size)
+        if length > best[city]:
+            continue
         if city in remaining:
             remaining.remove(city)
             paths[city] = TicketPath(length, _free_routes(ways_there, roads, spaces, start, city))
-        if length > best[city] or (city in roads.countries and city != start):
+        if city in countries and city != start:
             continue  # a country is an end only
         for other, route in exits[city]:
             total = length + spaces[route]

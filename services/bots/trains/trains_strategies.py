@@ -10,7 +10,7 @@ passenger off when the journey is worth a turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -172,33 +172,39 @@ def _resolve_choice(state: TrainGame, seat: Seat, commands: Sequence[Command]) -
 
 def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command | None:
     """A wanted claim, else a journey, a station, cards, or any claim at all."""
-    wanted = _wanted_routes(state, seat)
+    paths = ticket_paths(state, seat)
+    wanted = paths.needed
     by_type: dict[type[Command], list[Any]] = {}  # Any: each list has the type of its key
     for kind, listed in groupby(commands, type):  # those of a type follow each other
         by_type.setdefault(kind, []).extend(listed)
     claims: list[ClaimRoute] = by_type.get(ClaimRoute, [])
     if useful := [claim for claim in claims if claim.route in wanted] if wanted else claims:
-        return max(useful, key=lambda claim: _claim_value(state, claim))
+        return _best_claim(state, useful)
     if journey := _best_journey(state, by_type.get(MovePassenger, ())):
         return journey
     if station := _best_station(state, seat, by_type.get(BuildStation, ())):
         return station
     if draws := [draw for kind in by_type if kind in DRAWS for draw in by_type[kind]]:
-        return _best_draw(state, seat, wanted, draws)
+        return _best_draw(state, seat, paths.longest_needed, draws)
     requests: list[RequestCards] = by_type.get(RequestCards, [])
     if requests and len(state.own.deck) >= CARDS_PER_REQUEST:
         return requests[0]
-    return max(claims, key=lambda claim: _claim_value(state, claim), default=None)
+    return _best_claim(state, claims) if claims else None
 
 
-def _claim_value(state: TrainGame, claim: ClaimRoute) -> tuple[int, int, int]:
-    """The order of claims: by length, by the token where a passenger is placed, then by few wild cards."""
-    passenger_value = 0
-    table = state.own
-    if claim.passenger is not None:
-        passenger_value = 1 + sum(table.tokens.get(claim.passenger, ())[:1])
-    wild_cards = claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
-    return table.board.routes[claim.route].length, passenger_value, -wild_cards
+def _best_claim(state: TrainGame, claims: Sequence[ClaimRoute]) -> ClaimRoute:
+    """The longest claim; of these the one whose passenger is placed at the higher token, then of the fewest wild cards."""
+    routes, tokens = state.own.board.routes, state.own.tokens
+    lengths = [routes[claim.route].length for claim in claims]
+    longest = max(lengths)
+
+    def value(claim: ClaimRoute) -> tuple[int, int]:
+        passenger_value = 0
+        if claim.passenger is not None:
+            passenger_value = 1 + sum(tokens.get(claim.passenger, ())[:1])
+        return passenger_value, -claim.cards.get(LOCOMOTIVE, 0) - claim.cards.get(PLUS_FOUR, 0)
+
+    return max((claim for claim, length in zip(claims, lengths) if length == longest), key=value)  # noqa: B905 - one for each
 
 
 def _best_journey(state: TrainGame, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
@@ -215,7 +221,7 @@ def _best_station(state: TrainGame, seat: Seat, stations: Sequence[BuildStation]
         return None
     table = state.own
     tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
-    paths = zip(tickets, ticket_paths(state, seat), strict=True)
+    paths = zip(tickets, ticket_paths(state, seat).paths, strict=True)
     ends = {city for ticket, path in paths if path.cars > seat_state.cars for city in (ticket.a, ticket.b)}
     if not ends:
         return None
@@ -244,26 +250,15 @@ def _best_keep(state: TrainGame, seat: Seat, keeps: Sequence[KeepTickets]) -> Co
     return max(keeps, key=gain)
 
 
-def _wanted_routes(state: TrainGame, seat: Seat) -> set[str]:
-    """The free routes on the shortest paths of the tickets that can still be made."""
-    cars = state.seats[seat].own.cars
-    return {name for path in ticket_paths(state, seat) if path.cars <= cars for name in path.routes}
-
-
-def _best_draw(state: TrainGame, seat: Seat, wanted: set[str], draws: Sequence[Draw]) -> Draw:
+def _best_draw(state: TrainGame, seat: Seat, spaces: Mapping[str, int], draws: Sequence[Draw]) -> Draw:
     """The card that helps most: by the spaces of wanted routes of its colour that it could pay."""
-    table = state.own
-    hand, routes = state.seats[seat].own.hand, table.board.routes
-    spaces: dict[str, int] = {}
-    for name in wanted:
-        route = routes[name]
-        spaces[route.color] = max(spaces.get(route.color, 0), route.length)
-    grays, most_held = spaces.get(GRAY, 0), max(COLORS, key=hand.__getitem__)
+    market, hand, grays = state.own.market, state.seats[seat].own.hand, spaces.get(GRAY, 0)
+    most_held = max(COLORS, key=hand.__getitem__) if grays else None
 
     def value(draw: Draw) -> float:
         if isinstance(draw, DrawBlind):
             return 0.5
-        card = table.market[draw.slot or 0]
+        card = market[draw.slot or 0]
         if card == LOCOMOTIVE:
             return 1.5
         held = hand[card]

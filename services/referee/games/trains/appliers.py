@@ -197,12 +197,12 @@ def assign_route(state: TrainGame, route_id: str, seat: Seat) -> None:
     seat_state.routes.append(route_id)
     table.route_owners[route_id] = seat
     close_route(state, route)
-    if len(route.lanes) > 1 and not state.rule_options.parallel_owned:
-        parallels = route.parallels
-        seat_state.blocked_parallels.update(parallels)
-        if table.closes_parallels:
-            for twin in parallels:
-                close_route(state, table.board.routes[twin])
+    if not state.rule_options.parallel_owned:
+        for lane in route.lanes:
+            if lane != route_id:
+                seat_state.blocked_parallels.add(lane)
+                if table.closes_parallels:
+                    close_route(state, table.board.routes[lane])
 
 
 def close_route(state: TrainGame, route: Route) -> None:
