@@ -1,5 +1,6 @@
 """The `ledgerline` command. It imports only its entry point, so that `ledgerline ask` starts fast."""
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ def main() -> None:
     on_stop = signal.default_int_handler if SERVICES.isdisjoint(sys.argv[1:2]) else _end_service
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signal_number, on_stop)
+    gc.disable()  # until all is imported
     from services.cli.main import run_process  # noqa: PLC0415 - it takes a while, and may be stopped meanwhile
 
     run_process()

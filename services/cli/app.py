@@ -7,7 +7,9 @@ long, and the clients of engines and web servers among what they bring are of no
 from __future__ import annotations
 
 import ast
+import gc
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,6 +23,7 @@ from schemas.errors import LedgerlineError
 from services.cli import SERVICES
 from services.cli.output import CommandLineError, GameNotFoundError, exit_with_error, share_options
 from services.cli.trains import OWN_COMMANDS, WITH_OTHER_PROGRAMS
+from services.runtime.interpreter_tuning import tune_garbage_collector
 
 # The commands by what people want, in the order of the help. Whoever adds a command says here whom it is for.
 PANELS: Final[Mapping[str, Sequence[str]]] = {
@@ -79,6 +82,7 @@ MODULES: Final[Mapping[str, str]] = {
 }
 COMPLETING: Final = "_LEDGERLINE_COMPLETE"  # a shell asks so what may follow, by typer's way
 GROUPS: Final = frozenset({"disputes", "jobs", "dead", "person"})  # that have commands of their own
+UNUSED: Final = {"opentelemetry.sdk.metrics", "rich.traceback"}  # of what redis-py and structlog import
 _PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
 
 
@@ -91,6 +95,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         if name in MODULES:
             _add_command(app, name)
             share_options(app)
+            if name not in SERVICES and not gc.isenabled():  # they have more to import, and do it then
+                tune_garbage_collector()
         else:
             _add_sentences(app)
         app(arguments)
@@ -111,10 +117,15 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def _add_command(app: typer.Typer, name: str) -> None:
+    unused = UNUSED - sys.modules.keys()
+    sys.modules.update(dict.fromkeys(unused))  # type: ignore[arg-type]  # as if it weren't installed
     try:
         module = import_module(f"{__package__}.{MODULES[name]}")
     except LedgerlineError as error:  # a game of another package can't be played
         raise CommandLineError(str(error)) from None
+    finally:
+        for each in unused:
+            del sys.modules[each]
     if name in GROUPS:
         app.add_typer(module.app, name=name, rich_help_panel=_PANEL_OF[name])
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -17,7 +16,6 @@ from services import VERSION
 from services.cli.app import run_app
 from services.cli.output import EXIT_CODES, exit_with_error
 from services.compiled_rules import rules_form
-from services.runtime.interpreter_tuning import YOUNG_GENERATION_THRESHOLD
 
 
 def run_process() -> None:
@@ -25,7 +23,6 @@ def run_process() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without a character shows its escape
             stream.reconfigure(errors="backslashreplace")
-    gc.set_threshold(YOUNG_GENERATION_THRESHOLD, 10, 10)  # an import leaves hardly any garbage
     run(sys.argv[1:])
 
 

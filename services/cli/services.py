@@ -55,6 +55,7 @@ def serve(
     set_up_logging(settings)
     stop = _stop_on_signal()
     with run_embedded_server(data, settings, processes=True) as running:
+        tune_garbage_collector()
         print(f"Ledgerline is open at {running.url} (its API: {running.url}/docs)", flush=True)
         print(way_in(running.url, settings.host, settings.public_url or address_for_others()), flush=True)
         while not stop.wait(0.5):
@@ -120,6 +121,8 @@ def auditor() -> None:
 @app.command()
 def gateway(strict_engine: StrictEngineOption = None) -> None:
     """Run a gateway alone, on the engine and the address of the settings."""
+    import services.gateway.server  # noqa: F401, PLC0415 - a web framework, which no other service needs
+
     overrides = {} if strict_engine is None else {"strict_engine": strict_engine}
     _run_service("gateway", composition.run_gateway, GATEWAY_STOP_S, **overrides)
 

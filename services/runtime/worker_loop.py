@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import structlog
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError, ResponseError
 
 from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
+
+if TYPE_CHECKING:
+    import structlog
 
 PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is away
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
