@@ -227,7 +227,7 @@ def _comparison(candidate: CandidateValue, best: CandidateValue) -> str:
     assert candidate.lead is not None and best.lead is not None, "both were played out"
     loss = best.lead - candidate.lead
     if loss <= 0:
-        return "Its lead is larger, but too few games show it."
+        return "Its lead is larger, but too few games show it, or a few won by far make it."
     surely = "" if loss > 2 * (candidate.loss_error or loss) else ", which may be chance"
     return f"Its lead is {loss:.1f} points smaller than the first's{surely}."
 

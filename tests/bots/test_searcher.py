@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections import Counter
 from math import gamma, pi, sqrt
 from random import Random
+from statistics import mean
 from typing import Any, Final
 
 import pytest
 
-from schemas.commands import StartGame
+from schemas.commands import Pass, StartGame
 from schemas.trains.commands import ClaimRoute, KeepTickets
-from services.bots.searching.candidate_halving import CandidateValue
+from services.bots.searching.candidate_halving import Candidate, CandidateValue, best_of
 from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.board_graph import TicketEnds
-from services.bots.trains.searching.candidates import errors_to_leave, evaluate_candidates
+from services.bots.trains.searching.candidates import MOST_LEAD, errors_to_leave, evaluate_candidates
 from services.bots.trains.searching.compact_game import NO_CARD, CompactGame
 from services.bots.trains.searching.compact_rules import KINDS, compact_rules
 from services.bots.trains.searching.world_sampler import START_TICKETS, WorldSampler
@@ -228,3 +229,11 @@ def test_worlds_are_dealt_where_a_deck_has_no_tickets() -> None:
     # then a world deals all else
     world = WorldSampler(state, 0, compact_rules(state)).sample(Random(0))
     assert len(world.hands) == len(state.seats)
+
+
+def test_what_wins_more_often_is_chosen_before_what_wins_by_more() -> None:
+    # given a lead of 60 now and then, and one that is smaller in the mean but seldom lost
+    by_far, often = (Candidate(Pass(), most_lead=MOST_LEAD) for _ in range(2))
+    by_far.leads, often.leads = [60, 60, -20, -20], [5, 25, 10, 20]
+    # when one is chosen, then it is the second
+    assert mean(by_far.leads) > mean(often.leads) and best_of([by_far, often]) is often

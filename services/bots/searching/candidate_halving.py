@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import inf, sqrt
 from statistics import mean, stdev
 from typing import Final, NamedTuple, TypeAlias
 
@@ -23,7 +23,7 @@ class CandidateValue(NamedTuple):
     rollouts: int
     points: float | None  # the seat's own at the end
     points_error: float | None  # the standard error of that mean; None with one rollout
-    lead: float | None  # the seat's points less those of the best other seat: what is chosen by
+    lead: float | None  # the seat's points less those of the best other seat
     lead_error: float | None
     loss_error: float | None  # of how much that is smaller than the best's, in the same worlds
     is_planners: bool  # whether it is the choice of `planner`
@@ -49,18 +49,24 @@ OWN_SEARCHES: Final[dict[type, OwnSearch]] = {}  # by the class of the game's ow
 
 @dataclass(slots=True)
 class Candidate:
-    """A command, and what each of its rollouts came to."""
+    """A command, and what each of its rollouts came to. A lead beyond `most_lead`, either way, is worth no more than it."""
 
     command: Command
     is_planners: bool = False
     is_done: bool = False
+    most_lead: float = inf
     points: list[int] = field(default_factory=list)
     leads: list[int] = field(default_factory=list)
 
     @property
-    def mean_lead(self) -> float:
+    def worths(self) -> list[float]:
+        """What is chosen by, of each rollout."""
+        return [max(-self.most_lead, min(self.most_lead, lead)) for lead in self.leads]
+
+    @property
+    def mean_worth(self) -> float:
         """0 without a rollout."""
-        return mean(self.leads) if self.leads else 0.0
+        return mean(self.worths) if self.leads else 0.0
 
 
 def run_halving(
@@ -78,19 +84,19 @@ def run_halving(
 
 def _better_half(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Half of them, and in any case the planner's choice and what the seat did."""
-    ranked = sorted(candidates, key=lambda each: -each.mean_lead)
+    ranked = sorted(candidates, key=lambda each: -each.mean_worth)
     kept = ranked[: max(2, (len(ranked) + 1) // 2)]
     return [each for each in candidates if each in kept or each.is_planners or each.is_done]
 
 
 def best_of(candidates: Sequence[Candidate]) -> Candidate:
-    """The one with the best lead, of those that were played out most often."""
-    return max(candidates, key=lambda each: (len(each.leads), each.mean_lead))
+    """The one that is worth most, of those that were played out most often."""
+    return max(candidates, key=lambda each: (len(each.leads), each.mean_worth))
 
 
 def values_of(candidates: Sequence[Candidate], best: Candidate) -> tuple[CandidateValue, ...]:
-    """The values of all: the best first, then by their leads."""
-    others = sorted((each for each in candidates if each is not best), key=lambda each: -each.mean_lead)
+    """The values of all: the best first, then by their worth."""
+    others = sorted((each for each in candidates if each is not best), key=lambda each: -each.mean_worth)
     return tuple(_value(each, best) for each in (best, *others))
 
 
@@ -107,7 +113,7 @@ def _value(candidate: Candidate, best: Candidate) -> CandidateValue:
         len(candidate.points),
         mean(candidate.points) if has_any else None,
         standard_error(candidate.points),
-        candidate.mean_lead if has_any else None,
+        mean(candidate.leads) if has_any else None,
         standard_error(candidate.leads),
         standard_error(losses),
         candidate.is_planners,

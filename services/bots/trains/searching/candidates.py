@@ -54,6 +54,7 @@ from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame, TrainState
 
+MOST_LEAD: Final = 30  # points: what wins is chosen, not what now and then wins by far
 ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
 
 
@@ -73,7 +74,7 @@ def evaluate_candidates(
     found = _list_candidates(view, seat, commands, planned)
     if done is not None and done not in found and view.pending_choices[seat] in PLAYED_OUT:
         found.append(done)
-    candidates = [Candidate(command, command is planned, command == done) for command in found]
+    candidates = [Candidate(command, command is planned, command == done, MOST_LEAD) for command in found]
     if len(candidates) > 1:
         search = _Search(view, seat, seat_random.choice(WORLD_SEEDS), candidates)
         run_halving(candidates, rollouts, search.play_out)
@@ -109,10 +110,10 @@ class _Search:
 
 
 def _choose(candidates: Sequence[Candidate]) -> Candidate:
-    """The one with the best lead, if it is clearly better than the planner's choice in the same worlds."""
+    """The one that is worth most, if it is clearly better than the planner's choice in the same worlds."""
     planned = candidates[0]
     best = best_of(candidates)
-    gains = [a - b for a, b in zip(best.leads, planned.leads, strict=False)]
+    gains = [a - b for a, b in zip(best.worths, planned.worths, strict=False)]
     error = standard_error(gains)
     is_clear = error is not None and mean(gains) > errors_to_leave(len(gains)) * error
     return best if is_clear else planned
