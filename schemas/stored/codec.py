@@ -203,6 +203,9 @@ class PrivatePart(NamedTuple):
     openings: bytes
 
 
+NO_PART: Final = PrivatePart(0, None, {}, b"")
+
+
 def read_public_rows(public: bytes) -> tuple[Sequence[Row | None], Proofs]:
     """The rows of a public entry and what it proves of them. Raises CorruptDataError."""
     try:
@@ -212,20 +215,17 @@ def read_public_rows(public: bytes) -> tuple[Sequence[Row | None], Proofs]:
         raise CorruptDataError(f"no proofs can be read from {public[:60]!r}: {error}") from None
 
 
-def read_private_part(private_part: bytes) -> PrivatePart:
+def read_private_part(private_part: bytes | None) -> PrivatePart:
     """A seat's private part, with its rows by index, and the salts in it. Raises CorruptDataError."""
+    if not private_part:
+        return NO_PART
     try:
         _, previous, answers, rows, *openings = _unpack_formatted(private_part)
+        if answers is not None and not isinstance(answers, str):
+            raise TypeError("what it answers isn't the id of a command")
+        if not isinstance(rows, dict):
+            raise TypeError("its events aren't by their indexes")
         return PrivatePart(int(previous), answers, rows, bytes(memoryview(openings[0])) if openings else b"")
-    except _FORM_ERRORS as error:
-        raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
-
-
-def read_previous_part(private_part: bytes) -> int:
-    """The sequence number of the seat's previous private part, or 0. Raises CorruptDataError."""
-    try:
-        _, previous, *_ = _unpack_formatted(private_part)
-        return int(previous)
     except _FORM_ERRORS as error:
         raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
 
@@ -236,12 +236,12 @@ def build_view_entry(
     """The entry that a viewer gets: the public rows, with those of its private part in their places.
     `head` is the chain head after the entry, where it is known. Raises CorruptDataError."""
     at, rows = read_shown_rows(public)
-    answers, own_rows = read_own_rows(private_part) if private_part else (None, {})
+    part = read_private_part(private_part)
     try:
-        events = tuple(row_to_event(row) for row in _merge_rows(rows, (own_rows,)))
+        events = tuple(row_to_event(row) for row in _merge_rows(rows, (part.rows,)))
     except _FORM_ERRORS as error:
         raise CorruptDataError(f"no view entry can be read from {public[:60]!r}: {error}") from None
-    return ViewEntry(sequence, at, answers, events, ShownBytes(public, private_part, head))
+    return ViewEntry(sequence, at, part.answers, events, ShownBytes(public, private_part, head))
 
 
 def read_shown_rows(public: bytes) -> tuple[int, tuple[Row | None, ...]]:
@@ -258,20 +258,6 @@ def read_shown_rows(public: bytes) -> tuple[int, tuple[Row | None, ...]]:
     return at, rows
 
 
-def read_own_rows(private_part: bytes) -> tuple[str | None, dict[int, Row]]:
-    """The command of the seat that a view's entry answers, and the rows that this seat sees in place of others, by their
-    indexes. Raises CorruptDataError."""
-    try:
-        _, _, answers, rows, *_ = _unpack_formatted(private_part)
-        if answers is not None and not isinstance(answers, str):
-            raise TypeError("what it answers isn't the id of a command")
-        if not isinstance(rows, dict):
-            raise TypeError("its events aren't by their indexes")
-    except _FORM_ERRORS as error:
-        raise CorruptDataError(f"no view entry can be read from {private_part[:60]!r}: {error}") from None
-    return answers, rows
-
-
 def _unpack_formatted(data: bytes) -> Any:  # a tuple; the caller takes its parts by position
     value = unpack(data)
     if not isinstance(value, tuple) or not value or value[0] != ENTRY_FORMAT:
@@ -279,7 +265,7 @@ def _unpack_formatted(data: bytes) -> Any:  # a tuple; the caller takes its part
     return value
 
 
-def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> list[Row]:
+def _merge_rows(public: Row, private_rows: Iterable[Mapping[int, Row]]) -> list[Row]:
     """The public rows, each replaced by a fuller row where there is one; null rows are left out."""
     rows = list(public)
     for rows_by_index in private_rows:

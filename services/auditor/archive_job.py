@@ -26,7 +26,6 @@ from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import reconstruct
-from services.verification.log_check import recompute_heads
 
 log = get_logger("auditor")
 JOB_NAME: Final = "archive"
@@ -98,7 +97,7 @@ def store_game(context: JobContext, signer: Signer, game: str) -> bytes | None:
         return None
     data = _kept_file(stored, game, entries)
     if data is None:
-        heads = recompute_heads(game, ledger.archive_index().read_public(game, len(entries)))
+        heads = ledger.archive_index().read_heads(game, len(entries))
         data = encode_game_file(game, entries, heads, signer)
         reconstruct(game, decode_game_file(data))
     removable_at_ms = context.wall_ms() + STREAMS_STAY_MS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -11,7 +11,7 @@ from schemas.events import CommandRefused, Event, GameCreated, GameEnded, write_
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from schemas.stored.entries import Entry
-from schemas.stored.hash_chain import initial_head, next_head
+from schemas.stored.hash_chain import initial_head
 from schemas.stored.player_names import committed_names, holds_name_and_commitment, pack_names, unpack_names
 from services.archive import (
     FILE_MAGIC,
@@ -87,20 +87,6 @@ def check_log(game: str, length: int, resealed: Pass[ResealedEntry], marks: Sequ
 
 def _matches_mark(head: bytes, marks: Sequence[bytes], sequence: int) -> bool:
     return sequence > len(marks) or (bool(marks[sequence - 1]) and head.startswith(marks[sequence - 1]))
-
-
-def recompute_heads(game: str, public_entries: Iterable[tuple[int, bytes, bytes]]) -> list[bytes]:
-    """The head after each entry. `public_entries` are sequence, public bytes and the head that viewers were sent with
-    them, empty where none is known. Raises CorruptDataError where a sent head isn't the one that follows."""
-    heads, head = [], initial_head(game)
-    for sequence, public, stored_head in public_entries:
-        head = next_head(head, sequence, public)
-        if stored_head and stored_head != head:
-            raise CorruptDataError(
-                f"the head that was sent with entry {sequence} of {game} isn't that of the entries until there"
-            )
-        heads.append(head)
-    return heads
 
 
 def check_file(

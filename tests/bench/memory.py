@@ -13,7 +13,6 @@ from schemas.commands import Policy
 from services.archive import Signer, encode_game_file
 from services.ledger import RedisLedger
 from services.referee.worker import remove_streams
-from services.verification.log_check import recompute_heads
 from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import bots, fresh_ledger, play
 
@@ -84,7 +83,7 @@ def weigh(ledger: RedisLedger, games: Sequence[str]) -> dict[str, Part]:
 def _hold_as_one_value(ledger: RedisLedger, game: str) -> None:
     """What auditor and referee do with a finished game."""
     log = ledger.read_entries(game)
-    heads = recompute_heads(game, ledger.archive_index().read_public(game, len(log)))
+    heads = ledger.archive_index().read_heads(game, len(log))
     ledger.store_game_file(game, encode_game_file(game, log, heads, SIGNER), 0)
     assert remove_streams(ledger, game)
 

@@ -242,8 +242,8 @@ def test_P9_a_game_without_subscriptions_is_forgotten() -> None:
         await harness.write("game", 1, 3)
         subscriptions = [harness.hub.subscribe("game", None, 0) for _ in range(3)]
         with (
-            harness.hub.verdict_event("game", on_every_entry=True),
-            harness.hub.verdict_event("game", on_every_entry=False),
+            harness.hub.verdict_waiters.waiting("game", on_every_entry=True),
+            harness.hub.verdict_waiters.waiting("game", on_every_entry=False),
         ):
             assert await harness.numbers("game", subscriptions[0], 0, 3) == [1, 2, 3]
         for subscription in subscriptions:

@@ -24,7 +24,6 @@ from schemas.stored.codec import (
     pack_envelope,
     pack_private_part,
     pack_public,
-    read_previous_part,
     read_private_part,
     read_public_rows,
     unpack_entry,
@@ -209,7 +208,6 @@ def no_other_error(data: bytes) -> None:
         lambda: build_view_entry(1, data, None),
         lambda: build_view_entry(1, PUBLIC, data),
         lambda: build_view_entry(1, data, PART),
-        lambda: read_previous_part(data),
         lambda: read_public_rows(data),
         lambda: read_private_part(data),
     )

@@ -35,12 +35,13 @@ from services.cli.options import (
 from services.cli.output import console, print_json, print_line
 from services.documents import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
+from services.ledger.scripts.stored_entries import with_heads
 from services.referee.games import fold
 from services.runtime.settings import read_settings
 from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
 from services.verification.deal_check import describe_deal_makers
-from services.verification.log_check import Check, check_file_bytes, check_same_end, recompute_heads
+from services.verification.log_check import Check, check_file_bytes, check_same_end
 from services.verification.replay import Replay
 
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")
@@ -91,7 +92,8 @@ def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
 
     Raises CorruptDataError where a head doesn't follow from the view."""
     entries = islice(iter_view(reader, game, None), length)
-    return recompute_heads(game, [(entry.number, entry.shown.public, entry.shown.head) for entry in entries])
+    shown = [(entry.number, entry.shown.public, entry.shown.head) for entry in entries]
+    return [head for _, _, head in with_heads(game, shown)]
 
 
 # -- import ------------------------------------------------------------------------------------

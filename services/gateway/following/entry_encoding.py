@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, GameEnded, Row
 from schemas.field_types import Seat
-from schemas.stored.codec import read_own_rows, read_shown_rows
+from schemas.stored.codec import read_private_part, read_shown_rows
 from schemas.stored.entries import ShownBytes, ViewEntry, write_proof, write_view_entry
 from schemas.stored.rows import row_to_json
 from services.ledger.log.views import ViewPage, holds_commitment
@@ -110,7 +110,7 @@ class NotifiedEntry:
         name: then it must be read, with the name. Raises CorruptDataError."""
         notification, private_part = self._notification, self._notification.private_part(viewer)
         number, head = notification.sequence, notification.head
-        answers, own_rows = read_own_rows(private_part) if private_part else (None, {})
+        _, answers, own_rows, _ = read_private_part(private_part)
         try:
             events = self._events_json(own_rows)
             if events is None:

@@ -26,7 +26,7 @@ from typing import Final
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.stored.codec import read_own_rows
+from schemas.stored.codec import read_private_part
 from schemas.stored.entries import ViewEntry
 from services.gateway.errors import NotYetError
 from services.gateway.following.entry_encoding import (
@@ -253,16 +253,6 @@ class Hub:
             subscription.end(reason)
             self.ledger.channels.release(game)
 
-    @contextmanager
-    def verdict_event(
-        self, game: str, *, on_every_entry: bool, pending_ids: Collection[str] = ("it",)
-    ) -> Iterator[asyncio.Event]:
-        """An event that is set at every notification of the game, or only at those without a new entry; and by a
-        poll each second for what is pending so long, because notifications may be lost. It isn't set while
-        `pending_ids` is empty."""
-        with self.verdict_waiters.waiting(game, on_every_entry, pending_ids) as notified:
-            yield notified
-
     async def run(self) -> None:
         """Listen to notifications and deliver entries, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
@@ -485,9 +475,11 @@ class VerdictWaiters:
 
     @contextmanager
     def waiting(
-        self, game: str, on_every_entry: bool, pending_ids: Collection[str]
+        self, game: str, *, on_every_entry: bool, pending_ids: Collection[str] = ("it",)
     ) -> Iterator[asyncio.Event]:
-        """A waiter's event, for as long as the block runs."""
+        """An event that is set at every notification of the game, or only at those without a new entry; and by a
+        poll each second for what is pending so long, because notifications may be lost. It isn't set while
+        `pending_ids` is empty."""
         waiter = VerdictWaiter(on_every_entry, pending_ids)
         self.by_game.setdefault(game, {})[waiter] = None
         self._ledger.channels.want(game)
@@ -515,8 +507,7 @@ class VerdictWaiters:
 def _trace(notification: EntryNotification, followers: int, took_s: float) -> None:
     """Record that the entry went to its game's followers, under the command that its sender's part names."""
     for seat, part in notification.private_parts.items():
-        answers, _ = read_own_rows(part)
-        if answers is not None:
+        if (answers := read_private_part(part).answers) is not None:
             number = notification.sequence
             command_traces.record(
                 "notify", notification.game, seat, answers, took_s, sequence=number, followers=followers

@@ -220,7 +220,10 @@ class CommandTracker:
         await self.require_level(envelope.game, ack_request.level)
         progress, began_s = CommandProgress(), perf_counter()
         SENT_COMMAND.set(envelope.id)
-        with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
+        with (
+            self.hub.verdict_waiters.waiting(envelope.game, on_every_entry=True) as notified,
+            suppress(TimeoutError),
+        ):
             async with self.stopping.answering(ack_request.wait_s):
                 with suppress(*ENGINE_ERRORS):
                     await self.settle(envelope, self.ledger.submission.submit(envelope))
@@ -236,7 +239,10 @@ class CommandTracker:
     async def resume(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Follow a command that was submitted before, like `track`."""
         progress = CommandProgress(ACCEPTED)
-        with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
+        with (
+            self.hub.verdict_waiters.waiting(envelope.game, on_every_entry=True) as notified,
+            suppress(TimeoutError),
+        ):
             notified.set()  # its notification may have come before
             async with self.stopping.answering(ack_request.wait_s):
                 await self._await_level(envelope, ack_request.level, notified, progress)

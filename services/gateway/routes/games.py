@@ -311,7 +311,7 @@ async def _find_play_off(service: GatewayService, game: str, location: GameLocat
 
 async def _await_game(service: GatewayService, game: str) -> None:
     """Return once the game exists. Raises NotYetError if it doesn't within the time for an answer."""
-    with service.hub.verdict_event(game, on_every_entry=True) as notified, suppress(TimeoutError):
+    with service.hub.verdict_waiters.waiting(game, on_every_entry=True) as notified, suppress(TimeoutError):
         async with asyncio.timeout(service.limits.answer_timeout_s):
             while not await service.ledger.read_length(game):
                 await notified.wait()

@@ -435,7 +435,7 @@ class SocketCommands:
 
     async def watch_verdicts(self) -> None:
         """Report commands that were answered without a new entry, and those that are late."""
-        with self.service.hub.verdict_event(
+        with self.service.hub.verdict_waiters.waiting(
             self.game, on_every_entry=False, pending_ids=self.pending
         ) as notified:
             while True:

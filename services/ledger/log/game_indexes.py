@@ -36,7 +36,7 @@ from services.ledger.log.views import parse_names
 from services.ledger.ports import GameLog, MissingEntryError, NodeAwayError, StoredGame
 from services.ledger.queues.consumer_groups import RedisRole
 from services.ledger.scripts.lua_scripts import EVICT_GAME, REMOVE_STREAMS, ScriptCall, run_script
-from services.ledger.scripts.stored_entries import PublicEntry, parse_head, parse_stored, require_contiguous
+from services.ledger.scripts.stored_entries import parse_head, parse_stored, require_contiguous, with_heads
 from services.runtime.logging_setup import get_logger
 
 LEAST_CHUNK: Final = 4  # games that are read of each set at first: a page has one of each, or less
@@ -150,10 +150,8 @@ class ArchiveIndex(QueryClient):
         pipe.zadd(keys.evictions(partition), {game: evict_at_ms}, xx=True, lt=True)
         pipe.execute()
 
-    def read_public(self, game: str, count: int) -> list[PublicEntry]:
-        """A game's first `count` public entries, each with the head after it as far as it is stored.
-
-        Raises MissingEntryError or CorruptDataError."""
+    def read_heads(self, game: str, count: int) -> list[bytes]:
+        """The chain head after each of a game's first `count` entries. Raises MissingEntryError or CorruptDataError."""
         pipe = self._client.pipeline(transaction=False)
         pipe.get(keys.chain_head(self._partition(game), game))
         pipe.xrange(keys.public_view(self._partition(game), game), "1-0", f"{count}-0")
@@ -164,10 +162,10 @@ class ArchiveIndex(QueryClient):
             (entry.number, entry.public, entry.head or (end_head if entry.number == end else b""))
             for entry in stored
         ]
-        require_contiguous(f"public view of {game}", 0, ((sequence, data) for sequence, data, _ in entries))
+        require_contiguous(f"public view of {game}", 0, entries)
         if len(entries) != count:
             raise MissingEntryError(f"public view of {game}: entry {len(entries) + 1} of {count} is missing")
-        return entries
+        return [head for _, _, head in with_heads(game, entries)]
 
     def next_idle_games(self) -> list[IdleGame]:
         """Some more games that nobody plays, about a page of each partition; called again and again,

@@ -187,17 +187,15 @@ def _with_heads(request: ViewRequest, stored: Sequence[StoredEntry]) -> list[Pub
     """The entries that were read, each with the head after it."""
     if not stored:
         return []
-    numbered = [(entry.number, entry.public) for entry in stored]
-    require_contiguous("public view", first_of_page(request) - 1, numbered)
-    if not request.head:
-        return with_heads(request.game, stored)
-    if not request.after:
-        return with_heads(request.game, stored, request.head)
+    public = [(entry.number, entry.public, entry.head) for entry in stored]
+    require_contiguous("public view", first_of_page(request) - 1, public)
+    if not request.head or not request.after:
+        return with_heads(request.game, public, request.head or b"")
     try:
-        following = with_heads(request.game, stored[1:], request.head)
+        following = with_heads(request.game, public[1:], request.head)
     except CorruptDataError as error:
         raise LogRewoundError(f"entry {request.after} isn't the one that was read: {error}") from None
-    return [(*numbered[0], stored[0].head or request.head), *following]
+    return [(*public[0][:2], stored[0].head or request.head), *following]
 
 
 def _require_end(

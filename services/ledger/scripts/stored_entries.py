@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from schemas.stored.codec import build_view_entry, join_entry, read_previous_part
+from schemas.stored.codec import build_view_entry, join_entry, read_private_part
 from schemas.stored.entries import ViewEntry
 from schemas.stored.hash_chain import initial_head, next_head
 from services.ledger.engine.queries import Reply
 from services.ledger.ports import LogRewoundError, MissingEntryError
 
 NumberedEntry = tuple[int, bytes]
-PublicEntry = tuple[int, bytes, bytes]  # number, public entry, the head after it
+PublicEntry = tuple[int, bytes, bytes]  # number, public entry, the head after it; empty where it isn't known
 
 
 def require_same_head(after: int, head: bytes, public: Sequence[PublicEntry]) -> Sequence[PublicEntry]:
@@ -39,7 +39,7 @@ def merge_view(
     """The view after a number. Private parts that are ahead of `public` are left for later.
 
     Public numbers must be contiguous. Raises MissingEntryError."""
-    require_contiguous("public view", after, ((number, data) for number, data, _ in public))
+    require_contiguous("public view", after, public)
     parts_by_sequence = index_parts(after, after + len(public), private_parts)
     return [
         build_view_entry(number, data, parts_by_sequence.get(number), head) for number, data, head in public
@@ -54,7 +54,7 @@ def index_parts(after: int, last: int, private_parts: Iterable[NumberedEntry]) -
     for number, private_part in private_parts:
         if number > last:
             break
-        named_sequence = read_previous_part(private_part)
+        named_sequence = read_private_part(private_part).previous
         if named_sequence != previous_sequence if previous_sequence is not None else named_sequence > after:
             raise MissingEntryError(
                 f"view: the seat's part {named_sequence} is missing before its part {number}"
@@ -63,12 +63,12 @@ def index_parts(after: int, last: int, private_parts: Iterable[NumberedEntry]) -
     return parts_by_sequence
 
 
-def require_contiguous(label: str, after: int, entries: Iterable[NumberedEntry]) -> None:
+def require_contiguous(label: str, after: int, entries: Iterable[NumberedEntry | PublicEntry]) -> None:
     """Raises MissingEntryError unless the entries are numbered after+1, after+2, and so on."""
-    for expected, (sequence, _) in enumerate(entries, after + 1):
-        if sequence != expected:
+    for expected, entry in enumerate(entries, after + 1):
+        if entry[0] != expected:
             raise MissingEntryError(
-                f"{label}: entry {expected} is missing, {sequence} follows {expected - 1}"
+                f"{label}: entry {expected} is missing, {entry[0]} follows {expected - 1}"
             )
 
 
@@ -114,14 +114,14 @@ def parse_head(reply: Reply) -> tuple[int, bytes] | None:
     return int(number), head
 
 
-def with_heads(game: str, entries: Sequence[StoredEntry], head_before: bytes = b"") -> list[PublicEntry]:
-    """The entries, each with the head after it, compared with those that are stored.
+def with_heads(game: str, entries: Sequence[PublicEntry], head_before: bytes = b"") -> list[PublicEntry]:
+    """The entries, each with the head after it, compared with those that are known.
 
     `head_before` is the head before the first; where it isn't given, these begin with the game's first entry or one
     that has its head. Raises CorruptDataError: a stored head isn't the one that follows."""
-    head = head_before or (initial_head(game) if entries and entries[0].number == 1 else b"")
+    head = head_before or (initial_head(game) if entries and entries[0][0] == 1 else b"")
     result: list[PublicEntry] = []
-    for number, public, stored_head, _ in entries:
+    for number, public, stored_head in entries:
         if head:
             head = next_head(head, number, public)
             if stored_head and stored_head != head:
@@ -169,6 +169,5 @@ def head_of_last(game: str, number: int, last: Sequence[bytes]) -> bytes:
     """The head after an entry, from what confirm_entry.lua returns of the entries before it: the public bytes and the
     stored head of each, one after the other; empty where they don't show it. Raises CorruptDataError."""
     first = max(1, last_headed(number))
-    pairs = zip(range(first, number + 1), last[::2], last[1::2], strict=False)
-    entries = with_heads(game, [StoredEntry(at, public, head, {}) for at, public, head in pairs])
+    entries = with_heads(game, [*zip(range(first, number + 1), last[::2], last[1::2], strict=False)])
     return entries[-1][2] if entries and entries[-1][0] == number else b""

@@ -32,7 +32,6 @@ from services.referee.games.proof.public_verifier import (
 )
 from services.referee.games.views import redact_for
 
-NO_PART: Final = PrivatePart(0, None, {}, b"")
 SEAT_SECRET_BYTES: Final = 32
 
 
@@ -65,7 +64,7 @@ class PartVerifier:
             return self._verify(entry, private_part)
 
     def _verify(self, entry: VerifiedEntry, private_part: bytes | None) -> SeatEntry:
-        part = read_private_part(private_part) if private_part else NO_PART
+        part = read_private_part(private_part)
         own_events = {index: row_to_event(row) for index, row in part.rows.items()}
         self._require_seat_secret(entry, own_events.values())
         self._require_whole_part(entry, part, is_shown=bool(private_part))
