@@ -25,7 +25,7 @@ from inspect import Parameter, Signature, signature
 from io import StringIO
 from pathlib import Path
 from reprlib import repr as short_repr
-from typing import Annotated, Any, Final, NoReturn, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, TextIO, TypeVar, get_type_hints
 
 import typer
 from rich.console import Console, Group, HighlighterType, JustifyMethod, OverflowMethod
@@ -37,6 +37,10 @@ from schemas.errors import LedgerlineError, what_was_meant
 from services.cli import SERVICES
 from services.runtime.visible_text import visible_json, visible_text
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+T = TypeVar("T")
 DEFAULT_WIDTH: Final = 110  # columns, where the output is no terminal
 ANY_WIDTH: Final = 10_000  # columns, for a table that is only measured
 EXIT_CODES: Final[Mapping[int, str]] = {
@@ -96,10 +100,23 @@ def did_you_mean(given: str, names: Sequence[str], most: int = 3) -> str:
     return what_was_meant(get_close_matches(given, names, most))
 
 
-def progress_console() -> Console | None:
-    """Where progress is drawn: standard error, if that is a terminal and nobody wants quiet; else nowhere."""
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """A bar of these columns on standard error, if that is a terminal and nobody wants quiet."""
+    from rich.progress import Progress  # noqa: PLC0415 - few commands draw one
+
     console = PlainTextConsole(stderr=True)
-    return console if console.is_terminal and SHOWS_PROGRESS.get() else None
+    is_shown = console.is_terminal and SHOWS_PROGRESS.get()
+    return Progress(*columns, console=console, transient=True, disable=not is_shown)
+
+
+def counted(what: str, items: Iterable[T], total: int | None = None) -> Iterator[T]:
+    """The items as they come; on a terminal a bar shows how many there were of so many, or of all, and the time left."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415 - likewise
+
+    items = items if total is not None else list(items)
+    columns = TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with progress_bar(*columns) as progress:
+        yield from progress.track(items, total)
 
 
 def own_command() -> str:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
 from schemas.commands import write_command
 from schemas.errors import InvalidInputError
 from schemas.field_types import is_json_value
 from services.archive import Signer, encode_game_file
 from services.cli.options import JsonOption, in_groups
-from services.cli.output import no_such, own_command, path_here, print_json, print_line, progress_console
+from services.cli.output import no_such, own_command, path_here, print_json, print_line, progress_bar
 from services.cli.trains.board import read_played_board
 from services.compiled_rules import prefer_compiled_rules
 from services.documents import write_bytes
@@ -78,7 +78,7 @@ def fuzz(
     arenas = [Arena(name, form) for name in (RULESETS if game == ALL else [game])]
     minutes = search.minutes if search.minutes is not None or search.games is not None else 1.0
     until_s = float("inf") if minutes is None else time.time() + 60 * minutes
-    results = _search(arenas, search, until_s, quiet=as_json)
+    results = _search(arenas, search, until_s)
     found = next((result for result in results if result.found is not None), None)
     if not as_json:
         _print_results(results, found, board)
@@ -106,12 +106,10 @@ def _batches(arenas: Sequence[Arena], search: SearchOptions, until_s: float) -> 
             yield arena, seed, Quota(min(left, batch_games), until_s)
 
 
-def _search(
-    arenas: Sequence[Arena], search: SearchOptions, until_s: float, *, quiet: bool
-) -> list[BatchResult]:
-    """The batches' results, up to the first finding."""
+def _search(arenas: Sequence[Arena], search: SearchOptions, until_s: float) -> list[BatchResult]:
+    """The batches' results, up to the first finding. On a terminal a bar shows the time that is over, and what was reached."""
     results, batches = list[BatchResult](), _batches(arenas, search, until_s)
-    with _progress(quiet) as progress:
+    with progress_bar(BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}")) as progress:
         began_s = time.time()
         task = progress.add_task("", total=None if until_s == float("inf") else until_s - began_s)
         for done in _batch_results(batches, search.jobs or core_count(), until_s):
@@ -142,18 +140,6 @@ def _batch_results(batches: Iterator[Batch], jobs: int, until_s: float) -> Itera
         finally:  # also of games that still run when one has found something
             for process in active_children():
                 process.terminate()
-
-
-def _progress(quiet: bool) -> Progress:
-    """On a terminal a bar of the time that is over, and what was reached."""
-    return Progress(
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=(console := progress_console()),
-        transient=True,
-        disable=quiet or console is None,
-    )
 
 
 def _summary(results: Sequence[BatchResult]) -> str:

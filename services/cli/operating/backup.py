@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import typer
 from pydantic import SecretStr, TypeAdapter, ValidationError
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, DownloadColumn, TextColumn
 
 from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError
 from services import VERSION
@@ -32,7 +33,7 @@ from services.bootstrap.data_folder_keys import KEY_NAMES, data_folder_signing_k
 from services.bootstrap.embedded import default_archive_url
 from services.cli.games.export_verify import read_heads
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, OpenedGames, open_games
-from services.cli.output import CommandLineError, PlainTextConsole, print_json, print_line
+from services.cli.output import CommandLineError, counted, print_json, print_line, progress_bar
 from services.ledger import MissingEntryError
 from services.ledger.engine.embedded_engine import running_engine
 from services.ledger.ports import ENGINE_ERRORS
@@ -46,6 +47,7 @@ app = typer.Typer()
 ALL_GAMES: Final = 1_000_000_000
 LEAST_MEMORY: Final = 1 << 30  # of addresses, most of which an engine never uses
 MEMORY_A_BYTE: Final = 16  # of a snapshot; games take 1.5
+ShowProgress: TypeAlias = Callable[[Iterable[str]], Iterable[str]]
 GAME_ERRORS: Final = (
     CorruptDataError,
     ForeignFileError,
@@ -86,7 +88,9 @@ def backup(
         size = _write_snapshots(games, to)
         archived = _copy_archive(games.settings, to) if with_archive else 0
         keys = copy_keys(games.settings, data, to / "keys")
-        describe(to, taken_at, games.ledger.partitions, games.settings.public_keys, Counted("summing up"))
+        describe(
+            to, taken_at, games.ledger.partitions, games.settings.public_keys, partial(counted, "summing up")
+        )
     missing = [name for name in KEY_NAMES if name not in keys]
     if as_json:
         print_json(
@@ -112,7 +116,7 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Make a data folder of a backup, start its engine, and check the chain of every game; exit code 1: one is damaged."""
-    described = read_description(backup, Counted("reading the backup"))
+    described = read_description(backup, partial(counted, "reading the backup"))
     require_new_folder(data, "data")
     nodes = write_data_folder(backup, data)
     with ExitStack() as opened:
@@ -138,7 +142,7 @@ def check_games(repositories: Sequence[GameRepository]) -> CheckedGames:
     playing = over = entries = 0
     faults = []
     where = {game: repository for repository in repositories for game in repository.games(ALL_GAMES)}
-    for game in Counted("checking games")(where):
+    for game in counted("checking games", where):
         try:
             log = where[game].read_entries(game)
             read_heads(where[game], game, len(log))
@@ -179,7 +183,7 @@ def _open_restored(node: Path, data: Path, described: Backup, of_cluster: bool) 
 def _write_snapshots(games: OpenedGames, to: Path) -> int:
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     size = 0
-    with _progress(*columns) as progress:
+    with progress_bar(*columns) as progress:
         task = progress.add_task("the engine", total=None)
         try:
             for number, (_, pieces) in enumerate(games.ledger.system_status().snapshots(), 1):
@@ -195,24 +199,7 @@ def _write_snapshots(games: OpenedGames, to: Path) -> int:
 def _copy_archive(settings: Settings, to: Path) -> int:
     if not settings.archive_url:
         return 0
-    return copy_archive(Archive(settings.archive_url), to / "archive", Counted("the archive"))
-
-
-class Counted:
-    """Shows how many of some names are done, on a terminal."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-
-    def __call__(self, names: Iterable[str]) -> Iterator[str]:
-        names = list(names)
-        with _progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as progress:
-            yield from progress.track(names, total=len(names), description=self.what)
-
-
-def _progress(*columns: BarColumn | TextColumn | DownloadColumn | MofNCompleteColumn) -> Progress:
-    console = PlainTextConsole(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return copy_archive(Archive(settings.archive_url), to / "archive", partial(counted, "the archive"))
 
 
 DESCRIPTION: Final = "backup.json"
@@ -255,7 +242,7 @@ def write_snapshot(folder: Path, number: int, pieces: Iterable[bytes]) -> Iterat
             yield file.write(piece)
 
 
-def copy_archive(archive: Archive, folder: Path, progress: Counted) -> int:
+def copy_archive(archive: Archive, folder: Path, progress: ShowProgress) -> int:
     """Copy the files of all archived games; returns how many there were. Raises ArchiveUnavailableError."""
     copied = 0
     to = Archive(folder.resolve().as_uri())
@@ -284,14 +271,14 @@ def copy_keys(settings: Settings, data: Path, folder: Path) -> list[str]:
     return copied
 
 
-def describe(folder: Path, taken_at: str, partitions: int, public_keys: str, progress: Counted) -> None:
+def describe(folder: Path, taken_at: str, partitions: int, public_keys: str, progress: ShowProgress) -> None:
     """Write backup.json, by which the folder is a backup."""
     files = {name: _digest(folder / name) for name in progress(_files(folder))}
     backup = Backup(VERSION, taken_at, partitions, public_keys, files)
     (folder / DESCRIPTION).write_text(json.dumps(backup._asdict(), indent=1) + "\n")
 
 
-def read_description(folder: Path, progress: Counted) -> Backup:
+def read_description(folder: Path, progress: ShowProgress) -> Backup:
     """What a backup says of itself, with every file looked at. A backup may come from anybody: nothing outside of its folder
     is read, and nothing in it that it doesn't name.
 

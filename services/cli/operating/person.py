@@ -8,11 +8,11 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import typer
-from rich.progress import track
 
 from schemas.commands import write_command
 from schemas.errors import CorruptDataError, InvalidInputError
@@ -21,7 +21,7 @@ from schemas.field_types import Seat
 from schemas.stored.codec import unpack_entry
 from schemas.stored.player_names import SaltedName, pack_names
 from services.cli.options import DEFAULT_DATA, DataOption, open_games
-from services.cli.output import PlainTextConsole, print_json, print_line
+from services.cli.output import PlainTextConsole, counted, print_json, print_line
 from services.documents import write_bytes
 from services.ledger import MissingEntryError, RedisLedger
 from services.runtime.visible_text import visible_json
@@ -104,17 +104,12 @@ def erase(
 def _find(repository: GameRepository, who: Sequence[str], is_name: bool) -> FoundSeats:
     """The seats of all these; a line on standard error says which of them is nobody."""
     wanted = [parse_wanted(text, is_name=is_name) for text in who]
-    found = find_seats(repository, wanted, _with_progress)
+    found = find_seats(repository, wanted, partial(counted, "reading games"))
     for one in wanted:
         if not any(_is(one, seat) for seat in found.seats):
             message = f"{one.text}: nobody is found, or the name was erased before."
             PlainTextConsole(stderr=True).print(message)
     return found
-
-
-def _with_progress(games: Sequence[str]) -> Iterable[str]:
-    console = PlainTextConsole(stderr=True)
-    return track(games, "reading games", console=console, transient=True, disable=not console.is_terminal)
 
 
 def _is(wanted: Wanted, seat: NamedSeat) -> bool:

@@ -11,9 +11,8 @@ import typer
 from schemas.errors import InvalidInputError
 from schemas.refusals import CommandRefusedError
 from services.cli.options import JsonOption, in_groups
-from services.cli.output import CommandLineError, own_command, path_here, print_json, print_line
+from services.cli.output import CommandLineError, counted, own_command, path_here, print_json, print_line
 from services.cli.playing.play import DEFAULT_SEATS, GameOptions, create_game_body
-from services.cli.playing.tournament import with_progress
 from services.runtime.executors import core_count
 from services.tournament.simulated_games import open_rows, plan_simulation, row_of
 from services.tournament.viewed_game import EndlessGameError, GameSetting, play_fast
@@ -52,7 +51,7 @@ def simulate(simulation: SimulationOptions, game: GameOptions, as_json: JsonOpti
     try:
         with open_rows(simulation.out) as write:
             played = play_fast(setting, planned, min(processes, simulation.games))
-            for result in with_progress(played, simulation.games, quiet=as_json):
+            for result in counted("games", played, simulation.games):
                 written += 1
                 write(row_of(written, result, where))
     except CommandRefusedError as error:  # a game that can't be created is the fault of the options

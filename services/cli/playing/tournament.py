@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from itertools import islice
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
@@ -19,7 +18,7 @@ from schemas.refusals import CommandRefusedError
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, in_groups, set_up_logging
-from services.cli.output import console, print_json, print_line, progress_console
+from services.cli.output import console, counted, print_json, print_line
 from services.cli.playing.bot_games import create_bot_games, require_own_boards
 from services.cli.playing.following import SilentDisplay, WatchedGame, follow_games
 from services.cli.playing.play import GameOptions, create_game_body
@@ -108,7 +107,7 @@ def tournament(
     body = create_game_body(game, entrants.policies)
     setting = GameSetting(str(body["ruleset"]), body.get("board"), body.get("options"))  # type: ignore[arg-type]  # an object of JSON
     setting = knock_out_setting(setting) if entrants.knock_out else setting
-    with _open_player(setting, place, as_json) as play_games:
+    with _open_player(setting, place) as play_games:
         if entrants.knock_out:
             if entrants.games is not None:
                 raise InvalidInputError("--games", "a knock-out has as many as its players need")
@@ -140,13 +139,13 @@ def tournament(
 
 
 @contextmanager
-def _open_player(setting: GameSetting, place: PlaceOptions, quiet: bool) -> Iterator[PlayGames]:
+def _open_player(setting: GameSetting, place: PlaceOptions) -> Iterator[PlayGames]:
     """Yield a function that plays games of this setting, and shows how many are over."""
 
     def play_on_the_rules(planned: Sequence[PlannedGame]) -> list[GameResult]:
         try:
             played = play_fast(setting, planned, min(place.processes or core_count(), len(planned)))
-            return [*with_progress(played, len(planned), quiet=quiet)]
+            return [*counted("games", played, len(planned))]
         except CommandRefusedError as error:  # a game that can't be created is the fault of the options
             raise InvalidInputError("tournament", error.reason, error.rule) from None
 
@@ -164,24 +163,9 @@ def _open_player(setting: GameSetting, place: PlaceOptions, quiet: bool) -> Iter
 
         def play_on_the_server(planned: Sequence[PlannedGame]) -> list[GameResult]:
             played = _play_logged(setting, planned, ledger, running.failure_reason)
-            return [*with_progress(played, len(planned), quiet=quiet)]
+            return [*counted("games", played, len(planned))]
 
         yield play_on_the_server
-
-
-def with_progress(played: Iterable[GameResult], total: int, *, quiet: bool) -> Iterator[GameResult]:
-    """The results as they come; on a terminal a bar shows how many there are, and the time left."""
-    progress = Progress(
-        TextColumn("games"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=(console := progress_console()),
-        transient=True,
-        disable=quiet or console is None,
-    )
-    with progress:
-        yield from progress.track(played, total=total)
 
 
 def _write_files(results: Sequence[GameResult], standings: Standings, how: str, files: FileOptions) -> None:
