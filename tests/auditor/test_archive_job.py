@@ -178,7 +178,7 @@ def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(serv
     for id_, fields in file.items():
         damaged.xadd(public, fields, id_)
     server.work()
-    assert "head that was sent with entry 4" in the_job(server).why
+    assert "entry 4 of game-one has another head" in the_job(server).why
     assert not server.archive.has(GAME)
 
 
@@ -188,7 +188,7 @@ def test_P6_a_game_whose_last_head_does_not_follow_from_its_entries_is_not_signe
     client: Any = server.client
     client.set(keys.chain_head(partition_of(GAME), GAME), b"%d " % length + bytes(32))
     server.work()
-    assert f"head that was sent with entry {length}" in the_job(server).why
+    assert f"entry {length} of game-one has another head" in the_job(server).why
     assert not server.archive.has(GAME)
 
 
