@@ -40,7 +40,6 @@ from services.ledger.operations.backlog_queries import (
 from services.ledger.operations.engine_examination import DiskRoom, read_rooms, seen_folders
 from services.ledger.operations.engine_settings import (
     EngineCapabilities,
-    EngineLoad,
     WaitaofTrial,
     broken_promises,
     probe_nodes,
@@ -529,14 +528,14 @@ def _show_health(watch: HealthWatch, is_listening: Callable[[], bool]) -> None:
 def _show_engine(watch: EngineSettingsWatch) -> None:
     """Show what a watch of the engine's nodes finds of their memory and their append-only files."""
 
-    def by_node(of: Callable[[EngineLoad], float]) -> Callable[[], Mapping[Labels, float]]:
-        return lambda: {(name,): of(node.load) for name, node in watch.nodes.copy().items()}
+    def by_node(of: Callable[[EngineCapabilities], float]) -> Callable[[], Mapping[Labels, float]]:
+        return lambda: {(name,): of(node) for name, node in watch.nodes.copy().items()}
 
     metrics.DISK_FREE.read_from(lambda: {(whose,): room.free for whose, room in watch.disks.items()})
     metrics.DISK_SIZE.read_from(lambda: {(whose,): room.total for whose, room in watch.disks.items()})
-    metrics.ENGINE_MEMORY.read_from(by_node(lambda load: load.used_bytes))
-    metrics.ENGINE_MEMORY_LIMIT.read_from(by_node(lambda load: load.max_bytes))
-    metrics.ENGINE_EVICTIONS.read_from(by_node(lambda load: load.evicted_keys))
-    metrics.AOF_BYTES.read_from(by_node(lambda load: load.aof_bytes))
-    metrics.AOF_WELL.read_from(by_node(lambda load: load.is_aof_written))
-    metrics.DELAYED_FSYNCS.read_from(by_node(lambda load: load.delayed_fsyncs))
+    metrics.ENGINE_MEMORY.read_from(by_node(lambda node: node.load.used_bytes))
+    metrics.ENGINE_MEMORY_LIMIT.read_from(by_node(lambda node: node.settings.max_bytes))
+    metrics.ENGINE_EVICTIONS.read_from(by_node(lambda node: node.settings.evicted_keys))
+    metrics.AOF_BYTES.read_from(by_node(lambda node: node.load.aof_bytes))
+    metrics.AOF_WELL.read_from(by_node(lambda node: node.load.is_aof_written))
+    metrics.DELAYED_FSYNCS.read_from(by_node(lambda node: node.load.delayed_fsyncs))

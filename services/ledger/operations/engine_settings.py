@@ -54,8 +54,6 @@ class EngineLoad(NamedTuple):
     """What an engine, or a node, takes of memory and disk now."""
 
     used_bytes: int = 0
-    max_bytes: int = 0  # maxmemory; 0 is no limit
-    evicted_keys: int = 0  # since it started
     aof_bytes: int = 0
     delayed_fsyncs: int = 0  # since it started
     is_aof_written: bool = True  # the last write to it succeeded
@@ -176,8 +174,6 @@ def parse_load(info: Reply) -> EngineLoad:
     fields = info_fields(info)
     return EngineLoad(
         used_bytes=int(fields.get("used_memory", 0)),
-        max_bytes=int(fields.get("maxmemory", 0)),
-        evicted_keys=int(fields.get("evicted_keys", 0)),
         aof_bytes=int(fields.get("aof_current_size", 0)),
         delayed_fsyncs=int(fields.get("aof_delayed_fsync", 0)),
         is_aof_written=fields.get("aof_last_write_status", "ok") == "ok",
