@@ -9,7 +9,6 @@ everybody may see, so what is sent follows from nothing that is hidden from anyb
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -29,6 +28,7 @@ from services.ledger.stores.webhook_store import WEBHOOK, StoredWebhook
 from services.metrics import declared as metrics
 from services.referee.games import GameState, fold_events
 from services.runtime.logging_setup import get_logger
+from services.runtime.recent import Recent
 from services.runtime.web_push import PushKeys, encrypt
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.game_repository import FinishedGameReader
@@ -109,7 +109,7 @@ class WebhookScanner:
     def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
         self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
         self.store = context.ledger.webhooks()
-        self._folds: OrderedDict[str, SeatAsks] = OrderedDict()
+        self._folds = Recent[str, SeatAsks](MAX_FOLDS)
 
     def enqueue_due(self) -> int:
         """Enqueue jobs for some of them. Returns how many."""
@@ -149,8 +149,6 @@ class WebhookScanner:
             asks = SeatAsks(game)
             asks.read_on(self.context.ledger)
         self._folds[game] = asks
-        while len(self._folds) > MAX_FOLDS:
-            self._folds.popitem(last=False)
         return asks
 
 

@@ -7,7 +7,7 @@ state: nothing of one seat is ever handed to another.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
@@ -25,6 +25,7 @@ from services.referee.games.proof.public_verifier import (
     VerifiedEntry,
 )
 from services.referee.games.proof.view_verifier import PartVerifier
+from services.runtime.recent import Recent
 from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
 NO_SEAT_SECRET: Final = "00" * 32
@@ -170,7 +171,7 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self._games: OrderedDict[str, GameProjections] = OrderedDict()
+        self._games = Recent[str, GameProjections](MAX_GAMES)
         self._pages: dict[GameProjections, ViewPageOrError] = {}  # that were read and aren't applied yet
         self._current: dict[GameProjections, set[Seat]] = {}  # whose pages were read and applied
 
@@ -246,6 +247,4 @@ class HeldProjections(Mapping[tuple[str, Seat], SeatProjection]):
         """The game's projections, with this seat among them."""
         projections = (self._games.pop(game, None) or GameProjections(game)).with_seat(seat)
         self._games[game] = projections
-        if len(self._games) > MAX_GAMES:
-            self._games.popitem(last=False)
         return projections

@@ -1,13 +1,17 @@
-"""Files of the product that lie outside its packages: rule pages, the engine's users, the verifier, the guide.
+"""Files that aren't Python: rule pages, the engine's users, the verifier and the guide, which lie outside of the packages; and
+the templates of HTML pages.
 
-They are beside the packages in a checkout and in the image. A wheel has them in `ledgerline/files`, under the same paths, so
+The former are beside the packages in a checkout and in the image. A wheel has them in `ledgerline/files`, under the same paths, so
 that every way to install it brings them along (pyproject.toml).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TOP: Final = Path(__file__).parents[2]
 
@@ -16,3 +20,17 @@ def shipped_file(path: str) -> Path:
     """Where the file or folder of this path from the top of the checkout is; it may be missing."""
     installed = TOP / "ledgerline" / "files" / path
     return installed if installed.exists() else TOP / path
+
+
+def html_templates(package: str) -> Environment:
+    """The templates in the folder `templates` of a package. What is put into one is escaped, unless it is
+    `Markup`. Rendering raises jinja2.UndefinedError for a name that it wasn't given."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - most services draw no page
+
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Final
 
-from services.runtime.html_templates import html_templates
+from services.runtime.shipped_files import html_templates
 from services.tournament.game_results import GameResult, SeatResult, part_names, share_names
 from services.tournament.standings import Standings
 

@@ -6,7 +6,6 @@ the deal, what viewers were sent) join them as values of `Check`.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -20,6 +19,7 @@ from schemas.stored.hash_chain import initial_head, next_head
 from services.archive import DIGEST_BYTES, Archive, TrustedKeys
 from services.ledger import GameReader, MissingEntryError, StoredGame, ViewReader, iter_view
 from services.referee.games import redact_for
+from services.runtime.recent import Recent
 from services.verification.deal_check import describe_deal_makers
 from services.verification.explanation import explain, explanation_json
 from services.verification.game_repository import FinishedGameReader
@@ -124,7 +124,7 @@ class FinishedGameAudits(FinishedGameReader):
 
     def __init__(self, archive: Archive | None, trusted: TrustedKeys) -> None:
         super().__init__(archive, trusted)
-        self._kept_audits: OrderedDict[tuple[str, int | None, bytes], Json] = OrderedDict()
+        self._kept_audits = Recent[tuple[str, int | None, bytes], Json](MAX_KEPT)
 
     def audit(self, game: str, number: int | None, stored: StoredGame | None) -> Json | None:
         """The audit of a game, with entry `number` explained; None where it has no file.
@@ -144,8 +144,6 @@ class FinishedGameAudits(FinishedGameReader):
         answer = audit_json(audit(replay, check_file(file, trusted, replay=replay)), replay, number)
         with self._lock:
             self._kept_audits[key] = answer
-            while len(self._kept_audits) > MAX_KEPT:
-                self._kept_audits.popitem(last=False)
         return answer
 
 

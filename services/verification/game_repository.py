@@ -12,7 +12,6 @@ A file holds only a log. What each viewer was sent follows from it, byte for byt
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
@@ -26,6 +25,7 @@ from schemas.stored.player_names import SaltedNames, committed_names, unpack_nam
 from services.archive import DIGEST_BYTES, Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.ledger import EventReader, GameCatalog, GameReader, StoredGame, StoredGameReader, ViewFollower
 from services.runtime.logging_setup import get_logger
+from services.runtime.recent import Recent
 from services.verification.log_check import check_signature
 from services.verification.replay import REPLAY_ERRORS, ResealedEntry, reseal_log
 
@@ -62,7 +62,7 @@ class FinishedGameReader:
     def __init__(self, archive: Archive | None, trusted: TrustedKeys) -> None:
         self.archive, self.trusted = archive, trusted
         self._lock = Lock()
-        self._recent_games: OrderedDict[tuple[str, bytes], ReconstructedGame] = OrderedDict()
+        self._recent_games = Recent[tuple[str, bytes], ReconstructedGame](MAX_REMEMBERED_GAMES)
 
     def read_game_file(self, game: str, stored: StoredGame | None = None) -> GameFile | None:
         """The file of a game, whoever signed it, or None if there is none. Raises ArchiveUnavailableError,
@@ -157,8 +157,6 @@ class FinishedGameReader:
         reconstructed = reconstruct(game, file)
         with self._lock:
             self._recent_games[key] = reconstructed
-            while len(self._recent_games) > MAX_REMEMBERED_GAMES:
-                self._recent_games.popitem(last=False)
         return reconstructed
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +28,7 @@ from services.gateway.models.response_models import SeatInvitation
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.ports import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
+from services.runtime.recent import Recent
 
 GENERATIONS_KEPT_S: Final = 2.0
 MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
@@ -113,7 +114,7 @@ class Authorization:
         self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
         self._wall_clock_s, self._clock_s = wall_clock_s, clock_s
         self._token_watch = TokenWatch(self._refusals)
-        self._kept_generations: OrderedDict[str, tuple[float, Generations]] = OrderedDict()
+        self._kept_generations = Recent[str, tuple[float, Generations]](MAX_GAMES_KEPT)
 
     async def issue(self, game: str, seat: Seat | None) -> str:
         """Mint a token of a seat, or of the game's host (None). It doesn't change for a day (a 30th of its
@@ -223,9 +224,6 @@ class Authorization:
         until_s = self._clock_s() + GENERATIONS_KEPT_S
         generations = await self._ledger.token_generations().read(game)
         self._kept_generations[game] = until_s, generations
-        self._kept_generations.move_to_end(game)
-        while len(self._kept_generations) > MAX_GAMES_KEPT:
-            self._kept_generations.popitem(last=False)
         return generations
 
 

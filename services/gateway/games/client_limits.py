@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -27,6 +27,7 @@ from services.gateway.errors import NotYoursError, TooManyError
 from services.gateway.games.open_games import Creator
 from services.gateway.web.rate_limit import MAX_SENDERS, RateLimiter
 from services.runtime.connection_limits import ServerLimits
+from services.runtime.recent import Recent
 from services.runtime.settings import Settings
 from services.runtime.webhook_urls import WebhookPolicy
 
@@ -143,7 +144,7 @@ class CommandBudgets:
     def __init__(self, rate_limiter: RateLimiter, creators_of: Callable[[str], Collection[Creator]]) -> None:
         self.rate_limiter, self._creators_of = rate_limiter, creators_of
         self._places: WeakValueDictionary[Creator, Places] = WeakValueDictionary()
-        self.refused: OrderedDict[SeatId, None] = OrderedDict()  # seats whose last command was
+        self.refused = Recent[SeatId, None](MAX_SENDERS)  # seats whose last command was
 
     def sender(self, game: str, seat: Seat | None, client: str) -> CommandSender:
         """A seat (None: the host, or nobody yet) that sends commands to a game from this address."""
@@ -232,5 +233,3 @@ class CommandSender:
         for account in self._accounts:
             self._budgets.rate_limiter.spend(account.budget)
         refused[self._seat] = None
-        if len(refused) > MAX_SENDERS:
-            refused.popitem(last=False)

@@ -7,7 +7,6 @@ id, so nothing is kept for long.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -16,6 +15,7 @@ from schemas.game_options import PUBLIC_ACCESS, Access
 from schemas.stored.entries import ViewEntry
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.recent import Recent
 
 KEPT_S: Final = 60.0
 MAX_GAMES_KEPT: Final = 10_000
@@ -42,7 +42,7 @@ class GameCreations:
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ledger, self._finished_games, self._clock_s = ledger, finished_games, clock_s
-        self._kept: OrderedDict[str, tuple[float, GameCreation]] = OrderedDict()
+        self._kept = Recent[str, tuple[float, GameCreation]](MAX_GAMES_KEPT)
 
     async def find(self, game: str) -> GameCreation:
         """Read a game's creation; a game that doesn't exist has the usual one. Raises what reading a view
@@ -56,9 +56,6 @@ class GameCreations:
             return GameCreation()
         creation = read_creation(entries[0])
         self._kept[game] = self._clock_s() + KEPT_S, creation
-        self._kept.move_to_end(game)
-        while len(self._kept) > MAX_GAMES_KEPT:
-            self._kept.popitem(last=False)
         return creation
 
 

@@ -12,7 +12,6 @@ only if the quota seems full. Until a game is measured it counts as many bytes a
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from schemas.web.tokens import Holder
 from services.gateway.errors import NotYetError, RequestError, ReusedIdError, TooManyError
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
+from services.runtime.recent import Recent
 
 MAX_CREATORS: Final = 100_000
 RETRY_AFTER_S: Final = 60
@@ -92,11 +92,9 @@ class OpenGames:
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self.most, self._ledger, self._finished_games, self._clock_s = most, ledger, finished_games, clock_s
-        self._games: OrderedDict[Creator, CreatedGames] = OrderedDict()
-        self._first_creators: OrderedDict[Creator, Creator] = (
-            OrderedDict()
-        )  # of those who hold their own forks
-        self._creators: OrderedDict[str, tuple[Creator, ...]] = OrderedDict()  # by game
+        self._games = Recent[Creator, CreatedGames](MAX_CREATORS)
+        self._first_creators = Recent[Creator, Creator](MAX_CREATORS)  # of those who hold their own forks
+        self._creators = Recent[str, tuple[Creator, ...]](MAX_CREATORS)  # by game
 
     def creators_of(self, game: str) -> tuple[Creator, ...]:
         """Who created a game through this gateway, as far as it knows."""
@@ -130,15 +128,10 @@ class OpenGames:
         """Count what these holders of a fork create as its creator's."""
         for holder in holders:
             self._first_creators[Creator.holding(holder)] = self._first_creators.get(creator, creator)
-            while len(self._first_creators) > MAX_CREATORS:
-                self._first_creators.popitem(last=False)
 
     async def _count(self, creator: Creator, game: str, bytes_at_most: int) -> bool:
         """Count the game; False if it was counted before. Raises TooManyError: there is no room."""
-        games = self._games.setdefault(creator, CreatedGames())
-        self._games.move_to_end(creator)
-        if len(self._games) > MAX_CREATORS:
-            self._games.popitem(last=False)
+        games = self._games[creator] = self._games.get(creator) or CreatedGames()
         if game in games.by_id:
             return False
         if games.count_open() >= self.most:
@@ -192,8 +185,6 @@ class OpenGames:
         """Note that the creation was answered: the game exists, or may. One that was refused counts no longer."""
         if not is_refused:
             self._creators[game] = tuple(creators)
-            if len(self._creators) > MAX_CREATORS:
-                self._creators.popitem(last=False)
         for creator in creators:
             games = self._games.get(creator, CreatedGames()).by_id
             if is_refused:

@@ -24,8 +24,7 @@ from services.gateway.errors import NotFoundError
 from services.gateway.routes.pages import Assets
 from services.gateway.routes.rule_pages import render_markdown
 from services.gateway.web.request_middleware import CONTENT_SECURITY_POLICY
-from services.runtime.html_templates import html_templates
-from services.runtime.shipped_files import shipped_file
+from services.runtime.shipped_files import html_templates, shipped_file
 
 Json = Mapping[str, Any]  # a part of the document
 UNTAGGED: Final = "server"

@@ -38,9 +38,8 @@ from services.gateway.games.game_creations import GameCreation
 from services.gateway.games.service import GatewayService
 from services.gateway.tables.table_folds import TableFolds
 from services.ledger.ports import ENGINE_ERRORS
-from services.runtime.html_templates import html_templates
 from services.runtime.logging_setup import get_logger
-from services.runtime.shipped_files import shipped_file
+from services.runtime.shipped_files import html_templates, shipped_file
 
 log = get_logger("gateway")
 PICTURES: Final = resources.files("services.gateway").joinpath("pages", "previews")

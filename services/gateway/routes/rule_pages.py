@@ -21,7 +21,7 @@ from services.gateway.models import openapi
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
 from services.gateway.web.problem_details import VARY_HEADER
 from services.rulebook import extract_passages, read_pages, title_of
-from services.runtime.html_templates import html_templates
+from services.runtime.shipped_files import html_templates
 
 RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
 HTML_OR_JSON: Final = {"content": {"text/html": {"schema": {"type": "string"}}}}

@@ -10,7 +10,6 @@ waits for the others.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
@@ -31,6 +30,7 @@ from services.gateway.models.trains import TableAnswer
 from services.gateway.tables.table_port import TableCatalog, TableFold
 from services.runtime.executors import FairThreadPool
 from services.runtime.logging_setup import get_logger
+from services.runtime.recent import Recent
 
 log = get_logger("gateway")
 MAX_THREADS: Final = 2  # that fold and list: they share the interpreter with the event loop
@@ -87,9 +87,9 @@ class TableFolds:
 
     def __init__(self, service: GatewayService, catalog: TableCatalog) -> None:
         self.service, self.catalog, self._views = service, catalog, service.views
-        self._latest: OrderedDict[FoldKey, LatestFold] = OrderedDict()
-        self._checkpoints: OrderedDict[FoldKey, dict[int, TableFold]] = OrderedDict()
-        self._listed: OrderedDict[str, tuple[ListedGame, SaltedNames]] = OrderedDict()
+        self._latest = Recent[FoldKey, LatestFold](MAX_FOLDS)
+        self._checkpoints = Recent[FoldKey, dict[int, TableFold]](MAX_REPLAYS)
+        self._listed = Recent[str, tuple[ListedGame, SaltedNames]](MAX_LISTED)
         self._locks: dict[FoldKey, asyncio.Lock] = {}
         self._threads = FairThreadPool("tables", MAX_THREADS)
 
@@ -192,10 +192,7 @@ class TableFolds:
         `field`: there is none."""
         key = game, viewer
         async with self._lock(key):
-            kept = self._checkpoints.pop(key, {})
-            self._checkpoints[key] = kept
-            while len(self._checkpoints) > MAX_REPLAYS:
-                self._checkpoints.popitem(last=False)
+            kept = self._checkpoints[key] = self._checkpoints.get(key, {})
             if kept and not await self._shows_names(kept[max(kept)], client):
                 kept.clear()
             start = max((place for place in kept if place <= number), default=0)
@@ -231,9 +228,6 @@ class TableFolds:
         for seat in row.seats:
             seat.free = seat.seat in free
         self._listed[game] = row, names
-        self._listed.move_to_end(game)
-        while len(self._listed) > MAX_LISTED:
-            self._listed.popitem(last=False)
         return row
 
     async def free_now(
@@ -306,8 +300,6 @@ class TableFolds:
                 fold.go_on()
                 await self.compute(asker, partial(table.apply, entries))
         self._latest[key] = fold
-        while len(self._latest) > MAX_FOLDS:
-            self._latest.popitem(last=False)
         if fold.table.has_own_parts:
             large = [other for other, kept in self._latest.items() if kept.table.has_own_parts]
             for other in large[:-MAX_OWN_PARTS]:

@@ -36,8 +36,8 @@ from services.gateway.web.request_parsing import WrongMediaTypeError
 from services.ledger import MissingEntryError
 from services.ledger.ports import EngineError
 from services.metrics import declared as metrics
-from services.runtime.html_templates import html_templates
 from services.runtime.logging_setup import get_logger
+from services.runtime.shipped_files import html_templates
 from services.runtime.worker_loop import write_refusal
 
 log = get_logger("gateway")

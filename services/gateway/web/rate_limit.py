@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
 from services.gateway.errors import RateExceededError
 from services.runtime.rate_limit import TokenBucket
+from services.runtime.recent import Recent
 
 MAX_SENDERS: Final = 100_000
 
@@ -20,7 +20,7 @@ class RateLimiter:
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float], what: str = "commands") -> None:
         self.rate, self.burst, self.clock, self.what = rate, burst, clock, what
-        self._buckets: OrderedDict[object, TokenBucket] = OrderedDict()
+        self._buckets = Recent[object, TokenBucket](MAX_SENDERS)
 
     def require(self, sender: object, cost: float = 1) -> None:
         """Take so many tokens. Raises RateExceededError: this sender hasn't as many."""
@@ -47,6 +47,4 @@ class RateLimiter:
             self._buckets.move_to_end(sender)
             return bucket
         self._buckets[sender] = bucket = TokenBucket(self.rate, self.burst, now)
-        if len(self._buckets) > MAX_SENDERS:
-            self._buckets.popitem(last=False)
         return bucket

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from services.gateway.models.trains import BoardDrawing, DrawnCity, DrawnRoute, Label
 from services.referee.games.trains.board import Board, Route, is_built_in, track_text
-from services.runtime.html_templates import html_templates
+from services.runtime.shipped_files import html_templates
 
 SPACE_HEIGHT: Final = 9.0
 LANE_WIDTH: Final = 11.5  # between parallel routes

@@ -17,7 +17,7 @@ from schemas.registry import OfItsGame
 from schemas.stored.entries import Entry
 from services.referee.games import fold_events
 from services.referee.games.state import GameState, SeatState, TablePart
-from services.runtime.html_templates import html_templates
+from services.runtime.shipped_files import html_templates
 from services.text.formatting import (
     format_game_time,
     part_change,
