@@ -135,9 +135,7 @@ class BatchedSubmission:
 
     async def _submit(self, envelope: CommandEnvelope) -> CommandResult | None:
         wakeup_channel = wakeup_channel_of(self._client, keys.REFEREE_GROUP)
-        query = submit_command(
-            envelope, self._partitions, self._max_waiting, wakeup_channel, ask_verdict=True
-        )
+        query = submit_command(envelope, self._partitions, self._max_waiting, wakeup_channel)
         node = await find_node(
             self._client, keys.commands(keys.partition_of(envelope.game, self._partitions))
         )

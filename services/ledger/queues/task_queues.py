@@ -242,12 +242,12 @@ def _submit_keys(game: str, sender: Seat | None, partitions: int) -> tuple[str, 
 
 
 def submit_command(
-    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str, *, ask_verdict: bool
+    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str
 ) -> Query[CommandResult | None]:
-    """Queue a command. Returns an earlier verdict on its id, if that is asked for and there is one.
+    """Queue a command. Returns an earlier verdict on its id, if there is one.
 
     Raises QueueFullError; InvalidInputError: the envelope is too large."""
-    call = build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict)
+    call = build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=True)
     [reply] = yield from _submit([call])
     outcome = submission_outcome(envelope, reply, max_waiting)
     if isinstance(outcome, Exception):
@@ -338,9 +338,9 @@ class RedisCommandQueue(RedisRole):
         """Queue a command. Submitting it again under the same id is harmless.
 
         Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
-        channel = self._wakeup_channels[keys.REFEREE_GROUP]
-        query = submit_command(envelope, self.partitions, self.max_waiting, channel, ask_verdict=False)
-        run(self._client, query)
+        [error] = self.submit_all([envelope])
+        if error is not None:
+            raise error
 
     def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
         """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
