@@ -14,14 +14,7 @@ from jsonschema import Draft202012Validator
 from schemas.commands import FIELDS, CreateGame, ForkGame, TakeSeat
 from schemas.contract import field_names
 from schemas.web.disputes import DisputeMove
-from services.gateway.models.openapi import (
-    CreateGameRequest,
-    DisputeRequest,
-    ForkRequest,
-    JoinRequest,
-    RequestModel,
-    example_name,
-)
+from services.gateway.models.openapi import REQUEST_MODELS, example_name
 from tests.gateway.clients import DRAW, CreatedGame, bearer, in_turn, new_id
 
 OPERATION_IDS = {
@@ -193,15 +186,14 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
     ("model", "fields"),
     [
         (
-            CreateGameRequest,
+            "CreateGameRequest",
             set(FIELDS[CreateGame]) - {"play_off", "fork"} | {"clock"},
         ),  # only the referee sets those; a clock becomes options
-        (JoinRequest, {*FIELDS[TakeSeat], "invitation"} - {"name_commitment"}),  # the referee makes that
-        (ForkRequest, set(FIELDS[ForkGame]) - {"of", "asker"}),  # the path and the token give those
-        (DisputeRequest, set(field_names(DisputeMove))),
+        ("JoinRequest", {*FIELDS[TakeSeat], "invitation"} - {"name_commitment"}),  # the referee makes that
+        ("ForkRequest", set(FIELDS[ForkGame]) - {"of", "asker"}),  # the path and the token give those
+        ("DisputeRequest", set(field_names(DisputeMove))),
     ],
 )
-def test_a_body_declares_the_fields_that_its_contract_reads(
-    model: type[RequestModel], fields: set[str]
-) -> None:
-    assert set(model.model_fields) == fields
+def test_a_body_declares_the_fields_that_its_contract_reads(model: str, fields: set[str]) -> None:
+    [found] = [each for each in REQUEST_MODELS if each.__name__ == model]
+    assert set(found.model_fields) == fields

@@ -8,21 +8,23 @@ field and the rule, and nothing is read before the caller may send it. These mod
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING
+from dataclasses import fields as contract_fields
 from functools import cache
 from importlib import resources
-from typing import Annotated, Final
+from typing import Annotated, Final, get_type_hints
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
-from schemas.commands import Policy, SeatPlan
+from schemas.commands import CreateGame, ForkGame, SeatBot, TakeSeat
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, Json
-from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
-from schemas.game_options import GameVisibility, SequenceNumber, SpectatorDelay, UndoPolicy
+from schemas.field_types import JsonObject, Name, Slug, Text
 from schemas.published_contracts import ALL_RULES, contract_components, in_order, simplify
-from schemas.web.disputes import MAX_REASON_LENGTH
-from schemas.web.webhooks import MAX_KEY_LENGTH, MAX_URL_LENGTH, BodyForm
+from schemas.trains.positions import Position
+from schemas.web.disputes import DisputeMove
+from schemas.web.webhooks import PushKeysRequest, PushRequest, WebhookRequest
 from services.gateway.models.explanation_models import ANSWER_PARTS
 from services.gateway.models.response_models import (
     Problem,
@@ -31,7 +33,7 @@ from services.gateway.models.response_models import (
     refers_to,
     resolve_references,
 )
-from services.gateway.models.trains import COMMAND_EXAMPLES, DISPUTE_EXAMPLES, REFUSAL_EXAMPLE, PositionField
+from services.gateway.models.trains import COMMAND_EXAMPLES, DISPUTE_EXAMPLES, REFUSAL_EXAMPLE
 
 SCHEMA_PATH: Final = "#/components/schemas/{model}"
 
@@ -42,148 +44,105 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class CreateGameRequest(RequestModel):
-    """A new game: which rules, which board, who plays, what differs from the usual."""
-
-    seats: Annotated[
-        list[SeatPlan],
-        Field(min_length=1, max_length=8, description="who sits where: a bot with its policy, or a person"),
-    ]
-    ruleset: Annotated[
-        Slug | None, Field(description="else the one that the board is usually played with")
-    ] = None
-    board: Annotated[
-        Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,39}$")]
-        | Annotated[JsonObject, refers_to("BoardForm")]
-        | None,
-        Field(description="a built-in board's name, or a board of your own; else the ruleset's own"),
-    ] = None
-    seed: Annotated[
-        Text | None,
-        Field(
-            min_length=1,
-            max_length=64,
-            description="games of bots alone are dealt by it; where a person may sit it is mixed with random bytes",
-        ),
-    ] = None
-    options: Annotated[
-        Annotated[JsonObject, refers_to("RuleOptionChoices")] | None,
-        Field(description="rule options that are set otherwise"),
-    ] = None
-    clock: Annotated[
-        Slug | None,
-        Field(description="a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise"),
-    ] = None
-    position: PositionField = None
-    visibility: Annotated[
-        GameVisibility | None,
-        Field(
-            description="public: listed; unlisted: watched by who knows the id; players: by who holds a token of it. Else unlisted"
-        ),
-    ] = None
-    spectator_delay: Annotated[
-        SpectatorDelay | None,
-        Field(description="how many entries late the public view is until the game is over; else none"),
-    ] = None
-    by_invitation: Annotated[
-        Bool | None, Field(description="a seat is taken only with the invitation that its host gives")
-    ] = None
-    suggestions: Annotated[
-        Bool | None,
-        Field(description="whether seats may ask for suggestions while the game is played; else they may"),
-    ] = None
-    undo: Annotated[
-        UndoPolicy | None,
-        Field(
-            description="whether a seat takes back its last move that showed nothing hidden: consent: if the others agree; free; else never"
-        ),
-    ] = None
+def _body(
+    name: str, contract: type, meaning: str, /, **fields: str | tuple[object, str]
+) -> type[RequestModel]:
+    """The model of a body: these fields of the contract that reads it, each with what it means; some in a form of their own."""
+    hints = get_type_hints(contract, include_extras=True)
+    defaults = {
+        each.name: ... if each.default is MISSING else each.default for each in contract_fields(contract)
+    }
+    declared = {
+        field: (hints[field], text) if isinstance(text, str) else text for field, text in fields.items()
+    }
+    return create_model(  # type: ignore[no-any-return, call-overload]  # of fields that are found here
+        name,
+        __base__=RequestModel,
+        __doc__=meaning,
+        **{
+            field: (Annotated[form, Field(description=text)], defaults.get(field))
+            for field, (form, text) in declared.items()
+        },
+    )
 
 
-class JoinRequest(RequestModel):
-    """A free seat: this one, or the first."""
-
-    name: Annotated[Name, Field(description="as the others at the table see it")]
-    seat: Annotated[Seat | None, Field(description="a free seat; else the first one")] = None
-    age: Annotated[
-        Age | None, Field(description="in whole years; counts where the oldest or the youngest begins")
-    ] = None
-    contribution: Annotated[Hex32 | None, Field(description="32 random bytes of your own, in hex")] = None
-    invitation: Annotated[
-        Text | None,
-        Field(description="to this seat; in a fork the token of the same seat of the first game does too"),
-    ] = None
-
-
-class SeatBotRequest(RequestModel):
-    """The bot that takes a free seat."""
-
-    policy: Annotated[Policy, Field(description="how it plays: GET /v1/rulesets lists the policies")]
-
-
-class ForkRequest(RequestModel):
-    """The entry after which the new game goes on."""
-
-    at: Annotated[SequenceNumber, Field(description="the number of an entry")]
-
-
-class DisputeRequest(RequestModel):
-    """The disputed entry, and why it is disputed."""
-
-    number: Annotated[Int, Field(ge=1, description="the number of an entry")]
-    reason: Annotated[
-        Text,
-        Field(min_length=1, max_length=MAX_REASON_LENGTH, description="in words; the answer takes them up"),
-    ]
-
-
-class NewWebhook(RequestModel):
-    """The web address to be notified when the seat is asked for something."""
-
-    url: Annotated[
-        Text,
-        Field(
-            min_length=1,
-            max_length=MAX_URL_LENGTH,
-            description="https, unless the server allows http too; it must lead to a public address",
-        ),
-    ]
-    secret: Annotated[
-        Text | None,
-        Field(
-            description="whsec_ and 24 to 64 random bytes in base64, to sign with; else the server makes one"
-        ),
-    ] = None
-    form: Annotated[
-        BodyForm,
-        Field(description="whose form the body has: this server's own, or a sentence for Discord or Slack"),
-    ] = "ledgerline"
-
-
-class PushKeys(RequestModel):
-    """The keys of a browser, in base64url."""
-
-    p256dh: Annotated[Text, Field(min_length=1, max_length=MAX_KEY_LENGTH, description="its point of P-256")]
-    auth: Annotated[Text, Field(min_length=1, max_length=MAX_KEY_LENGTH, description="16 shared bytes")]
-
-
-class NewPush(RequestModel):
-    """A browser that is told when the seat is asked for something, as its `PushSubscription` describes itself."""
-
-    endpoint: Annotated[
-        Text, Field(min_length=1, max_length=MAX_URL_LENGTH, description="https, at a public address")
-    ]
-    keys: Annotated[PushKeys, Field(description="of the browser")]
-
-
+BOARD_NAME: Final = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,39}$")]
+OPTIONS: Final = Annotated[JsonObject, refers_to("RuleOptionChoices")]
+PUSH_KEYS: Final = _body(
+    "PushKeys",
+    PushKeysRequest,
+    "The keys of a browser, in base64url.",
+    p256dh="its point of P-256",
+    auth="16 shared bytes",
+)
 REQUEST_MODELS: Final = (
-    CreateGameRequest,
-    JoinRequest,
-    SeatBotRequest,
-    ForkRequest,
-    DisputeRequest,
-    NewWebhook,
-    NewPush,
+    _body(
+        "CreateGameRequest",
+        CreateGame,
+        "A new game: which rules, which board, who plays, what differs from the usual.",
+        seats="who sits where: a bot with its policy, or a person",
+        ruleset="else the one that the board is usually played with",
+        board=(
+            BOARD_NAME | Annotated[JsonObject, refers_to("BoardForm")] | None,
+            "a built-in board's name, or a board of your own; else the ruleset's own",
+        ),
+        seed="games of bots alone are dealt by it; where a person may sit it is mixed with random bytes",
+        options=(OPTIONS | None, "rule options that are set otherwise"),
+        clock=(
+            Slug | None,
+            "a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise",
+        ),
+        position=(Position | None, "to start from, in place of a deal"),
+        visibility="public: listed; unlisted: watched by who knows the id; players: by who holds a token of it. Else unlisted",
+        spectator_delay="how many entries late the public view is until the game is over; else none",
+        by_invitation="a seat is taken only with the invitation that its host gives",
+        suggestions="whether seats may ask for suggestions while the game is played; else they may",
+        undo="whether a seat takes back its last move that showed nothing hidden: consent: if the others agree; free; else never",
+    ),
+    _body(
+        "JoinRequest",
+        TakeSeat,
+        "A free seat: this one, or the first.",
+        name=(Name, "as the others at the table see it"),
+        seat="a free seat; else the first one",
+        age="in whole years; counts where the oldest or the youngest begins",
+        contribution="32 random bytes of your own, in hex",
+        invitation=(
+            Text | None,
+            "to this seat; in a fork the token of the same seat of the first game does too",
+        ),
+    ),
+    _body(
+        "SeatBotRequest",
+        SeatBot,
+        "The bot that takes a free seat.",
+        policy="how it plays: GET /v1/rulesets lists the policies",
+    ),
+    _body(
+        "ForkRequest", ForkGame, "The entry after which the new game goes on.", at="the number of an entry"
+    ),
+    _body(
+        "DisputeRequest",
+        DisputeMove,
+        "The disputed entry, and why it is disputed.",
+        number="the number of an entry",
+        reason="in words; the answer takes them up",
+    ),
+    _body(
+        "NewWebhook",
+        WebhookRequest,
+        "The web address to be notified when the seat is asked for something.",
+        url="https, unless the server allows http too; it must lead to a public address",
+        secret="whsec_ and 24 to 64 random bytes in base64, to sign with; else the server makes one",  # noqa: S106 - what it is
+        form="whose form the body has: this server's own, or a sentence for Discord or Slack",
+    ),
+    _body(
+        "NewPush",
+        PushRequest,
+        "A browser that is told when the seat is asked for something, as its `PushSubscription` describes itself.",
+        endpoint="https, at a public address",
+        keys=(PUSH_KEYS, "of the browser"),
+    ),
 )
 
 
