@@ -25,7 +25,7 @@ from services.referee.games.proof.public_verifier import (
     VerifiedEntry,
 )
 from services.referee.games.proof.view_verifier import PartVerifier
-from services.runtime.recent import Recent
+from services.runtime.forgetful_mapping import Recent
 from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
 NO_SEAT_SECRET: Final = "00" * 32

@@ -19,7 +19,7 @@ from schemas.stored.hash_chain import initial_head, next_head
 from services.archive import DIGEST_BYTES, Archive, TrustedKeys
 from services.ledger import GameReader, MissingEntryError, StoredGame, ViewReader, iter_view
 from services.referee.games import redact_for
-from services.runtime.recent import Recent
+from services.runtime.forgetful_mapping import Recent
 from services.verification.deal_check import describe_deal_makers
 from services.verification.explanation import explain, explanation_json
 from services.verification.game_repository import FinishedGameReader

@@ -28,7 +28,7 @@ from services.gateway.models.response_models import SeatInvitation
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.ports import ENGINE_ERRORS
 from services.ledger.stores.token_generations import UNKNOWN, Generations
-from services.runtime.recent import Recent
+from services.runtime.forgetful_mapping import Recent
 
 GENERATIONS_KEPT_S: Final = 2.0
 MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again

@@ -27,7 +27,7 @@ from services.gateway.errors import NotYoursError, TooManyError
 from services.gateway.games.open_games import Creator
 from services.gateway.web.rate_limit import MAX_SENDERS, RateLimiter
 from services.runtime.connection_limits import ServerLimits
-from services.runtime.recent import Recent
+from services.runtime.forgetful_mapping import Recent
 from services.runtime.settings import Settings
 from services.runtime.webhook_urls import WebhookPolicy
 

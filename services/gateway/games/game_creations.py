@@ -15,7 +15,7 @@ from schemas.game_options import PUBLIC_ACCESS, Access
 from schemas.stored.entries import ViewEntry
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.recent import Recent
+from services.runtime.forgetful_mapping import Recent
 
 KEPT_S: Final = 60.0
 MAX_GAMES_KEPT: Final = 10_000

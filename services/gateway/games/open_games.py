@@ -22,7 +22,7 @@ from schemas.web.tokens import Holder
 from services.gateway.errors import NotYetError, RequestError, ReusedIdError, TooManyError
 from services.gateway.games.finished_games import FinishedGames
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.recent import Recent
+from services.runtime.forgetful_mapping import Recent
 
 MAX_CREATORS: Final = 100_000
 RETRY_AFTER_S: Final = 60

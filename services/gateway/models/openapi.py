@@ -22,7 +22,6 @@ from schemas.commands import CreateGame, ForkGame, SeatBot, TakeSeat
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, Json
 from schemas.field_types import JsonObject, Name, Slug, Text
 from schemas.published_contracts import ALL_RULES, contract_components, in_order, simplify
-from schemas.trains.positions import Position
 from schemas.web.disputes import DisputeMove
 from schemas.web.webhooks import PushKeysRequest, PushRequest, WebhookRequest
 from services.gateway.models.explanation_models import ANSWER_PARTS
@@ -33,7 +32,7 @@ from services.gateway.models.response_models import (
     refers_to,
     resolve_references,
 )
-from services.gateway.models.trains import COMMAND_EXAMPLES, DISPUTE_EXAMPLES, REFUSAL_EXAMPLE
+from services.gateway.models.trains import COMMAND_EXAMPLES, DISPUTE_EXAMPLES, POSITION_FIELD, REFUSAL_EXAMPLE
 
 SCHEMA_PATH: Final = "#/components/schemas/{model}"
 
@@ -92,7 +91,7 @@ REQUEST_MODELS: Final = (
             Slug | None,
             "a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise",
         ),
-        position=(Position | None, "to start from, in place of a deal"),
+        position=POSITION_FIELD,
         visibility="public: listed; unlisted: watched by who knows the id; players: by who holds a token of it. Else unlisted",
         spectator_delay="how many entries late the public view is until the game is over; else none",
         by_invitation="a seat is taken only with the invitation that its host gives",

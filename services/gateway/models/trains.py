@@ -8,9 +8,11 @@ from typing import Final, TypeAlias
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from schemas.trains.positions import Position
 from services.gateway.models.response_models import ResponseModel
 from services.gateway.models.table_models import AnyTable, PartsTable, PartState, SeatState, SeatTotal
 
+POSITION_FIELD: Final = (Position | None, "to start from, in place of a deal")
 COMMAND_EXAMPLES: Final[dict[str, dict[str, object]]] = {
     "draw_blind": {"type": "draw_blind"},
     "draw_market": {"type": "draw_market", "slot": 2},

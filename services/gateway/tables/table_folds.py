@@ -29,8 +29,8 @@ from services.gateway.models.table_models import JudgedChoice, ListedGame, Sugge
 from services.gateway.models.trains import TableAnswer
 from services.gateway.tables.table_port import TableCatalog, TableFold
 from services.runtime.executors import FairThreadPool
+from services.runtime.forgetful_mapping import Recent
 from services.runtime.logging_setup import get_logger
-from services.runtime.recent import Recent
 
 log = get_logger("gateway")
 MAX_THREADS: Final = 2  # that fold and list: they share the interpreter with the event loop

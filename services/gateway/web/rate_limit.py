@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from services.gateway.errors import RateExceededError
+from services.runtime.forgetful_mapping import Recent
 from services.runtime.rate_limit import TokenBucket
-from services.runtime.recent import Recent
 
 MAX_SENDERS: Final = 100_000
 
