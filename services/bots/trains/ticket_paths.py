@@ -19,7 +19,7 @@ MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves a
 
 
 class TicketPath(NamedTuple):
-    """The fewest cars that would join a ticket's cities, and the free routes to claim."""
+    """The fewest cars that would join a ticket's cities, and the free routes to claim, the last first."""
 
     cars: int
     routes: Sequence[str]
@@ -154,7 +154,7 @@ def _paths_from(
     paths: dict[int, TicketPath] = {}
     best = [most_cars + 1] * size
     best[start] = 0
-    ways_there = [(start, 0)] * size  # the city before each, and the route from it
+    cities_before, routes_before = [start] * size, [0] * size
     frontier = [start]  # a length and a city as one number
     while frontier and remaining:
         length, city = divmod(heappop(frontier), size)
@@ -162,25 +162,18 @@ def _paths_from(
             continue
         if city in remaining:
             remaining.remove(city)
-            paths[city] = TicketPath(length, _free_routes(ways_there, roads, spaces, start, city))
+            routes, back = list[str](), city
+            while back != start:
+                if spaces[routes_before[back]]:
+                    routes.append(roads.names[routes_before[back]])
+                back = cities_before[back]
+            paths[city] = TicketPath(length, routes)
         if city in countries and city != start:
             continue  # a country is an end only
         for other, route in exits[city]:
             total = length + spaces[route]
             if total < best[other]:
                 best[other] = total
-                ways_there[other] = city, route
+                cities_before[other], routes_before[other] = city, route
                 heappush(frontier, total * size + other)
     return paths
-
-
-def _free_routes(
-    ways_there: Sequence[tuple[int, int]], roads: Roads, spaces: Sequence[int], start: int, city: int
-) -> list[str]:
-    """The routes still to claim on the way back from a city to the start of a path."""
-    routes = list[str]()
-    while city != start:
-        city, route = ways_there[city]
-        if spaces[route]:
-            routes.append(roads.names[route])
-    return routes
