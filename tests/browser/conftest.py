@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from services.bootstrap.embedded import run_embedded_server
-from tests.browser.chromium import DESKTOP, find_chromium, running_chromium
+from tests.browser.chromium import DESKTOP, LIGHTER, find_chromium, launched
 from tests.many_clients import settings_for_many_clients
 
 
@@ -65,13 +65,32 @@ class OpenPage:
 
 
 @pytest.fixture(scope="package")
-def chromium() -> Iterator[Any]:
-    pytest.importorskip("playwright", reason="`make browser` installs what the browser tests need")
-    path = find_chromium()
+def playwright() -> Iterator[Any]:
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="`make browser` installs what the browser tests need"
+    )
+    with api.sync_playwright() as running:
+        yield running
+
+
+def started(playwright: Any, *names: str) -> Iterator[Any]:
+    """The first of these browsers that there is, else the system's Chromium."""
+    path = find_chromium(*names)
     if path is None:
         pytest.skip("there is no Chromium on this machine: install the system's package `chromium`")
-    with running_chromium(path) as browser:
+    with launched(playwright, path) as browser:
         yield browser
+
+
+@pytest.fixture(scope="package")
+def chromium(playwright: Any) -> Iterator[Any]:
+    yield from started(playwright, LIGHTER)
+
+
+@pytest.fixture(scope="package")
+def notifying_chromium(playwright: Any) -> Iterator[Any]:
+    """A whole one, for pages that show notices."""
+    yield from started(playwright)
 
 
 @pytest.fixture(scope="package")

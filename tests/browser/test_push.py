@@ -34,6 +34,11 @@ SHOWN: Final = """async () => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def chromium(notifying_chromium: Any) -> Any:
+    return notifying_chromium
+
+
 def playing(http: httpx.Client) -> SeatedTable:
     table = SeatedTable(http, people=2, bots=0, last_cars=2)
     table.start()

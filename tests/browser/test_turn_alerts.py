@@ -32,6 +32,11 @@ COUNTED_TONES = """() => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def chromium(notifying_chromium: Any) -> Any:
+    return notifying_chromium
+
+
 def dealt_table(http: httpx.Client) -> SeatedTable:
     """A table of Ada, who is to move, and Bo."""
     table = SeatedTable(http, people=2, bots=0, last_cars=2)
