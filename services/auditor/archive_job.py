@@ -20,7 +20,7 @@ from schemas.stored.player_names import SaltedNames, pack_names
 from services.archive import Archive, GameFileError, Signer, decode_game_file, encode_game_file
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type
-from services.ledger import MissingEntryError, RedisLedger, StoredGame
+from services.ledger import MissingEntryError, NameReader, StoredGame
 from services.ledger.log.game_indexes import IdleGame
 from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
@@ -131,7 +131,7 @@ def _write_to_archive(archive: Archive, game: str, data: bytes) -> None:
         raise ArchiveConflictError(f"what was read back of game {game} isn't what was written")
 
 
-def archive_names(ledger: RedisLedger, archive: Archive, game: str) -> None:
+def archive_names(ledger: NameReader, archive: Archive, game: str) -> None:
     """Write the names of the game's players beside its file, as the engine has them. If one is erased meanwhile,
     here and there, writing would bring it back: so they are read again."""
     written: SaltedNames | None = None

@@ -20,7 +20,7 @@ from schemas.web.disputes import DisputeId, DisputeState, pack_answer, parse_dis
 from services.archive import ArchiveUnavailableError
 from services.auditor.job_queue import Jobs, RecheckThrottle
 from services.auditor.jobs import JobContext, job_type
-from services.ledger import MissingEntryError, RedisLedger, iter_view
+from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.stores.disputes import DisputeRecord
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -155,7 +155,7 @@ def _names(context: JobContext, game: str) -> dict[str, str]:
 
 
 def _own_command(
-    ledger: RedisLedger, view: Sequence[ViewEntry], name: DisputeId, sequence: int
+    ledger: EntryReader, view: Sequence[ViewEntry], name: DisputeId, sequence: int
 ) -> Command | None:
     """The seat's own command of this entry, which its view doesn't hold; None where another sent it."""
     if view[sequence - 1].answers is None:

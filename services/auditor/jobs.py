@@ -15,15 +15,19 @@ them, which is no failed try. `worker.JOB_MODULES` names the modules.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer, TrustedKeys, trusted_keys
-from services.ledger import RedisLedger
+from services.ledger import GameReader, StoredGameReader
 from services.ledger.engine.connection import parse_seed_nodes
+from services.ledger.log.game_indexes import ArchiveIndex
+from services.ledger.log.views import ViewPageOrError, ViewRequest
+from services.ledger.stores.disputes import DisputeStore
+from services.ledger.stores.webhook_store import WebhookStore
 from services.runtime.settings import Settings
 
 if TYPE_CHECKING:  # other services read keys and addresses here, and run no job
@@ -40,6 +44,21 @@ QUEUE_NAME: Final = "ledgerline"
 WEBHOOK_QUEUE_NAME: Final = "ledgerline-webhooks"  # apart: what waits for strangers delays no other job
 
 
+class AuditorLedger(GameReader, StoredGameReader, Protocol):
+    """The ledger, for the auditor."""
+
+    def store_game_file(self, game: str, data: bytes, removable_at_ms: int) -> None:
+        """Store the file of a game. Its streams may go at that time, by the wall clock."""
+
+    def archive_index(self) -> ArchiveIndex: ...
+
+    def disputes(self) -> DisputeStore: ...
+
+    def webhooks(self) -> WebhookStore: ...
+
+    def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]: ...
+
+
 class JobEnqueuer(Protocol):
     """Enqueues the work that a job hands on."""
 
@@ -50,7 +69,7 @@ class JobEnqueuer(Protocol):
 class JobContext(NamedTuple):
     """The first argument of every job function."""
 
-    ledger: RedisLedger
+    ledger: AuditorLedger
     settings: Settings
     wall_ms: Callable[[], int]
     archive: Archive | None = None  # without one, nothing is archived

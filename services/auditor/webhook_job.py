@@ -19,9 +19,9 @@ from schemas.stored.entries import ViewEntry
 from schemas.web.webhooks import Asked, Notice, Webhook, sign
 from services.archive import TrustedKeys
 from services.auditor.job_queue import Jobs, RecheckThrottle
-from services.auditor.jobs import WEBHOOK_QUEUE_NAME, JobContext, job_type
+from services.auditor.jobs import WEBHOOK_QUEUE_NAME, AuditorLedger, JobContext, job_type
 from services.auditor.webhook_client import ReceiverBusyError, WebhookClient, WebhookFailedError
-from services.ledger import MissingEntryError, RedisLedger
+from services.ledger import MissingEntryError
 from services.ledger.log.views import ViewRequest
 from services.ledger.ports import LogRewoundError
 from services.ledger.stores.webhook_store import WEBHOOK, StoredWebhook
@@ -162,7 +162,7 @@ class SeatAsks:
         self._since: dict[Seat, int] = {}  # by seat that is asked: the entry from which on
         self._ended = 0  # the entry that ended the game
 
-    def read_on(self, ledger: RedisLedger) -> None:
+    def read_on(self, ledger: AuditorLedger) -> None:
         """Apply the entries that are new. Raises MissingEntryError, CorruptDataError, LogRewoundError or the engine's
         error."""
         while True:
@@ -209,7 +209,7 @@ class SeatAsks:
             self._ended = entry.number
 
 
-def _stored_view(ledger: RedisLedger, game: str) -> list[ViewEntry]:
+def _stored_view(ledger: AuditorLedger, game: str) -> list[ViewEntry]:
     """The public view of a game whose streams are gone; empty where the engine has no file of it."""
     stored = ledger.read_stored_game(game)
     return FinishedGameReader(None, TrustedKeys(())).read_view(game, None, stored) or []

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Final
+from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError, MissingGameError
@@ -28,10 +28,11 @@ from services.bots.seat_projection import (
     VIEW_ERRORS,
     HeldProjections,
     SeatProjection,
+    ViewPageReader,
 )
 from services.bots.seat_random import SeatRandom, think
 from services.bots.slow_tasks import SlowTasks
-from services.ledger import BotTask, CommandBatchSubmitter, DeliveredBotTask, RedisLedger
+from services.ledger import BotTask, BotTaskQueue, CommandBatchSubmitter, DeliveredBotTask
 from services.ledger.ports import NodeAwayError
 from services.metrics import declared as metrics
 from services.referee.games import legal
@@ -49,12 +50,24 @@ MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to cras
 Choice = CommandEnvelope | Exception | None
 
 
+class BotLedger(BotTaskQueue, ViewPageReader, Protocol):
+    """The bots' part of the ledger."""
+
+    def read_creators(self, games: Sequence[str]) -> list[str]:
+        """Who created each of these games; an empty word for all that aren't known."""
+        ...
+
+    def record_late_bots(self, games: Collection[str]) -> None:
+        """Record for a minute that bots of these games wait for time to think."""
+        ...
+
+
 class BotWorker:
     """A worker for all bots. Without `slow_tasks`, slow policies think in its own process. `clock` is monotonic, in seconds."""
 
     def __init__(
         self,
-        ledger: RedisLedger,
+        ledger: BotLedger,
         commands: CommandBatchSubmitter,
         name: str,
         batch: int = 64,

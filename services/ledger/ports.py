@@ -1,9 +1,11 @@
-"""The values that go into the event store and the queues and come out of them, its errors, and the roles that others than
-`RedisLedger` have too."""
+"""The ledger's ports: what a referee, a bot or a replay needs of the event store and the queues.
+
+One protocol a role; a consumer that needs several composes its own. `RedisLedger` implements all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
@@ -12,7 +14,7 @@ from redis.exceptions import ConnectionError, RedisError
 from schemas.commands import CommandEnvelope
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
-from schemas.stored.entries import ViewEntry
+from schemas.stored.entries import SentBy, ViewEntry
 from schemas.stored.player_names import SaltedName, SaltedNames
 
 EngineError = RedisError  # the engine is away, or refuses the command
@@ -164,12 +166,223 @@ class EngineBehindError(QueueFullError):
     """So many commands wait for the engine's reply that no more are sent to it. Nothing was queued; try again later."""
 
 
+class NameReader(Protocol):
+    """Reads the names that lie beside a log: a ledger, or one with an archive beside it."""
+
+    def read_names(self, game: str) -> SaltedNames:
+        """The names of the game's players that weren't erased, by the commitments in its log."""
+        ...
+
+
+class EntryReader(Protocol):
+    """Reads log entries: a ledger, or one with an archive beside it."""
+
+    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
+        """The log's entries after this number. Raises MissingEntryError: a number is missing."""
+        ...
+
+
+class EventReader(EntryReader, Protocol):
+    """Reads whole logs and their heads."""
+
+    def read_log(self, game: str) -> GameLog:
+        """The log from its first entry on, and its head. Raises MissingEntryError: a number is missing."""
+        ...
+
+    def read_logs(self, games: Sequence[str]) -> dict[str, GameLog]:
+        """Many whole logs in one round trip. A log that `read_log` would raise for is left out."""
+        ...
+
+    def head(self, game: str) -> tuple[int, bytes]:
+        """The number of the log's last entry (0 for none) and the head after it."""
+        ...
+
+    def heads(self, games: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+        """The heads of many logs, in one round trip, without those on a node that is away."""
+        ...
+
+
+class GameCatalog(Protocol):
+    """Lists games."""
+
+    def games(self, limit: int = 1000) -> list[str]:
+        """The games that the engine holds, public or not, the latest first."""
+        ...
+
+
+class EventStore(EventReader, NameReader, GameCatalog, Protocol):
+    """The append-only logs. Entries of a game are numbered from 1."""
+
+    def partition_of(self, game: str) -> int:
+        """The partition that holds a game's keys."""
+        ...
+
+    def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+        """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
+        next are decided. Raises what deciding them raises; then those before may have been written."""
+        ...
+
+
+class CommandSubmitter(Protocol):
+    """The sending side of the command queue."""
+
+    def submit(self, envelope: CommandEnvelope) -> None:
+        """Queue a command. Submitting it again under the same id is harmless.
+
+        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        ...
+
+    def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
+        """The result of a command; None while it isn't known."""
+        ...
+
+
 class CommandBatchSubmitter(Protocol):
     """Queues many commands at once."""
 
     def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
         """Queue many commands in one round trip: for each, why it isn't queued (QueueFullError, or the
         engine's error), or None where it is. Raises the connection's error where the engine is away."""
+        ...
+
+
+class CommandDeliveries(Protocol):
+    """Reads the command streams through one consumer group. `partitions` are those that the caller has leased; any
+    partition may be read by any consumer."""
+
+    def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Delivery]:
+        """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
+        ...
+
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
+        """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
+        ...
+
+    def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
+        """Commands that were delivered more than once and are still pending: one of them may crash
+        its referees. Each is claimed just before it is yielded, so that only its own delivery is
+        counted; the least often delivered come first."""
+        ...
+
+    def renew(self, consumer: str, deliveries: Sequence[Delivery]) -> None:
+        """Restart the idle time of deliveries that this consumer still works on, so that nobody reclaims
+        them. This isn't counted as a delivery. What was acknowledged meanwhile stays so."""
+        ...
+
+
+class CommandQueue(CommandSubmitter, Protocol):
+    """The command streams, and what becomes of a command without an entry."""
+
+    @property
+    def commands(self) -> CommandDeliveries:
+        """The commands that wait, and those that were handed out."""
+        ...
+
+    def reject_without_entry(self, rejected: Sequence[RejectedCommand]) -> None:
+        """Acknowledge commands without log entries, in one round trip; each sender can read the reason for a minute.
+        Those on a node that is away stay pending."""
+        ...
+
+    def move_to_dead_letters(self, delivery: Delivery, envelope: SentBy | None, reason: str) -> None:
+        """Move a command that can't be decided to the dead letters. Its sender, where the envelope says who
+        it is, finds a rejection for a minute."""
+        ...
+
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Remove consumers with nothing pending that were silent for so long; how many."""
+        ...
+
+
+class BotTaskDispatcher(Protocol):
+    """The sending side of the bot task queue. (New tasks are sent by `EventStore.append`.)"""
+
+    def redispatch(self, tasks: Sequence[BotTask]) -> None:
+        """Send tasks again, unless so many wait that the bots must be away."""
+        ...
+
+
+class BotTaskQueue(BotTaskDispatcher, Protocol):
+    """The bot tasks of all partitions, read through one consumer group. A task that can't be
+    decoded is logged and acknowledged wherever it is delivered."""
+
+    def take_tasks(self, consumer: str, count: int, block_ms: int) -> list[DeliveredBotTask]:
+        """The next tasks, at most `count` of each partition; waits up to `block_ms` for one."""
+        ...
+
+    def reclaim_tasks(self, consumer: str, idle_ms: int) -> list[DeliveredBotTask]:
+        """Tasks that were delivered once, to another worker, and are pending for `idle_ms`."""
+        ...
+
+    def redelivered_tasks(self, consumer: str, idle_ms: int) -> Iterator[DeliveredBotTask]:
+        """Tasks that were delivered more than once, one at a time: see `CommandDeliveries.redelivered`."""
+        ...
+
+    def requeue_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Leave these tasks for later; this delivery of them isn't counted."""
+        ...
+
+    def renew_tasks(self, consumer: str, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Restart the idle time of all tasks that the consumer holds; not counted as a delivery."""
+        ...
+
+    def acknowledge_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Remove these tasks: they are done."""
+        ...
+
+
+class DeadlineIndex(Protocol):
+    """When each game needs the referee next, in milliseconds of the game clock."""
+
+    def due_deadlines(self, game_time_ms: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
+        """Games whose deadline has passed, with the deadline."""
+        ...
+
+    def has_deadline(self, game: str) -> bool:
+        """Whether the game has a deadline, passed or not."""
+        ...
+
+    def set_deadline(self, game: str, deadline_ms: int | None) -> None:
+        """Set a game's deadline; None removes it."""
+        ...
+
+
+class EvictionIndex(Protocol):
+    """When each idle game may leave the engine, in milliseconds of the wall clock since 1970."""
+
+    def evictable(self, now_ms: int, partitions: Iterable[int]) -> list[str]:
+        """Games that may leave by now: finished long ago, or never started."""
+        ...
+
+    def schedule_eviction(self, game: str, evict_at_ms: int | None) -> None:
+        """Set when a game may leave; None for one that is being played."""
+        ...
+
+    def evict(self, game: str, seats: int, length: int) -> bool:
+        """Remove every key of a game whose log has this length; False if it has another."""
+        ...
+
+
+class StoredGameReader(Protocol):
+    """Reads finished games that the engine has as one value."""
+
+    def read_stored_game(self, game: str) -> StoredGame | None:
+        """The file of a finished game, with names; None where the engine has no file of it. Raises CorruptDataError."""
+        ...
+
+
+class StreamRemovalIndex(StoredGameReader, Protocol):
+    """When the streams of each finished game may go, as the engine has its file, in milliseconds of the wall clock."""
+
+    def removable_streams(self, now_ms: int, partitions: Iterable[int]) -> list[str]:
+        """Games whose streams may go by now."""
+        ...
+
+    def schedule_removal(self, game: str, at_ms: int | None) -> None:
+        """Set when a game's streams may go; None keeps them until its file is stored anew."""
+        ...
+
+    def remove_streams(self, game: str, seats: int, game_log: GameLog, data: bytes) -> bool:
+        """Remove the streams of a game whose file is `data`, made of this log; False if either is another now."""
         ...
 
 
@@ -183,7 +396,7 @@ class ViewReader(Protocol):
 
 
 class ViewFollower(Protocol):
-    """Waits for new entries of a view: a ledger, or one with an archive beside it."""
+    """Waits for new entries of a view."""
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
         """A viewer's entries after this number, waiting up to `block_ms` for the first one. Called again
@@ -191,16 +404,8 @@ class ViewFollower(Protocol):
         ...
 
 
-class GameReader(ViewReader, Protocol):
-    """Reads the log, the views and the names of any game: a ledger, or one with an archive beside it."""
-
-    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
-        """The log's entries after this number. Raises MissingEntryError: a number is missing."""
-        ...
-
-    def read_names(self, game: str) -> SaltedNames:
-        """The names of the game's players that weren't erased, by the commitments in its log."""
-        ...
+class GameReader(EntryReader, ViewReader, NameReader, Protocol):
+    """Reads the log, the views and the names of any game."""
 
 
 def iter_view(reader: ViewReader, game: str, viewer: Seat | None) -> Iterator[ViewEntry]:

@@ -14,7 +14,7 @@ from itertools import tee
 from logging import DEBUG
 from operator import itemgetter
 from time import perf_counter
-from typing import Final
+from typing import Final, Protocol
 
 from schemas.commands import CallTime, CommandEnvelope, ForkGame, FreeSeat, TakeSeat
 from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
@@ -27,10 +27,11 @@ from services.ledger import (
     AppendRequest,
     AppendResult,
     AppendStatus,
+    CommandQueue,
     Delivery,
     DuplicateCommand,
+    EventStore,
     MissingEntryError,
-    RedisLedger,
     RejectedCommand,
 )
 from services.ledger.ports import NodeAwayError
@@ -54,12 +55,24 @@ LOGGED_EVENTS: Final = frozenset((GameCreated, GameStarted, SeatGone, GameEnded)
 CREATION_BUDGET_MS: Final = 15  # how long commands of other games wait for creations that were held
 
 
+class FreedSeatRecord(Protocol):
+    """Where gateways look which tokens are void."""
+
+    def record_freed_seat(self, game: str, seat: Seat, times: int) -> None:
+        """Record how often a seat was freed: tokens of an earlier generation open nothing. It may be recorded again."""
+        ...
+
+
+class ProcessorLedger(EventStore, CommandQueue, FreedSeatRecord, Protocol):
+    """What a command processor needs of the ledger."""
+
+
 class CommandProcessor:
     """Decides commands and writes the decisions. It keeps no state that it can't fold again."""
 
     def __init__(
         self,
-        ledger: RedisLedger,
+        ledger: ProcessorLedger,
         clocks: Clocks,
         new_seed: Callable[[], str],
         cache_bytes: int,

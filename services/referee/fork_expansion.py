@@ -5,7 +5,7 @@ state there instead, and to build that the other game's log is read, from an arc
 may take 20 s to answer or to fail. So an executor does it, and the referee goes on with other games.
 
 Meanwhile the delivery stays pending, and so do later commands of the same game, which must be
-decided after the fork. The referee renews them (`ConsumerGroup.renew`), so that no other referee
+decided after the fork. The referee renews them (`CommandDeliveries.renew`), so that no other referee
 reclaims them. If it dies, they become stale, and another referee expands the fork anew.
 
 A creation on a board of somebody's own takes 20 ms to decide, and eight of them in one step would hold every

@@ -15,7 +15,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.stored.codec import unpack_for_fold
-from services.ledger import GameLog, RedisLedger
+from services.ledger import EventReader, GameLog
 from services.metrics import declared as metrics
 from services.referee.games import GameState, fold_events
 from services.referee.games.proof.pile_tracker import PileTracker
@@ -245,7 +245,7 @@ class GameCache:
     Recently used games stay unpacked. When memory runs out, the least recently used are packed to a third of the
     size, then dropped."""
 
-    def __init__(self, ledger: RedisLedger, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, ledger: EventReader, max_bytes: int = MAX_BYTES) -> None:
         self.ledger, self.max_bytes = ledger, max_bytes
         self._unpacked, self._packed = SizedGames[CachedGame](), SizedGames[PackedGame]()
         self.failures = FailureLog()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
@@ -23,16 +23,22 @@ from schemas.stored.codec import unpack_for_fold
 from schemas.stored.player_names import shown_names
 from services.archive import GameFile, GameFileError, decode_game_file
 from services.ledger import (
+    BotTaskDispatcher,
+    CommandSubmitter,
+    DeadlineIndex,
     Delivery,
+    EventReader,
+    EvictionIndex,
     GameLog,
     MissingEntryError,
     QueueFullError,
-    RedisLedger,
     StoredGame,
+    StreamRemovalIndex,
 )
 from services.referee.command_processor import (
     MAX_INTERRUPTED_DELIVERIES,
     CommandProcessor,
+    ProcessorLedger,
 )
 from services.referee.decision_building import BOT_SILENCE_MS, Clocks, bot_tasks, next_wakeup
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
@@ -58,6 +64,12 @@ PLAY_OFF_CREATE_ID: Final = "play-off:create"
 PLAY_OFF_START_ID: Final = "play-off:start"
 
 
+class RefereeLedger(
+    ProcessorLedger, BotTaskDispatcher, DeadlineIndex, EvictionIndex, StreamRemovalIndex, Protocol
+):
+    """What a referee needs of the ledger."""
+
+
 class Referee:
     """One referee.
 
@@ -71,7 +83,7 @@ class Referee:
 
     def __init__(
         self,
-        ledger: RedisLedger,
+        ledger: RefereeLedger,
         name: str,
         clocks: Clocks,
         new_seed: Callable[[], str],
@@ -254,7 +266,11 @@ class Referee:
         self.processor.game_cache.invalidate(game)
 
 
-def remove_streams(ledger: RedisLedger, game: str) -> bool:
+class RemovalLedger(EventReader, DeadlineIndex, StreamRemovalIndex, Protocol):
+    """What removing streams needs of the ledger."""
+
+
+def remove_streams(ledger: RemovalLedger, game: str) -> bool:
     """Remove the streams of a finished game if the engine's file of it has all that they have; returns whether they
     are removed. Where the file is another game's, or an earlier end's, they stay until it is stored anew.
 
@@ -296,7 +312,7 @@ def _is_made_of(stored: StoredGame, game: str, game_log: GameLog) -> bool:
     )
 
 
-def advance_play_off(ledger: RedisLedger, state: GameState) -> bool:
+def advance_play_off(ledger: RefereeLedger, state: GameState) -> bool:
     """Submit the next command towards the game that follows this one. True when there is none
     left: that game has started, or it can't be had."""
     shown_state = state.copy()  # the players take their names along
@@ -318,7 +334,7 @@ def advance_play_off(ledger: RedisLedger, state: GameState) -> bool:
     return True
 
 
-def _submit_follow_up(commands: RedisLedger, envelope: CommandEnvelope, ended_game: str) -> bool:
+def _submit_follow_up(commands: CommandSubmitter, envelope: CommandEnvelope, ended_game: str) -> bool:
     try:
         commands.submit(envelope)
     except InvalidInputError as error:  # the board just fitted into the first game's command

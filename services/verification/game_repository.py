@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from schemas.commands import AnswerUndo, AskUndo, Command, Leave
 from schemas.errors import CorruptDataError, ForeignFileError
@@ -23,7 +23,7 @@ from schemas.stored.codec import build_view_entry, digest_command
 from schemas.stored.entries import ViewEntry
 from schemas.stored.player_names import SaltedNames, committed_names, unpack_names, with_names
 from services.archive import DIGEST_BYTES, Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
-from services.ledger import RedisLedger, StoredGame
+from services.ledger import EventReader, GameCatalog, GameReader, StoredGame, StoredGameReader, ViewFollower
 from services.runtime.forgetful_mapping import Recent
 from services.runtime.logging_setup import get_logger
 from services.verification.log_check import check_signature
@@ -171,10 +171,14 @@ def reconstruct(game: str, file: GameFile) -> ReconstructedGame:
     return reconstructed
 
 
+class ReadableLedger(GameReader, EventReader, GameCatalog, ViewFollower, StoredGameReader, Protocol):
+    """The ledger, for a repository."""
+
+
 class GameRepository:
     """Reads games from a ledger, and from an archive where there is one."""
 
-    def __init__(self, ledger: RedisLedger, archive_reader: FinishedGameReader | None) -> None:
+    def __init__(self, ledger: ReadableLedger, archive_reader: FinishedGameReader | None) -> None:
         self.ledger, self.archive_reader = ledger, archive_reader
         self._files = archive_reader or FinishedGameReader(None, TrustedKeys(()))
 

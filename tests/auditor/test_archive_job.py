@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -12,7 +12,6 @@ from services.archive import Archive, build_statement, decode_game_file, encode_
 from services.auditor import archive_job
 from services.auditor.archive_job import archive_names
 from services.auditor.job_queue import Jobs
-from services.ledger import RedisLedger
 from services.ledger.engine import keys
 from services.verification.game_repository import FinishedGameReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server
@@ -238,7 +237,7 @@ def test_a_name_that_is_erased_while_its_game_is_archived_does_not_come_back(ser
         def read_names(self, game: str) -> SaltedNames:
             return by_commitment(next(self.answers))
 
-    archive_names(cast(RedisLedger, ErasedMeanwhile()), server.archive, GAME)
+    archive_names(ErasedMeanwhile(), server.archive, GAME)
     assert unpack_names(server.archive.read_names(GAME) or b"") == by_commitment([bo])
     archive_names(server.ledger, server.archive, GAME)
     assert server.archive.read_names(GAME) is None

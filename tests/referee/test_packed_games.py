@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.ledger import GameLog, RedisLedger
+from services.ledger import GameLog
 from services.referee.game_cache import (
     MIN_UNPACKED_SHARE,
     CachedGame,
@@ -141,7 +141,7 @@ def test_P7_routes_that_were_opened_again_stand_where_they_stood() -> None:
 def test_P9_equal_rule_options_are_one_value_for_all_games() -> None:
     logs = (GameLog(read(path).log[:1], b"") for path in FILES)
     log = next(log for log in logs if options_of(log) is not options_of(log))
-    cache = GameCache(cast(RedisLedger, SimpleNamespace(read_log=lambda game: log)))
+    cache = GameCache(SimpleNamespace(read_log=lambda game: log))
     one, two = (cache.get(game).state.rule_options for game in ("one", "two"))
     assert one is two
     assert one == options_of(log)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, read_command
 from schemas.errors import InvalidInputError, plain_field
 from schemas.events import CommandRefused
 from services.cli.playing.following import StallWatch
-from services.ledger import QueueFullError, RedisLedger
+from services.ledger import CommandBatchSubmitter, CommandSubmitter, QueueFullError, ViewReader
 from services.runtime.settings import Settings
 
 PAUSE_S: Final = 0.01  # between two looks for a verdict, or two tries where too many commands wait
@@ -23,8 +23,12 @@ RESEND_S: Final = 30.0  # without a verdict: a fail-over may have lost the comma
 BATCH: Final = 256  # commands in one round trip
 
 
+class BotGameLedger(CommandBatchSubmitter, CommandSubmitter, ViewReader, Protocol):
+    """The ledger, for creating games."""
+
+
 def create_bot_games(
-    ledger: RedisLedger, bodies: Sequence[Mapping[str, object]], failure_reason: Callable[[], str]
+    ledger: BotGameLedger, bodies: Sequence[Mapping[str, object]], failure_reason: Callable[[], str]
 ) -> list[str]:
     """The ids of new games, which are started: one for each body of a creation. `failure_reason` says why the server
     can't go on.
@@ -71,7 +75,9 @@ def _read_creation(body: Mapping[str, object]) -> Command:
         raise InvalidInputError(error.rule, f"{plain_field(error.field)}: {error.reason}") from None
 
 
-def _submit(ledger: RedisLedger, envelopes: Sequence[CommandEnvelope], stall_watch: StallWatch) -> None:
+def _submit(
+    ledger: CommandBatchSubmitter, envelopes: Sequence[CommandEnvelope], stall_watch: StallWatch
+) -> None:
     """Queue all of these. Raises what the engine answers, or CommandLineError where the server fails."""
     waiting = list(envelopes)
     while waiting:
@@ -89,7 +95,7 @@ def _submit(ledger: RedisLedger, envelopes: Sequence[CommandEnvelope], stall_wat
         waiting = waiting[len(sent) :] + refused
 
 
-def _await_verdict(ledger: RedisLedger, envelope: CommandEnvelope, stall_watch: StallWatch) -> None:
+def _await_verdict(ledger: BotGameLedger, envelope: CommandEnvelope, stall_watch: StallWatch) -> None:
     """Return when the command is decided. Raises InvalidInputError where it is refused, CommandLineError where the
     server fails."""
     sent_s = time.monotonic()

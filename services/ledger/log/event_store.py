@@ -1,4 +1,4 @@
-"""Logs and views as streams: the event store and the readers of views."""
+"""Logs and views as streams: implements `ports.EventStore` and the readers of views."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The indexes over games: their list, when each needs the referee or leaves, which have a file, and which are archived.
 
-An auditor stores a file beside the game's streams, and sets when those may go; a referee removes them. From then on the
-game is its file, and the names beside it.
+`RedisGameFiles` implements `ports.DeadlineIndex`, `ports.EvictionIndex` and `ports.StreamRemovalIndex`. An auditor
+stores a file beside the game's streams, and sets when those may go; a referee removes them. From then on the game is
+its file, and the names beside it.
 
 An archive's mark lies beside the game's own keys, and leaves with them. Where an archive is set, a referee keeps
 a finished game until all of it is marked; the archive job marks games, and sets how much longer they

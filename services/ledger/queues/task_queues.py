@@ -1,4 +1,4 @@
-"""Commands and bot tasks as streams with consumer groups.
+"""Commands and bot tasks as streams with consumer groups: implements `ports.CommandQueue` and `ports.BotTaskQueue`.
 
 A command that broke a referee again and again is a dead letter, kept for an operator.
 """
